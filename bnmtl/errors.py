@@ -37,8 +37,9 @@ class Words:
 
     # Templates by the name of the `Action`.
     actions: ClassVar = {
-        "cut": "cut it at the points that were used for learning, with `Edges.apply`",
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
+        "discretize as learned": "discretize it at the cut points used for learning, with "
+        "`Edges.apply`",
         "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
         "leave out": "leave the column out",
         "leave out there": "leave such columns out of that task (a task may lack variables)",

@@ -160,7 +160,7 @@ def test_weights_start_again_after_a_member_that_is_mostly_wrong(loss):
     assert staged[-1] == pytest.approx(F)
 
 
-def test_nobody_has_a_vote_where_rows_tell_nothing():
+def test_no_estimator_has_a_weight_if_rows_are_uninformative():
     X, y = np.zeros((4, 1)), [0, 1, 0, 1]
     found = stumps(3).fit(X, y)
     assert found.estimator_weights_.tolist() == [0, 0, 0] and len(found.estimators_) == 3

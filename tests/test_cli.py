@@ -541,7 +541,7 @@ def test_a_signal_while_learning(files):
     assert listing(files) == ["all.csv", "north.csv", "south.csv"]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, files, monkeypatch):
     def numpy_fails(*_):
         return np.zeros(3) + np.zeros(4)
 
@@ -558,7 +558,7 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     assert not (files / "run").exists()
 
 
-def test_an_error_inside_leaves_a_traceback(files):
+def test_an_internal_error_keeps_its_traceback(files):
     program = (
         "from bnmtl.cli import learn; from bnmtl.cli.main import main;"
         "learn.learner_asked_for = lambda *_: {}['x'];"

@@ -293,7 +293,7 @@ def test_tables_that_help_without_arcs_are_reported():
     ids=lambda one: type(one).__name__,
 )
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
-def test_folds_that_were_cut_short_tell_nothing(learner):
+def test_folds_that_were_cut_short_give_no_verdict(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
@@ -328,8 +328,8 @@ def test_differences_have_as_many_digits_as_their_errors_need(difference, error,
     assert verdict.value(difference, error) == text
 
 
-def test_a_start_that_is_asked_for_has_to_be_there():
-    """No single graph has what the tasks demand, and nothing else was asked for."""
+def test_a_requested_start_must_exist():
+    """No single graph meets the constraints of all tasks, and no other start was requested."""
     tasks = related()
     first, second, *_ = tasks
     required = {first: [("x1", "x2")], second: [("x2", "x1")]}

@@ -246,7 +246,7 @@ def test_rows_that_chance_makes_equal_are_not_copies(name, n_rows):
 
 
 def test_few_different_rows_are_not_copies():
-    """Two columns that tell the same: no pair differs in one of them."""
+    """Two columns with the same information: no pair differs in only one of them."""
     once = pd.Series(np.random.default_rng(0).integers(0, 10, 60).astype(str))
     task = encode({"t": pd.DataFrame({"a": once, "b": once})})["t"]
     assert len(task.originals[1]) == 60

@@ -104,7 +104,7 @@ def test_one_more_size_draw_or_calibrator_changes_nothing_else():
 def test_the_order_of_the_cases_does_not_matter():
     order = np.random.default_rng(1).permutation(500)
     assert_frame_equal(curve(*(array[order] for array in CASES)), curve())
-    # Equal scores, told apart by their labels only.
+    # Equal scores, which differ in their labels only.
     scores = np.round(CASES[0], 1)
     assert_frame_equal(curve(scores[order], CASES[1][order]), curve(scores, CASES[1]))
 

@@ -548,7 +548,7 @@ def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeyp
     assert listing(tmp_path) == [*TOWNS]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, towns, tmp_path, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, towns, tmp_path, monkeypatch):
     monkeypatch.setattr(relatedness, "direct", lambda *_: np.zeros(3) + np.zeros(4))
     with pytest.raises(ValueError, match="broadcast"):
         call(*THREE)
@@ -578,7 +578,7 @@ def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
 
 
 @pytest.mark.parametrize("measure", ["direct", "indirect"])
-def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_path, measure):
+def test_nothing_is_found_in_independent_columns(call, tmp_path, measure):
     rng = np.random.default_rng(0)
     for name in ("east", "west"):
         noise = pd.DataFrame(rng.integers(0, 3, (60, 10))).add_prefix("x")
@@ -593,9 +593,7 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 
 
-def test_of_tables_without_arcs_only_what_the_verdict_says_is_not_said_twice(
-    call, towns, tmp_path, monkeypatch
-):
+def test_without_arcs_the_verdict_is_not_repeated(call, towns, tmp_path, monkeypatch):
     table = square(["north", "south", "west"], 1 - np.eye(3))
     table.attrs.update(n_arcs=0)
 
@@ -625,7 +623,7 @@ def noise(tmp_path):
     table.assign(site=["a", "b", "c"] * 60).to_csv(tmp_path / "noise.csv", index=False)
 
 
-def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
+def test_arcs_by_chance_are_reported_as_nothing_found(call, noise, tmp_path):
     code, out, err = call(*NOISE)
     assert code == 0 and "Nothing was found" not in err, "there are arcs"
     kept = record(tmp_path / "bnmtl-relate")

@@ -34,7 +34,7 @@ N_TRIALS = 10
 N_BOOTSTRAP = 100
 RESTARTS = 10
 SEARCH = {"search": HillClimbing(restarts=RESTARTS)}
-SETTLED = {**THESIS, **SEARCH}
+FIXED_PARAMETERS = {**THESIS, **SEARCH}
 FIXED = {
     "n_rows": N_ROWS,
     "n_bootstrap": N_BOOTSTRAP,
@@ -55,9 +55,9 @@ def measure(problem, trial, wanted):
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     lines = {}
     for method in wanted:
-        learner, penalty = SingleTaskLearner(**SETTLED), None
+        learner, penalty = SingleTaskLearner(**FIXED_PARAMETERS), None
         if method == "together":
-            parameters = {**SETTLED, "table_sharing": None, "start": "single-task"}
+            parameters = {**FIXED_PARAMETERS, "table_sharing": None, "start": "single-task"}
             chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)

@@ -223,7 +223,7 @@ def _is_worse(pair, _):
     """Whether ours is higher, by a paired test over problems."""
     if len(pair[0]) < FEWEST:
         return "too few problems"
-    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(*pair)]
+    return {0: "not significant", 1: "no, it is better", -1: "yes"}[sign(*pair)]
 
 
 def _by_size(lines):

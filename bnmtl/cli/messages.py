@@ -16,9 +16,9 @@ class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
-        "cut": "cut it, or give {network} in the folder of its run, whose run.json has the cut "
-        "points",
         "discretize": "discretize it first with `--discretize N`",
+        "discretize as learned": "discretize it as for learning, or give {network} in the folder "
+        "of its run, whose run.json has the cut points",
         "group": "group its values (`--discretize N` does for numbers)",
         "leave out": "leave the column out with `--ignore C`",
         "leave out there": "leave such columns out with `--ignore C`",

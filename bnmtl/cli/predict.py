@@ -18,7 +18,10 @@ from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
 # Remedies of learning -> remedies for rows to be predicted.
-_INSTEAD = {Action("discretize"): Action("cut"), Action("leave out"): "remove the column"}
+_INSTEAD = {
+    Action("discretize"): Action("discretize as learned"),
+    Action("leave out"): "remove the column",
+}
 
 
 class Judged(NamedTuple):
@@ -198,12 +201,12 @@ def _without_unseen(rows, part, target):
     counts = {name: int((unknown[name] & rows[name].notna()).sum()) for name in needed}
     lost = [name for name, n in counts.items() if n and unknown[name].all()]
     if lost:
-        rule = "has no value of {lost:column} that {network} knows, so all are taken as missing"
-        found = "numbers are cut only where {network} is in the folder of its run"
+        rule = "has only values of {lost:column} that {network} does not know, treated as missing"
+        found = "numeric columns are discretized only if {network} is in the folder of its run"
         warn("rows", rule, found=found, task=part.task, lost=lost)
     some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
     if some:
-        rule = "has values that {network} does not know, which are taken as missing"
+        rule = "has values that {network} does not know, treated as missing"
         warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
     return rows.assign(**{v: pd.Categorical.from_codes(codes[v], needed[v]) for v in needed})
 
@@ -217,7 +220,7 @@ def _known(rows, target, states):
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
         rule = "holds {strange}, which {network} does not know"
-        found = "the share that is predicted right leaves out {n:row}"
+        found = "accuracy and cross-entropy are computed without {n:row}"
         details = {"strange": sorted(set(strange)), "n": len(strange)}
         warn("rows", rule, found=found, column=target, **details)
     return known

@@ -129,7 +129,7 @@ def predict(result):
             f"{judged.cross_entropy:.3f} nats."
         )
     if result.cut_by is not None:
-        yield f"Numbers were cut as in {result.cut_by}."
+        yield f"Numeric columns were discretized at the cut points in {result.cut_by}."
     yield f"{count(judged.n_rows, 'row')} written to {result.path}."
 
 

@@ -40,10 +40,9 @@ def borrowing_section(learner, figure=None):
         f"{image(figure, 'How much of each table is borrowed from other tasks')}\n"
         "<details><summary>From which tasks, in rows</summary>\n"
         f"{body}\n"
-        '<p class="note">Rows of other tasks that count for a table, as expected, the largest '
-        "sources first; more than a task has where tables are so close to each other that their "
-        "mean is trusted more than the rows. "
-        "All are in borrowed.csv.</p></details>"
+        '<p class="note">Expected numbers of rows of other tasks that count for a table, the '
+        "largest sources first. They can exceed the rows of a task if tables are so similar that "
+        "their mean is trusted more than the rows. All sources are in borrowed.csv.</p></details>"
     )
 
 
