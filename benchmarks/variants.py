@@ -8,7 +8,7 @@ orders shared by the tasks, and keeps the best score.
 """
 
 from bnmtl import BDeu, IdenticalLearner, MultitaskLearnerCV, PooledLearner, SingleTaskLearner
-from bnmtl.graphs import from_adjacency
+from bnmtl.graphs import graphs_by_task
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
 from bnmtl.search.constraints import constraints_by_task
@@ -128,8 +128,7 @@ class Searches:
 
     def graphs(self, solution):
         """The graphs of a solution, by task."""
-        pairs = zip(self.tasks.items(), solution.matrices, strict=True)
-        return {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+        return graphs_by_task(self.tasks, solution.matrices)
 
     def _effort(self, kind):
         return Effort(self._seed, search_of(kind), memory=self._memory)

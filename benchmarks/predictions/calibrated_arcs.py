@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
-from benchmarks.drawing import panels
+from benchmarks.drawing import diagonal, panels
 from benchmarks.related import Related, networks_of, without_constant
 from benchmarks.summary import LEVEL, has, markdown, parts
 from benchmarks.variants import N_FOLDS, THESIS
@@ -343,7 +343,7 @@ def draw(lines):
 
     def draw_case(axes, row, column):
         problem, kind = column
-        axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+        diagonal(axes)
         for case, group in parts(lines, problem=[problem], method=METHODS):
             if row == "before":
                 _draw_shares(axes, *cases(group, kind), case["method"])

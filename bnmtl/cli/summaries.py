@@ -6,8 +6,7 @@ from typing import NamedTuple
 from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import WAYS
-from bnmtl.plotting.dissimilarities import writer
-from bnmtl.relatedness.nearest import n_nearest
+from bnmtl.relatedness.nearest import n_nearest, writer
 from bnmtl.wording import count
 
 _WIDTH = 100

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.networks.shared_tables import borrowed_record
+from bnmtl.networks.shared_tables import borrowed_record, borrowed_shares
 from bnmtl.reports.page import image, number, table
 
 # Maximum number of sources listed in a cell.
@@ -23,13 +23,12 @@ def borrowing_section(learner, figure=None):
     if record is None:
         return ""
     from bnmtl import plotting
-    from bnmtl.plotting.borrowing import borrowed_shares
 
     figure = figure or plotting.borrowing(learner)
     tasks = list(learner.configuration_)
     rows = [
         [escape(variable), *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
-        for variable in borrowed_shares(learner).index
+        for variable in borrowed_shares(learner.borrowed_, learner.tasks_).index
     ]
     body = table(["variable", *(escape(str(task)) for task in tasks)], rows, len(tasks) + 1)
     return (
