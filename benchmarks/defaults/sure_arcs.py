@@ -81,12 +81,9 @@ def draw(lines):
 def _curve(lines):
     confidence, y, weights = cases(lines, "edge")
     bins = np.minimum((confidence * 6 + 1e-9).astype(int), 5)
-    found = [bins == one for one in range(6) if (bins == one).any()]
-    at, shares = (
-        [np.average(values[is_inside], weights=weights[is_inside]) for is_inside in found]
-        for values in (confidence, y)
-    )
-    return pd.Series(shares, at)
+    sums = pd.DataFrame({"at": confidence * weights, "true": y * weights, "n": weights})
+    sums = sums.groupby(bins).sum()
+    return (sums["true"] / sums["n"]).set_axis(sums["at"] / sums["n"])
 
 
 if __name__ == "__main__":
