@@ -3,6 +3,7 @@
 import inspect
 import pickle
 
+import networkx as nx
 import pytest
 from sklearn.base import clone
 from small import related
@@ -19,7 +20,7 @@ from bnmtl import (
     PooledLearner,
     SingleTaskLearner,
 )
-from bnmtl.errors import InputTypeError
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.search import Limits
 from bnmtl.search.options import search_of
 
@@ -144,3 +145,28 @@ def test_unknown_options_are_refused_as_scikit_learn_does():
 def test_options_are_checked_by_fit(parameters, error, words):
     with pytest.raises(error, match=words):
         SingleTaskLearner(**parameters).fit(related())
+
+
+@pytest.mark.parametrize("kind", [SingleTaskLearner, IdenticalLearner, PooledLearner])
+@pytest.mark.parametrize("search", ["exact", Exact()])
+def test_a_start_that_exact_search_replaces_is_refused(kind, search):
+    graph = nx.DiGraph([("x1", "x2")])
+    with pytest.raises(InputError, match="`start` has no effect with `search='exact'`, which"):
+        kind(search=search, start=graph).fit(related())
+    kind(start=graph).check_parameters()
+
+
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
+@pytest.mark.parametrize("kind", [SingleTaskLearner, IdenticalLearner, PooledLearner])
+def test_an_exact_search_that_is_cut_short_keeps_the_start(kind):
+    graph, limits = nx.DiGraph([("x1", "x2")]), Limits(time_limit=0)
+    tasks = dict(list(related().items())[:2])
+    learner = kind(search="exact", start=graph, limits=limits).fit(tasks)
+    assert all(set(found.edges) == set(graph.edges) for found in learner.configuration_.values())
+
+
+def test_configurations_start_from_a_graph_beside_exact_search():
+    tasks = dict(list(related().items())[:2])
+    graph = nx.DiGraph([("x1", "x2")])
+    learner = MultitaskLearner(search="exact", start=graph, table_sharing=None).fit(tasks)
+    assert learner.start_ == "given"
