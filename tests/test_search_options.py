@@ -117,11 +117,19 @@ def test_an_option_of_a_word_is_refused():
             learner.set_params(search__starts=5)
         with pytest.raises(InputTypeError, match=r"`limits__time_limit` .* `limits=Limits\(time"):
             learner.set_params(limits__time_limit=5)
-        with pytest.raises(InputTypeError, match=r"write `limits=Limits\(time_limit=...\)`"):
-            learner.set_params(limits__seconds=5)
     # Together with the search that it belongs to it can be set.
     learner = SingleTaskLearner().set_params(search=Orders(), search__starts=5)
     assert learner.search == Orders(starts=5)
+
+
+def test_an_unknown_option_of_a_word_names_the_known_ones():
+    searches = "`iterations`, `perturb`, `restarts`, `starts`, `tabu`"
+    limits = "`cache_size`, `max_cells`, `max_families`, `time_limit`"
+    for owner, name, known in (("search", "foo", searches), ("limits", "seconds", limits)):
+        with pytest.raises(InputTypeError) as caught:
+            SingleTaskLearner().set_params(**{f"{owner}__{name}": 5})
+        expected = f"`{owner}__{name}` is not an option of `{owner}`; its options are {known}."
+        assert str(caught.value) == expected
 
 
 def test_unknown_options_are_refused_as_scikit_learn_does():
