@@ -50,7 +50,8 @@ def test_what_is_not_scored_together_or_asked_to_be_chosen_is_chosen(
 def test_a_given_penalty_and_one_task():
     learner, folds = asked(penalty=0.5, table_sharing="none")
     assert learner.prior.penalty == 0.5 and learner.table_sharing is None and folds is None
-    one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
+    with pytest.warns(UserWarning, match="leave out `penalty`"):
+        one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
     assert type(one) is SingleTaskLearner and folds is None
     with pytest.raises(ValueError, match="`choose` must go with `penalty='auto'`"):
         check_choice(Options(paths=("north.csv",), choose="cv", penalty=0.5))
