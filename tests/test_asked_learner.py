@@ -4,7 +4,7 @@ import pytest
 from command import frame
 
 from bnmtl import EditPrior, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
-from bnmtl.cli.learner import check_choice, has_folds, learner_asked_for, n_folds
+from bnmtl.cli.learner import check_choosing, has_folds, learner_asked_for, n_folds
 from bnmtl.cli.options import Options
 from bnmtl.scores import BDeu
 from bnmtl.tasks import encode
@@ -54,6 +54,6 @@ def test_a_given_penalty_and_one_task():
         one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
     assert type(one) is SingleTaskLearner and folds is None
     with pytest.raises(ValueError, match="`choose` must go with `penalty='auto'`"):
-        check_choice(Options(paths=("north.csv",), choose="cv", penalty=0.5))
+        check_choosing(Options(paths=("north.csv",), choose="cv", penalty=0.5))
     with pytest.raises(ValueError, match="`folds` must be 2 or more"):
         asked(choose="cv", folds=1)

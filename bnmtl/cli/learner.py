@@ -152,7 +152,7 @@ def n_folds(options, learner, tasks):
     return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 
 
-def check_choice(options):
+def check_choosing(options):
     """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")
