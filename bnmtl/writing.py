@@ -161,7 +161,7 @@ class OutputFolder:
             for parent in new_parents:
                 with contextlib.suppress(OSError):
                     parent.rmdir()
-            if isinstance(error, OSError) and error.strerror:
+            if isinstance(error, OSError) and error.strerror and _is_about(error, temporary, path):
                 # Errors must not mention the temporary folder.
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             raise
@@ -176,6 +176,14 @@ class OutputFolder:
         for name in names:
             (temporary / name).replace(path / name)
         temporary.rmdir()
+
+
+def _is_about(error, *paths):
+    """Whether the file of an error is in one of some folders or contains one, or is unknown."""
+    if error.filename is None:
+        return True
+    file = Path(str(error.filename))
+    return any(file.is_relative_to(path) or path.is_relative_to(file) for path in paths)
 
 
 def _check_writable(path):

@@ -60,6 +60,16 @@ def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
         pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
+def test_folds_that_a_time_limit_cut_short_are_not_used_again():
+    tasks = encode(related())
+    settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0, "table_sharing": None}
+    learner = MultitaskLearnerCV(limits=Limits(time_limit=0), **settings).fit(tasks)
+    scored = compare(learner.set_params(limits=Limits()), tasks)
+    assert scored.attrs["ended_by"] == ()
+    pd.testing.assert_frame_equal(scored, compare(MultitaskLearnerCV(**settings), tasks))
+
+
 @pytest.mark.parametrize("settings", [CLIMB, AUTO, {**AUTO, "parameter_sample_size": 2}])
 def test_alone_and_empty_are_learned_without_the_fold(settings):
     tasks = categorical(related())

@@ -244,9 +244,10 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(random_state="x"),
             TypeError,
-            "`random_state` must be None, a whole number of at least 0 or .* got 'x'",
+            "`random_state` must be None, an int, a numpy.random.Generator or .* got str",
         ),
-        (lambda: curve(random_state=-1), TypeError, "a whole number of at least 0 or .* got -1"),
+        (lambda: curve(random_state=True), TypeError, "`random_state` .* got bool"),
+        (lambda: curve(random_state=-1), ValueError, "a whole number of at least 0, got -1"),
     ],
 )
 def test_mistakes_are_named(call, error, words):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bnmtl import plotting
 from bnmtl.cli.learner import (
-    check_choice,
+    check_choosing,
     common_parameters,
     has_folds,
     learner_asked_for,
@@ -102,7 +102,7 @@ def run(options, progress=None):
         if n == 0:
             del limit.parts[stage]
     _check_threshold(options)
-    check_choice(options)
+    check_choosing(options)
     fixed = _fixed_files(options)
     with new_run("learn", options, fixed) as run:
         score = score_named(options)

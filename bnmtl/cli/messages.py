@@ -1,6 +1,8 @@
 """Errors of users in terms of the command line: one sentence that names options."""
 
+import os
 from difflib import get_close_matches
+from pathlib import Path
 from typing import ClassVar
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
@@ -39,15 +41,29 @@ def _option(name):
     return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
 
 
-def in_one_sentence(error):
-    """Return the message for an error of the user, or None for an internal error."""
+def in_one_sentence(error, given):
+    """Return the message for an error of the user, or None for an internal error.
+
+    Parameters
+    ----------
+    error : Exception
+    given : list of str
+        The arguments of the command and its default folder; some of them name files.
+    """
     if hasattr(error, "format_message"):  # from the option parser, which typer may vendor
         return _usage_mistake(error)
     if isinstance(error, InputError | InputTypeError | MissingExtra):
         return in_options(error)
-    if isinstance(error, OSError) and error.filename is not None:
+    if isinstance(error, OSError) and error.filename is not None and _is_named(error, given):
         return f"`{error.filename}`: {error.strerror}."
     return None
+
+
+def _is_named(error, given):
+    """Whether the file of an error is one that the user named, or lies in such a folder."""
+    file = Path(os.path.abspath(str(error.filename)))
+    values = (one.partition("=")[2] if one.startswith("--") else one for one in given)
+    return any(file.is_relative_to(os.path.abspath(value)) for value in values if value)
 
 
 def in_options(message):
