@@ -15,6 +15,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.learners import compare, gain, verdict
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
@@ -276,6 +277,26 @@ def test_sentences(held_out, n_arcs, words):
     found = verdict.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "max_cells", "relate"),
+    [
+        (None, "fewer variables may show", "`max_cells=8`", "(`bnmtl.relatedness` compares them)"),
+        (
+            OPTION_WORDS,
+            "fewer variables (--ignore) may show",
+            "`--max-cells 8`",
+            "(`bnmtl relate` compares them)",
+        ),
+    ],
+)
+def test_remedies_are_in_the_words_of_the_user(words, more, max_cells, relate):
+    unclear, worse = record([1.0, 0.1], [0.15, 0.1]), record([1.0, 0.1], [-0.3, 0.1])
+    for held_out, n_arcs in ((unclear, 3), (unclear, 0), (record([0.1, 0.2]), 3)):
+        assert more in " ".join(verdict.sentences(held_out, n_arcs, words=words))
+    assert max_cells in verdict.sentences(unclear, 0, max_cells=8, words=words)[0]
+    assert relate in verdict.sentences(worse, 3, words=words)[1]
 
 
 def test_tables_that_help_without_arcs_are_reported():

@@ -13,6 +13,7 @@ from small import noise
 import bnmtl
 from bnmtl import HillClimbing, plotting
 from bnmtl.cli import learn
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
@@ -145,10 +146,16 @@ def test_words_on_how_sure_arcs_are():
     )
     some = words(1.0, 0.7, 0.4)
     assert some.startswith("1 of 3 arcs is well supported") and "; 1 is doubtful" in some
-    assert "More rows or fewer variables (`--ignore`)" in some
+    assert "More rows or fewer variables may settle more of them" in some
+    assert some.endswith("; `bnmtl.confidence.consensus` leaves the doubtful ones out.")
+    assert "consensus" not in words(1.0, 0.7, 0.4, is_consensus=True)
+    assert "consensus" not in words(1.0, 0.7, 0.6)
+    some = words(1.0, 0.7, 0.4, words=OPTION_WORDS)
+    assert "More rows or fewer variables (`--ignore`) may settle more of them" in some
     assert some.endswith("; `--threshold 0.5` leaves the doubtful ones out.")
-    assert "--threshold" not in words(1.0, 0.7, 0.4, is_consensus=True)
-    assert "--threshold" not in words(1.0, 0.7, 0.6)
+    few = {"n_bootstrap": 19, "words": OPTION_WORDS}
+    assert words(1.0, 1.0, 1.0, **few).endswith("learn 20 or more (`--bootstrap`).")
+    assert words(1.0, 1.0, 1.0, n_bootstrap=19).endswith("learn 20 or more (`n_bootstrap`).")
     assert words(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")
     assert words(1.0, 0.7, 0.4, required={("t", "a", "b")}).startswith("None of 2 arcs")
     assert words(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")

@@ -11,20 +11,24 @@ from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra,
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
-_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
+_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_bootstrap": "bootstrap"}
 
 
 class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
+        "compare": "`bnmtl relate` compares them",
         "discretize": "discretize it first with `--discretize N`",
         "discretize as learned": "discretize it as for learning, or give {network} in the folder "
         "of its run, whose run.json has the cut points",
         "group": "group its values (`--discretize N` does for numbers)",
+        "leave doubtful out": "`--threshold 0.5` leaves the doubtful ones out",
         "leave out": "leave the column out with `--ignore C`",
         "leave out there": "leave such columns out with `--ignore C`",
         "no limit": "leave it out for a full search",
+        "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
+        "show more": "More rows or fewer variables (--ignore) may show more.",
     }
 
     def parameter(self, name):
@@ -35,6 +39,9 @@ class _OptionWords(Words):
 
     def value(self, value):
         return str(value)
+
+
+OPTION_WORDS = _OptionWords()
 
 
 def _option(name):
@@ -73,7 +80,7 @@ def in_options(message):
     if isinstance(message, InputWarning) and message.argument == "time_limit":
         # The limit of a stage is only a part of the user's time limit.
         message.found = None
-    return message.render(_OptionWords())
+    return message.render(OPTION_WORDS)
 
 
 def _missing(parameter):

@@ -146,6 +146,10 @@ class IdenticalLearner(_FromGraph):
         matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
         self.publish(tasks, whole, problems, matrices, score, task_scores)
+        self.publish_common(joint, matrix)
+
+    def publish_common(self, joint, matrix):
+        """Set the common graph from its adjacency matrix over the variables of all tasks."""
         self.graph_ = from_adjacency(matrix, joint.variables)
 
 
