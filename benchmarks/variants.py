@@ -51,11 +51,7 @@ def learner_of(method, seed):
         return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=seed)
     if kind == "multitask":
         return MultitaskLearnerCV(**LEARNERS[variant], validation=VALIDATION, random_state=seed)
-    learners = {
-        "single": SingleTaskLearner,
-        "identical": IdenticalLearner,
-        "pooled": PooledLearner,
-    }
+    learners = {"single": SingleTaskLearner, "identical": IdenticalLearner, "pooled": PooledLearner}
     settings = TOGETHER if kind == "identical" else THESIS
     return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=seed)
 

@@ -4,14 +4,7 @@ import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import (
-    FEWEST,
-    has,
-    is_significant,
-    markdown,
-    means_of,
-    sign,
-)
+from benchmarks.summary import FEWEST, has, is_significant, markdown, means_of, sign
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)

@@ -48,11 +48,7 @@ TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
 # Ending of the methods -> name of their table.
-NAMES = {
-    FIXED_SIZE: "multinets",
-    CHOSEN: "multinets_chosen",
-    DEFAULTS: "multinets_defaults",
-}
+NAMES = {FIXED_SIZE: "multinets", CHOSEN: "multinets_chosen", DEFAULTS: "multinets_defaults"}
 ENDINGS = tuple(NAMES)
 
 

@@ -10,16 +10,7 @@ import numpy as np
 from bnmtl._kernels._jit import call, flags, floats, ints, kernel, layout, words
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.partition import CODE_AT
-from bnmtl._kernels.scoring import (
-    CALLS,
-    COLUMN,
-    CUT,
-    FAMILY,
-    PARTITIONS,
-    QUEUE,
-    WAITING,
-    WANTED,
-)
+from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, PARTITIONS, QUEUE, WAITING, WANTED
 
 DAG = layout(
     HELD := flags("held", 2),  # (n, n): [b, a] for an arc a -> b

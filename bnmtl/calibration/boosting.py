@@ -90,12 +90,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        estimator=None,
-        n_estimators=50,
-        resample=True,
-        loss="exponential",
-        random_state=None,
+        self, estimator=None, n_estimators=50, resample=True, loss="exponential", random_state=None
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
