@@ -179,6 +179,11 @@ def _means(lines, by, column, measure):
     return found["mean"].unstack(column), found["sem"].unstack(column)
 
 
+def diagonal(axes, style="--", linewidth=0.6):
+    """A line where probabilities equal the shares that are true."""
+    axes.plot([0, 1], [0, 1], style, color="gray", linewidth=linewidth)
+
+
 def axis_of_sizes(axes, sizes, label, **options):
     """A logarithmic axis with a tick at each size."""
     axes.set_xscale("log", **options)

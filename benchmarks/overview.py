@@ -52,7 +52,7 @@ CLAIMS = {
     },
     ("2.12", "task_number"): {"gap": "a gap in the distances after the second task"},
     ("2.13", "bird"): {
-        "BIRD-SITES, 200: near": "birds, 200 sites: near regions help, far ones harm",
+        "BIRD-SITES, 200: near": "birds, 200 sites: near regions help, far ones harm"
     },
     ("2.14", "bird"): {
         "BIRD-SITES: selection, all tasks": "birds: selection better than all tasks"
@@ -61,7 +61,7 @@ CLAIMS = {
         "BIRD-SITES: selection, clustering": "birds: selection better than clusters"
     },
     ("2.16", "bird"): {
-        "BIRD-SITES, 200: linear": "birds, 200 sites: regions join one growing cluster",
+        "BIRD-SITES, 200: linear": "birds, 200 sites: regions join one growing cluster"
     },
 }
 

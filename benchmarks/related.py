@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.variants import SAMPLE_SIZE
 from bnmtl import problems
-from bnmtl.graphs import adjacency, from_adjacency
+from bnmtl.graphs import adjacency, learned_graph
 from bnmtl.learners.held_out import HeldOut
 from bnmtl.metrics import edit_distance, kl_divergence, shd, skeleton_scores
 from bnmtl.tasks import encode
@@ -88,12 +88,8 @@ class Related:
 
     def graphs(self, matrices):
         """Learned graphs by task from their adjacency matrices, with constant variables marked."""
-        graphs = {}
-        for (name, task), matrix in zip(self.tasks.items(), matrices, strict=True):
-            graphs[name] = from_adjacency(matrix, task.variables)
-            for variable in task.constant:
-                graphs[name].nodes[variable]["constant"] = True
-        return graphs
+        pairs = zip(self.tasks.items(), matrices, strict=True)
+        return {name: learned_graph(task, matrix) for (name, task), matrix in pairs}
 
     def truth(self):
         """True adjacency of every task, without arcs of constant variables."""

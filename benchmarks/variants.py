@@ -8,7 +8,7 @@ orders shared by the tasks, and keeps the best score.
 """
 
 from bnmtl import BDeu, IdenticalLearner, MultitaskLearnerCV, PooledLearner, SingleTaskLearner
-from bnmtl.graphs import from_adjacency
+from bnmtl.graphs import graphs_by_task
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
 from bnmtl.search.constraints import constraints_by_task
@@ -51,11 +51,7 @@ def learner_of(method, seed):
         return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=seed)
     if kind == "multitask":
         return MultitaskLearnerCV(**LEARNERS[variant], validation=VALIDATION, random_state=seed)
-    learners = {
-        "single": SingleTaskLearner,
-        "identical": IdenticalLearner,
-        "pooled": PooledLearner,
-    }
+    learners = {"single": SingleTaskLearner, "identical": IdenticalLearner, "pooled": PooledLearner}
     settings = TOGETHER if kind == "identical" else THESIS
     return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=seed)
 
@@ -128,8 +124,7 @@ class Searches:
 
     def graphs(self, solution):
         """The graphs of a solution, by task."""
-        pairs = zip(self.tasks.items(), solution.matrices, strict=True)
-        return {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+        return graphs_by_task(self.tasks, solution.matrices)
 
     def _effort(self, kind):
         return Effort(self._seed, search_of(kind), memory=self._memory)

@@ -37,12 +37,17 @@ class Words:
 
     # Templates by the name of the `Action`.
     actions: ClassVar = {
-        "cut": "cut it at the points that were used for learning, with `Edges.apply`",
+        "compare": "`bnmtl.relatedness` compares them",
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
+        "discretize as learned": "discretize it at the cut points used for learning, with "
+        "`Edges.apply`",
         "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
+        "leave doubtful out": "`bnmtl.confidence.consensus` leaves the doubtful ones out",
         "leave out": "leave the column out",
         "leave out there": "leave such columns out of that task (a task may lack variables)",
         "no limit": "leave it None for a full search",
+        "settle more": "More rows or fewer variables may settle more of them",
+        "show more": "More rows or fewer variables may show more.",
     }
 
     def parameter(self, name):

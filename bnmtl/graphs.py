@@ -230,6 +230,14 @@ def from_adjacency(matrix, variables):
     return graph
 
 
+def learned_graph(task, matrix):
+    """The graph of a task, with its constant variables marked as in `takes_part`."""
+    graph = from_adjacency(matrix, task.variables)
+    for variable in task.constant:
+        graph.nodes[variable]["constant"] = True
+    return graph
+
+
 def graphs_by_task(tasks, matrices):
     """Return {task name: graph} from the adjacency matrices of tasks, in their order."""
     pairs = zip(tasks.items(), matrices, strict=True)

@@ -34,14 +34,40 @@ def seed_of(random_state):
     >>> seed_of(7)
     7
     """
+    check_seed(random_state)
     if random_state is None:
         return int(np.random.SeedSequence().entropy)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
+    return int(random_state)
+
+
+def check_seed(random_state, most=None, takes_legacy=False):
+    """Raise unless a value is None, an int or a numpy Generator.
+
+    Parameters
+    ----------
+    random_state : object
+    most : int, default=None
+        The largest int; None means unlimited.
+    takes_legacy : bool, default=False
+        Whether it may also be a numpy RandomState.
+
+    Raises
+    ------
+    InputTypeError
+        For other types.
+    InputError
+        For an int below 0 or above ``most``.
+    """
+    kinds = (np.random.Generator, np.random.RandomState)[: 2 if takes_legacy else 1]
+    if random_state is None or isinstance(random_state, kinds):
+        return
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        check_whole("random_state", random_state, 0)
-        return int(random_state)
-    rule = "must be None, an int or a numpy.random.Generator"
+        check_whole("random_state", random_state, 0, most)
+        return
+    *others, last = ["None", "an int", *(f"a numpy.random.{kind.__name__}" for kind in kinds)]
+    rule = f"must be {', '.join(others)} or {last}"
     raise InputTypeError("random_state", rule, type_of(random_state))
 
 

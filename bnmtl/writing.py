@@ -161,7 +161,7 @@ class OutputFolder:
             for parent in new_parents:
                 with contextlib.suppress(OSError):
                     parent.rmdir()
-            if isinstance(error, OSError) and error.strerror:
+            if isinstance(error, OSError) and error.strerror and _is_about(error, temporary, path):
                 # Errors must not mention the temporary folder.
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             raise
@@ -212,10 +212,23 @@ def replacing_folder(path, force, is_earlier):
         with _interrupts_held():
             if path.exists():
                 path.rename(old)
-            temporary.rename(path)
+            try:
+                temporary.rename(path)
+            except BaseException:
+                if old.exists():
+                    old.rename(path)
+                raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_about(error, *paths):
+    """Whether the file of an error is in one of some folders or contains one, or is unknown."""
+    if error.filename is None:
+        return True
+    file = Path(str(error.filename))
+    return any(file.is_relative_to(path) or path.is_relative_to(file) for path in paths)
 
 
 def _check_writable(path):

@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
-def own_fonts(monkeypatch):
+def bundled_fonts(monkeypatch):
     """Let no font be installed except those of matplotlib, which have no Hangul.
 
     Fonts once found are remembered, so a test with this fixture must use signs of its own.

@@ -58,7 +58,7 @@ from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode, split
 
 FILE = Path(__file__).with_name("digests.json")
-# Keys of run.json that tell of the run, not of its result, and texts that may be worded otherwise.
+# Keys of run.json that describe the run, not its result, and texts whose wording may change.
 _NOT_COMPARED = (
     *("versions", "started", "seconds", "warnings", "verdict", "sure", "layout", "files"),
     "local_scores",
@@ -388,7 +388,7 @@ def cases(folder):
 def main():
     """Compare, or write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write digests.json anew")
+    parser.add_argument("--write", action="store_true", help="write digests.json again")
     parser.add_argument("--only", help="cases whose names contain this")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -185,7 +185,7 @@ def weighted_edits(first, second, weight=lambda a, b: 1.0):
 
 
 def keeps_to(matrix, limits):
-    """Whether a graph has the required arcs and no others than the permitted ones."""
+    """Whether a graph has all required arcs and only permitted ones."""
     return (
         not (matrix & ~(limits.permitted | limits.required)).any()
         and not (limits.required & ~matrix).any()

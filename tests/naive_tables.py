@@ -116,7 +116,7 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
                     for u in others_of[s]:
                         borrowed[s, u] += strength * sum(row[u]) / n_others if n_others else 0.0
             yield Component(value, tables, borrowed, None)
-    tasks = [_own_components(rows, concentrations) for rows in counts]
+    tasks = [_separate_components(rows, concentrations) for rows in counts]
     value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
     none = np.zeros((k, k))
     yield Component(value, [weighted_mean(*components) for components in tasks], none, none)
@@ -124,10 +124,10 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
 
 def averaged_table(rows, concentrations):
     """The table of one task's counts, averaged over concentrations by their evidence."""
-    return weighted_mean(*_own_components(rows, concentrations))
+    return weighted_mean(*_separate_components(rows, concentrations))
 
 
-def _own_components(rows, concentrations):
+def _separate_components(rows, concentrations):
     """Log evidence of one task's counts, and its table, under each concentration."""
     values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
     means = [

@@ -32,6 +32,18 @@ def partial():
     return tasks
 
 
+def noise(n_rows, n_columns, seed=0):
+    """Columns that depend on nothing."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.integers(0, 3, (n_rows, n_columns))).add_prefix("x")
+
+
+def square(names, values):
+    """A table of numbers, tasks by tasks."""
+    labels = pd.Index(list(names), name="task")
+    return pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
+
+
 def arcs(configuration):
     """Sorted arcs by task."""
     return {task: sorted(graph.edges) for task, graph in configuration.items()}

@@ -91,7 +91,7 @@ def test_rooms_do_not_import_each_other_in_circles():
     assert nx.is_directed_acyclic_graph(imported)
 
 
-def test_few_files_stand_beside_the_rooms():
+def test_few_files_are_beside_the_rooms():
     assert len(list((ROOT / "bnmtl").glob("*.py"))) <= MOST_FILES
 
 
@@ -101,24 +101,24 @@ def only_in(library, allowed):
             assert path.relative_to(ROOT).as_posix() in allowed, path
 
 
-def test_numba_stands_in_one_file():
+def test_numba_is_imported_in_one_file():
     only_in("numba", {"bnmtl/_kernels/_jit.py"})
 
 
-def test_pgmpy_stands_in_one_file():
+def test_pgmpy_is_imported_in_one_file():
     only_in("pgmpy", {"bnmtl/networks/pgmpy.py"})
 
 
-def test_opt_einsum_stands_in_one_file():
+def test_opt_einsum_is_imported_in_one_file():
     only_in("opt_einsum", {"bnmtl/networks/contraction.py"})
 
 
-def test_matplotlib_stands_in_the_room_of_pictures():
+def test_matplotlib_is_imported_only_for_plotting():
     files = (ROOT / "bnmtl" / "plotting").glob("*.py")
     only_in("matplotlib", {path.relative_to(ROOT).as_posix() for path in files})
 
 
-def test_command_line_libraries_stand_at_the_border():
+def test_command_line_libraries_are_imported_only_to_read_options():
     only_in("typer", {"bnmtl/cli/main.py", "bnmtl/cli/options.py"})
 
 

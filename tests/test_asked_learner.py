@@ -4,7 +4,7 @@ import pytest
 from command import frame
 
 from bnmtl import EditPrior, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
-from bnmtl.cli.learner import check_choice, has_folds, learner_asked_for, n_folds
+from bnmtl.cli.learner import check_choosing, has_folds, learner_asked_for, n_folds
 from bnmtl.cli.options import Options
 from bnmtl.scores import BDeu
 from bnmtl.tasks import encode
@@ -50,9 +50,10 @@ def test_what_is_not_scored_together_or_asked_to_be_chosen_is_chosen(
 def test_a_given_penalty_and_one_task():
     learner, folds = asked(penalty=0.5, table_sharing="none")
     assert learner.prior.penalty == 0.5 and learner.table_sharing is None and folds is None
-    one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
+    with pytest.warns(UserWarning, match="leave out `penalty`"):
+        one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
     assert type(one) is SingleTaskLearner and folds is None
     with pytest.raises(ValueError, match="`choose` must go with `penalty='auto'`"):
-        check_choice(Options(paths=("north.csv",), choose="cv", penalty=0.5))
+        check_choosing(Options(paths=("north.csv",), choose="cv", penalty=0.5))
     with pytest.raises(ValueError, match="`folds` must be 2 or more"):
         asked(choose="cv", folds=1)

@@ -160,7 +160,7 @@ def test_weights_start_again_after_a_member_that_is_mostly_wrong(loss):
     assert staged[-1] == pytest.approx(F)
 
 
-def test_nobody_has_a_vote_where_rows_tell_nothing():
+def test_no_estimator_has_a_weight_if_rows_are_uninformative():
     X, y = np.zeros((4, 1)), [0, 1, 0, 1]
     found = stumps(3).fit(X, y)
     assert found.estimator_weights_.tolist() == [0, 0, 0] and len(found.estimators_) == 3
@@ -361,10 +361,16 @@ THEIRS = AdaBoostClassifier(STUMP, n_estimators=2)
         ),
         (
             lambda: stumps(random_state="a").fit(X0, Y0),
-            ValueError,
-            r"`random_state` must be None, a whole number from 0 to 2\*\*32 - 1, .* got 'a'",
+            TypeError,
+            r"`random_state` must be None, an int, a numpy.random.Generator or .*State, got str",
         ),
+        (lambda: stumps(random_state=True).fit(X0, Y0), TypeError, "`random_state` .* got bool"),
         (lambda: stumps(random_state=-1).fit(X0, Y0), ValueError, "`random_state` .* got -1"),
+        (
+            lambda: stumps(random_state=2**32).fit(X0, Y0),
+            ValueError,
+            "`random_state` must be a whole number from 0 to 4294967295, got 4294967296",
+        ),
         (lambda: stumps(resample="no").fit(X0, Y0), TypeError, "`resample` must be .* got 'no'"),
         (
             lambda: AdaBoostM1("q").fit(X0, Y0),

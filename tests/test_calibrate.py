@@ -270,7 +270,7 @@ def test_the_report(call, cases, tmp_path):
     n = kept_record["labelled"]
     assert "of them positive (y = 1 or True)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
-    assert f"nearer to 0 or 1 than 1 / {n + 2}," in text
+    assert f"closer to 0 or 1 than 1 / {n + 2}." in text
     assert '<td class="name">SCORES</td><td class="text">cases.csv</td>' in text
     assert '<td class="name">--positive</td><td class="text">not given</td>' in text
 

@@ -116,6 +116,14 @@ def test_scorers_find_classes_in_their_order():
     assert classifier.score(rows, rows["bronc"]) > 0.8
 
 
+def test_columns_of_arrays_are_in_the_order_of_given_features():
+    features = [name for name in reversed(ASIA.variables) if name != "bronc"]
+    classifier = BayesNetClassifier.from_network(ASIA, "bronc", features=features)
+    assert classifier.feature_names_ == tuple(classifier.feature_names_in_) == tuple(features)
+    rows = ROWS[features].to_numpy()
+    assert (classifier.predict_proba(rows) == classifier.predict_proba(ROWS)).all()
+
+
 def test_numbers_as_labels_of_columns_are_names():
     z = np.arange(200) % 2
     X = pd.DataFrame({0: z, 1: np.roll(z, 3) * (np.arange(200) % 3 == 0)})
@@ -383,6 +391,7 @@ def test_mistakes_are_one_sentence(kind, parameters, X, y, message):
         ((ASIA, "bronc", "error", [0, 1, 2]), "one value for each state of `bronc`"),
         ((ASIA, "bronc", "error", [0, 0]), "all different, got \\[0, 0\\]"),
         ((ASIA, "bronc", "error", [0, None]), "`classes` contains NaN"),
+        ((ASIA, "bronc", "error", None, ["dysp"]), "`features` must be the variables besides"),
         (
             (BayesNet(nx.empty_graph(["a"], nx.DiGraph), {"a": ["x"]}, {"a": [1]}), "a"),
             "variables besides the target",

@@ -541,7 +541,7 @@ def test_a_signal_while_learning(files):
     assert listing(files) == ["all.csv", "north.csv", "south.csv"]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, files, monkeypatch):
     def numpy_fails(*_):
         return np.zeros(3) + np.zeros(4)
 
@@ -558,7 +558,31 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     assert not (files / "run").exists()
 
 
-def test_an_error_inside_leaves_a_traceback(files):
+def raises(error):
+    def function(*_, **__):
+        raise error
+
+    return function
+
+
+@pytest.mark.parametrize("place", ["learner_asked_for", "write_report"])
+def test_an_error_about_a_file_that_the_user_did_not_name_is_internal(files, monkeypatch, place):
+    monkeypatch.chdir(files)
+    error = FileNotFoundError(2, "No such file or directory", str(Path(bnmtl.__file__, "inside")))
+    monkeypatch.setattr(learn, place, raises(error))
+    with pytest.raises(FileNotFoundError, match="inside"):
+        main([*BOTH, "--out", "run"])
+    assert not (files / "run").exists()
+
+
+@pytest.mark.parametrize("out", [("--out", "run"), ("--out=run",), ()])
+def test_a_file_that_the_user_named_is_reported(call, files, monkeypatch, out):
+    for place in (files / "north.csv", Path("run" if out else "bnmtl-run", "arcs.csv")):
+        monkeypatch.setattr(learn, "read_tasks", raises(PermissionError(13, "Denied", str(place))))
+        assert mistake(call(*BOTH, *out)) == f"bnmtl: `{place}`: Denied.\n"
+
+
+def test_an_internal_error_keeps_its_traceback(files):
     program = (
         "from bnmtl.cli import learn; from bnmtl.cli.main import main;"
         "learn.learner_asked_for = lambda *_: {}['x'];"

@@ -23,8 +23,8 @@ def random_graph(rng, n, density=0.3):
     return (rng.random((n, n)) < density) & (place[:, None] < place)
 
 
-def dag_of(state, matrix):
-    """A graph in memory of its own, its gains and all."""
+def dag_reset_to(state, matrix):
+    """The graph of a state set to a matrix, with its gains, in memory of its own."""
     state.reset(matrix)
     dag = new_dag(len(matrix))
     kernels.copy_dag(state.dag.table, dag.table)
@@ -51,7 +51,7 @@ def test_the_better_parts_of_two_graphs_are_merged(seed, n, least):
     ]
     expected = naive.merged(first, second, np.subtract(local_scores[1], local_scores[0]), least)
     memory, merged = merging.new_merge(n), np.zeros((n, n), dtype=bool)
-    dags = dag_of(state, first), dag_of(state, second)
+    dags = dag_reset_to(state, first), dag_reset_to(state, second)
     found = merging.merge(
         memory.table, state.task.table, dags[0].table, dags[1].table, least, merged
     )
@@ -68,7 +68,7 @@ def test_a_part_that_closes_a_cycle_is_left_as_it_is():
     first[[0, 2, 3], [1, 3, 0]] = True
     second[[0, 1, 2], [1, 2, 3]] = True
     memory, merged = merging.new_merge(4), np.zeros((4, 4), dtype=bool)
-    dags = dag_of(state, first), dag_of(state, second)
+    dags = dag_reset_to(state, first), dag_reset_to(state, second)
     assert not merging.merge(
         memory.table, state.task.table, dags[0].table, dags[1].table, 1e-9, merged
     )

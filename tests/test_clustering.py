@@ -272,7 +272,7 @@ def test_inputs_stay_as_they_are():
     }
 
 
-def test_progress_tells_of_the_choice():
+def test_progress_reports_the_choice():
     events = []
     clustered(
         learner=MultitaskLearner(table_sharing=None, **CLIMB, progress=events.append),

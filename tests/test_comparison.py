@@ -15,6 +15,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.learners import compare, gain, verdict
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
@@ -58,6 +59,16 @@ def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
     if "validation" in changed:
         # A later fit that holds nothing out forgets the folds of the one before.
         pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
+def test_folds_that_a_time_limit_cut_short_are_not_used_again():
+    tasks = encode(related())
+    settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0, "table_sharing": None}
+    learner = MultitaskLearnerCV(limits=Limits(time_limit=0), **settings).fit(tasks)
+    scored = compare(learner.set_params(limits=Limits()), tasks)
+    assert scored.attrs["ended_by"] == ()
+    pd.testing.assert_frame_equal(scored, compare(MultitaskLearnerCV(**settings), tasks))
 
 
 @pytest.mark.parametrize("settings", [CLIMB, AUTO, {**AUTO, "parameter_sample_size": 2}])
@@ -268,6 +279,26 @@ def test_sentences(held_out, n_arcs, words):
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
 
 
+@pytest.mark.parametrize(
+    ("words", "more", "max_cells", "relate"),
+    [
+        (None, "fewer variables may show", "`max_cells=8`", "(`bnmtl.relatedness` compares them)"),
+        (
+            OPTION_WORDS,
+            "fewer variables (--ignore) may show",
+            "`--max-cells 8`",
+            "(`bnmtl relate` compares them)",
+        ),
+    ],
+)
+def test_remedies_are_in_the_words_of_the_user(words, more, max_cells, relate):
+    unclear, worse = record([1.0, 0.1], [0.15, 0.1]), record([1.0, 0.1], [-0.3, 0.1])
+    for held_out, n_arcs in ((unclear, 3), (unclear, 0), (record([0.1, 0.2]), 3)):
+        assert more in " ".join(verdict.sentences(held_out, n_arcs, words=words))
+    assert max_cells in verdict.sentences(unclear, 0, max_cells=8, words=words)[0]
+    assert relate in verdict.sentences(worse, 3, words=words)[1]
+
+
 def test_tables_that_help_without_arcs_are_reported():
     shared = {**record([0.0, 0.0], [0.4, 0.1]), "shares_tables": True}
     first, second = verdict.sentences(shared, 0)
@@ -293,7 +324,7 @@ def test_tables_that_help_without_arcs_are_reported():
     ids=lambda one: type(one).__name__,
 )
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
-def test_folds_that_were_cut_short_tell_nothing(learner):
+def test_folds_that_were_cut_short_give_no_verdict(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
@@ -328,8 +359,8 @@ def test_differences_have_as_many_digits_as_their_errors_need(difference, error,
     assert verdict.value(difference, error) == text
 
 
-def test_a_start_that_is_asked_for_has_to_be_there():
-    """No single graph has what the tasks demand, and nothing else was asked for."""
+def test_a_requested_start_must_exist():
+    """No single graph meets the constraints of all tasks, and no other start was requested."""
     tasks = related()
     first, second, *_ = tasks
     required = {first: [("x1", "x2")], second: [("x2", "x1")]}

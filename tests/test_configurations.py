@@ -19,7 +19,7 @@ from bnmtl.search.ties import Ties, tolerance
 
 
 def is_allowed(problem, matrices):
-    """Whether every graph is acyclic and keeps its task's demands."""
+    """Whether every graph is acyclic and meets its task's constraints."""
     return all(
         naive.is_dag(matrix)
         and not (matrix & ~limits.permitted).any()

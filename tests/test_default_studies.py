@@ -174,7 +174,7 @@ def test_tables_of_defaults():
     assert len(defaults.draw(lines).axes) == 2
 
 
-def test_what_folds_choose_stands_beside_the_default_on_the_same_rows():
+def test_choice_by_folds_and_default_are_compared_on_the_same_rows():
     """The second trial has no line of a chosen sparsity and does not count."""
     values = {
         "f = 0.1: alone": 4,
@@ -285,7 +285,7 @@ def test_tables_of_choices_and_real_tables():
     lines = pd.DataFrame(
         [
             {**line, **gains, **errors, "way": way, "n_rows": 20, "empty": -4.0}
-            for way in ("alone", "cv", real_tables.OWN_TABLES, real_tables.SHARED)
+            for way in ("alone", "cv", real_tables.TABLES_OF_1, real_tables.SHARED)
         ]
     )
     shown = real_tables.tables(lines)

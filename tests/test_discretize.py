@@ -127,13 +127,13 @@ def test_other_columns_stay_as_they_are_and_input_is_not_modified():
     assert list(cut.columns) == list(before.columns)
 
 
-def test_whole_numbers_are_cut_where_another_task_has_fractions():
+def test_whole_numbers_are_discretized_if_another_task_has_fractions():
     cut = discretize([pd.DataFrame({"x": [1, 2]}), pd.DataFrame({"x": [0.5, 3.5]})], bins=2)
     assert cut[0]["x"].tolist() == ["below_1.5", "from_1.5"]
 
 
 @pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", object])
-def test_whole_numbers_are_cut_only_beyond_256_values(dtype):
+def test_whole_numbers_are_discretized_only_beyond_256_values(dtype):
     few = pd.DataFrame({"x": pd.Series(range(256), dtype=dtype)})
     assert discretize(few)["x"].tolist() == list(range(256))
     many = pd.DataFrame({"x": pd.Series(range(257), dtype=dtype)})

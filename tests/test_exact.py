@@ -59,7 +59,7 @@ def problems_of(frames, score, prior, most_cells, constraints):
 
 
 def random_problem(seed, n, score, most_cells):
-    """A task with demands and a structure prior."""
+    """A task with constraints and a structure prior."""
     rng = np.random.default_rng(seed)
     frame = random_frame(seed, n, 40)
     constraints = random_constraints({"t": frame}, rng)
@@ -131,10 +131,12 @@ def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
         for s, task in enumerate(problem.tasks):
             if problem.variables[child] in task.variables:
                 kept = problem.takes_part[s] | problem.constraints[s].required
-                own_index = problem.positions[s].tolist().index
-                parents_here = [own_index(p) for p in parents if kept[p, child]]
+                index_in_task = problem.positions[s].tolist().index
+                parents_here = [index_in_task(p) for p in parents if kept[p, child]]
                 required = problem.restrict(s, limits.required)
-                total += value_within(most_cells, task, own_index(child), parents_here, required)
+                total += value_within(
+                    most_cells, task, index_in_task(child), parents_here, required
+                )
         return total
 
     state = common_state_of(problem, seed)

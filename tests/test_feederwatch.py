@@ -212,7 +212,7 @@ def test_rows_with_a_missing_value_are_dropped_and_counted(tmp_path):
         frame = northeast(tmp_path, records, sites)
     assert len(log) == 1 and log[0].filename == __file__
     assert list(frame.index) == list(range(27)) and not frame.isna().any(axis=None)
-    # Of sites 2, 4, 5, 6, 7 the third does not tell of snow: none was seen.
+    # Of sites 2, 4, 5, 6, 7 the third says nothing about snow: none was seen.
     assert frame["snow_seen"][:5].tolist() == ["0", "0", "0", "0", "1"]
 
 

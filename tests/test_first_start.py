@@ -62,6 +62,7 @@ from bnmtl.search.first_start import compilation_reported
 
 
 def show(event):
+    assert event.stage == "compiling once (about a minute)"
     print(event.done, event.total)
 
 

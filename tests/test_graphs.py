@@ -111,7 +111,7 @@ def test_skeleton_joins_pairs_once():
     assert {frozenset(edge) for edge in joined.edges} == {frozenset("ab"), frozenset("bc")}
 
 
-def test_configuration_tells_absent_arcs_from_absent_variables():
+def test_configuration_distinguishes_absent_arcs_from_absent_variables():
     north = nx.DiGraph([("b", "c"), ("a", "b")])
     south = nx.DiGraph([("b", "a")])
     configuration = graphs.Configuration(south=south, north=north)

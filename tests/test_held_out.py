@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from small import CLIMB, partial, related
+from small import CLIMB, noise, partial, related
 
 from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, structures
 from bnmtl.graphs import from_adjacency
@@ -218,13 +218,9 @@ def test_copies_of_all_rows_are_found_where_there_are_five(n_rows, times, found)
     assert set(by_design.originals[1].tolist()) == {1}
 
 
-def noise(n_rows, n_columns=20, seed=0):
-    return pd.DataFrame(np.random.default_rng(seed).integers(0, 3, (n_rows, n_columns)))
-
-
 @pytest.mark.parametrize("n_rows, n_copied", [(30, 5), (30, 29), (200, 40), (5, 5)])
 def test_copies_of_some_rows_are_held_out_together(n_rows, n_copied):
-    once = noise(n_rows).add_prefix("x")
+    once = noise(n_rows, 20)
     tasks = encode({"t": pd.concat([once, once[:n_copied]], ignore_index=True)})
     sizes = tasks["t"].originals[1]
     assert sorted(sizes.tolist()) == [1] * (n_rows - n_copied) + [2] * n_copied
@@ -246,7 +242,7 @@ def test_rows_that_chance_makes_equal_are_not_copies(name, n_rows):
 
 
 def test_few_different_rows_are_not_copies():
-    """Two columns that tell the same: no pair differs in one of them."""
+    """Two columns with the same information: no pair differs in only one of them."""
     once = pd.Series(np.random.default_rng(0).integers(0, 10, 60).astype(str))
     task = encode({"t": pd.DataFrame({"a": once, "b": once})})["t"]
     assert len(task.originals[1]) == 60

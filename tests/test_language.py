@@ -1,8 +1,9 @@
-"""Phrases that read as translated are kept out of the texts of the project."""
+"""Phrases that read as translated are kept out of texts, and vague words out of names."""
 
 import ast
 import functools
 import io
+import json
 import re
 import tokenize
 from pathlib import Path
@@ -19,9 +20,21 @@ PHRASES = {
     r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more|better|worse|nearer)\w": "is not a",
     r"\bbut for\b": "except for",
     r"\banew\b": "again",
-    r"\b(?:is|are) told\b": "is reported",
-    r"\btold by\b": "reported by",
-    r"\btell(?:s|ing)? apart\b": "distinguish",
+    r"\b(?:is|are|be|been|was|were) told\b": "is reported",
+    r"\btold (?:by|of)\b": "reported by",
+    r"\b(?:tell(?:s|ing)?|told) apart\b": "distinguish",
+    r"\btell(?:s|ing)? (?:of|little|nothing)\b": "reports",
+    r"\binform(?:s|ing)? (?:each other|one another)\b": "learn from each other",
+    r"\b(?:has|have|had) cut\b(?! short)": "discretized",
+    r"\bnumbers? (?:is|are|was|were|that learning has) cut\b": "are discretized",
+    r"\bwords of (?:its|their|his|your) own\b": "in a separate warning",
+    r"\bwhat comes of\b": "the effect of",
+    r"\b(?:that|which) comes? later\b": "new",
+    r"\bothers than (?:those|the)\b": "not",
+    r"\blooks? better than (?:it is|they are)\b": "looks too good",
+    r"\bno more[.;,]": "not ... any more",
+    r"\bis what \S+ was learned from\b": "was used for learning",
+    r"\bas so many\b": "with this number of",
     r"\b(?:is|are) had by\b": "comes from",
     r"\bhas no say\b|\bno say in\b": "does not affect",
     r"\bwhat (?:becomes|has become|has come|came) of\b": "how ... is handled",
@@ -44,6 +57,11 @@ PHRASES = {
     r"\bthe more so\b": "above all",
     r"\bin the stead of\b": "instead of",
 }
+# As first or last words of names.
+VAGUE = {
+    *("apart", "demands", "derived", "met", "own", "parted", "remembered", "settling"),
+    *("strangers", "taking", "told"),
+}
 
 
 def texts():
@@ -57,21 +75,29 @@ def texts():
 
 @functools.cache
 def text_of(path):
-    """The text of a file; of tests, which quote bad examples, only what is written for readers."""
+    """What people read of a file: the prose of code and the cells of notebooks."""
     text = path.read_text(encoding="utf-8")
-    is_test = path.suffix == ".py" and path.is_relative_to(ROOT / "tests")
-    return prose(text) if is_test else text
+    if path.suffix == ".ipynb":
+        return ";".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return prose(text, quotes=path == Path(__file__)) if path.suffix == ".py" else text
 
 
-def prose(source):
-    """Docstrings, names of functions and classes, and comments of Python code."""
-    parts = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, *NAMED)):
-            parts.append(ast.get_docstring(node) or "")
+def prose(source, quotes=False):
+    """Strings, names of functions and classes, and comments of Python code.
+
+    Of a file that quotes bad examples, only docstrings of the strings.
+    """
+    parts, tree = [comments(source)], ast.parse(source)
+    for node in ast.walk(tree):
         if isinstance(node, NAMED):
             parts.append(node.name.replace("_", " "))
-    return ";".join([*parts, comments(source)])
+        if quotes and isinstance(node, (ast.Module, *NAMED)):
+            parts.append(ast.get_docstring(node) or "")
+        elif not quotes and isinstance(node, ast.JoinedStr):
+            parts.append(ast.unparse(node))
+        elif not quotes and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            parts.append(node.value)
+    return ";".join(parts)
 
 
 def comments(source):
@@ -82,11 +108,14 @@ def comments(source):
 
 
 def matches(phrase, text):
-    """Where a phrase stands, lines joined as a reader joins them."""
-    joined = re.sub(r"\s*\n[\s#>\"]*", " ", text)
-    return [
-        joined[max(0, m.start() - 30) : m.end() + 30] for m in re.finditer(phrase, joined, re.I)
-    ]
+    """Where a text has a phrase, which may go over several lines."""
+    line = in_one_line(text)
+    return [line[max(0, m.start() - 30) : m.end() + 30] for m in re.finditer(phrase, line, re.I)]
+
+
+@functools.cache
+def in_one_line(text):
+    return re.sub(r"\s*\n[\s#>\"]*", " ", text)
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
@@ -122,8 +151,60 @@ def test_the_first_phrase(text, has):
         ("def test_it_is_no_graph(): ...", True),
         ("# A comment on two lines is\n# no graph.", True),
         ("x = 1  # it is\ny = 2  # no graph", False),
-        ("x = 'it is no graph'", False),
+        ("x = 'it is ' \\\n 'no graph'", True),
+        ("x = f'{it} is ' \\\n 'no graph'", True),
     ],
 )
-def test_prose_of_tests(source, has):
+def test_prose_of_code(source, has):
     assert bool(matches(next(iter(PHRASES)), prose(source))) == has
+
+
+def test_a_file_of_bad_examples_is_read_without_them():
+    source = '"""It is no graph."""\nx = "it is no tree"  # it is no path'
+    assert len(matches(next(iter(PHRASES)), prose(source))) == 3
+    assert len(matches(next(iter(PHRASES)), prose(source, quotes=True))) == 2
+
+
+def names_in(tree):
+    """Names that Python code gives: definitions, parameters, variables and attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.asname
+
+
+def words_at_the_ends(name):
+    """The first and last word of a name such as `own_tables`, `OWN_TABLES` or `OwnTables`."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
+    return {word.lower() for word in (*words[:1], *words[-1:])}
+
+
+@pytest.mark.parametrize("folder", ["bnmtl", "benchmarks", "tests"])
+def test_names_say_something_to_a_stranger(folder):
+    found = set()
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        names = {path.stem, *names_in(ast.parse(path.read_text(encoding="utf-8")))}
+        found |= {(path.name, name) for name in names if words_at_the_ends(name) & VAGUE}
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("own", {"own"}),
+        ("_own_tables", {"own", "tables"}),
+        ("OWN_TABLES", {"own", "tables"}),
+        ("PairsMet", {"pairs", "met"}),
+        ("known_folds", {"known", "folds"}),
+        ("_2", set()),
+    ],
+)
+def test_words_at_the_ends(name, words):
+    assert words_at_the_ends(name) == words

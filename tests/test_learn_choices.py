@@ -80,6 +80,24 @@ def test_one_task_is_compared_with_no_arcs(call, files):
 
 
 @pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--penalty", "0.5", "--prior", "edit"), "`--prior`, `--penalty`"),
+        (("--choose", "posterior", "--table-sharing", "none"), "`--choose`, `--table-sharing`"),
+        (("--penalty", "auto"), "`--penalty`"),
+        ((), None),
+    ],
+)
+def test_one_task_has_no_use_for_options_of_several(call, files, options, named):
+    cheap = ("--restarts", "0", "--bootstrap", "0", "--folds", "0", "--out", "run")
+    code, _, err = call("learn", "north.csv", *cheap, *options)
+    message = f"Options about several tasks have no effect on one; leave out {named}."
+    assert code == 0
+    assert err == (f"warning: {message}\n" if named else "")
+    assert record(files / "run")["warnings"] == ([message] if named else [])
+
+
+@pytest.mark.parametrize(
     "given, prior",
     [("auto", "auto"), ("0.2", bnmtl.ArcPrior(probability=0.2)), ("none", None)],
 )

@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
 from pictures import texts
+from small import noise
 
 import bnmtl
 from bnmtl import HillClimbing, plotting
 from bnmtl.cli import learn
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
@@ -144,10 +146,16 @@ def test_words_on_how_sure_arcs_are():
     )
     some = words(1.0, 0.7, 0.4)
     assert some.startswith("1 of 3 arcs is well supported") and "; 1 is doubtful" in some
-    assert "More rows or fewer variables (`--ignore`)" in some
+    assert "More rows or fewer variables may settle more of them" in some
+    assert some.endswith("; `bnmtl.confidence.consensus` leaves the doubtful ones out.")
+    assert "consensus" not in words(1.0, 0.7, 0.4, is_consensus=True)
+    assert "consensus" not in words(1.0, 0.7, 0.6)
+    some = words(1.0, 0.7, 0.4, words=OPTION_WORDS)
+    assert "More rows or fewer variables (`--ignore`) may settle more of them" in some
     assert some.endswith("; `--threshold 0.5` leaves the doubtful ones out.")
-    assert "--threshold" not in words(1.0, 0.7, 0.4, is_consensus=True)
-    assert "--threshold" not in words(1.0, 0.7, 0.6)
+    few = {"n_bootstrap": 19, "words": OPTION_WORDS}
+    assert words(1.0, 1.0, 1.0, **few).endswith("learn 20 or more (`--bootstrap`).")
+    assert words(1.0, 1.0, 1.0, n_bootstrap=19).endswith("learn 20 or more (`n_bootstrap`).")
     assert words(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")
     assert words(1.0, 0.7, 0.4, required={("t", "a", "b")}).startswith("None of 2 arcs")
     assert words(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")
@@ -160,8 +168,7 @@ def test_words_on_how_sure_arcs_are():
 
 def test_replicates_have_copied_rows_once():
     """Ten columns of noise, each row twice: a half of all rows would have both of some."""
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.integers(0, 3, (30, 10)), columns=list("abcdefghij")).astype(str)
+    rows = noise(30, 10).set_axis(list("abcdefghij"), axis=1).astype(str)
     twice = pd.concat([rows, rows], ignore_index=True)
     learner = bnmtl.SingleTaskLearner(**CLIMB)
     once = arc_confidence(rows, learner, 10, random_state=1)
@@ -170,10 +177,9 @@ def test_replicates_have_copied_rows_once():
     assert bootstrap.equals(arc_confidence(rows, learner, 10, random_state=1, subsample=None))
 
 
-def noise():
+def copied_noise():
     """Rows of columns that depend on nothing, each row twice, which have arcs all the same."""
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.integers(0, 3, (20, 12)), columns=list("abcdefghijkl"))
+    rows = noise(20, 12).set_axis(list("abcdefghijkl"), axis=1)
     return pd.concat([rows, rows])
 
 
@@ -182,7 +188,7 @@ def noise():
 )
 def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, monkeypatch, options):
     """Of noise no replicate has an arc, except one that must be there."""
-    noise().to_csv(tmp_path / "noise.csv", index=False)
+    copied_noise().to_csv(tmp_path / "noise.csv", index=False)
     (tmp_path / "required.csv").write_text("from,to\na,b\n")
     monkeypatch.chdir(tmp_path)
     result = learn.run(Options(paths=("noise.csv",), restarts=0, bootstrap=5, out="run", **options))
@@ -207,7 +213,7 @@ def test_a_limit_that_keeps_all_families_out_is_reported(call, files):
 
 
 def test_that_nothing_was_found_comes_before_the_consensus(monkeypatch, files):
-    noise().to_csv(files / "noise.csv", index=False)
+    copied_noise().to_csv(files / "noise.csv", index=False)
     monkeypatch.chdir(files)
     options = {"restarts": 0, "bootstrap": 5, "threshold": 0.5}
     consensus_graphs = "Shown are consensus graphs"

@@ -104,7 +104,7 @@ def test_one_more_size_draw_or_calibrator_changes_nothing_else():
 def test_the_order_of_the_cases_does_not_matter():
     order = np.random.default_rng(1).permutation(500)
     assert_frame_equal(curve(*(array[order] for array in CASES)), curve())
-    # Equal scores, told apart by their labels only.
+    # Equal scores, which differ in their labels only.
     scores = np.round(CASES[0], 1)
     assert_frame_equal(curve(scores[order], CASES[1][order]), curve(scores, CASES[1]))
 
@@ -244,9 +244,10 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(random_state="x"),
             TypeError,
-            "`random_state` must be None, a whole number of at least 0 or .* got 'x'",
+            "`random_state` must be None, an int, a numpy.random.Generator or .* got str",
         ),
-        (lambda: curve(random_state=-1), TypeError, "a whole number of at least 0 or .* got -1"),
+        (lambda: curve(random_state=True), TypeError, "`random_state` .* got bool"),
+        (lambda: curve(random_state=-1), ValueError, "a whole number of at least 0, got -1"),
     ],
 )
 def test_mistakes_are_named(call, error, words):

@@ -188,7 +188,7 @@ def test_branch_and_bound_visits_few_states():
     assert by_bound == pytest.approx(best_states(gains, prior, method="paired")[1], rel=1e-9)
 
 
-def test_no_tasks_have_nothing_to_say():
+def test_no_tasks_have_no_states():
     states, value = best_states(np.zeros((0, 3)), PairedPrior())
     assert states.shape == (0,)
     assert value == 0

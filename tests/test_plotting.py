@@ -329,7 +329,7 @@ def test_names_stand_on_one_baseline():
     assert below == pytest.approx([below[0]] * 4)
 
 
-def test_lines_of_a_name_are_equally_far_apart():
+def test_lines_of_a_name_have_equal_distances():
     name = "aaaaaaaaaaaaa_JJJJJJJJJJJJJJ_ggggggggggggg"
     figure = plotting.dags(graph((name, "b")))
     heights = sorted(
@@ -369,7 +369,7 @@ def test_a_font_that_has_the_signs_is_taken():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_names_without_a_font_are_reported_in_one_sentence(draw, own_fonts):
+def test_names_without_a_font_are_reported_in_one_sentence(draw, bundled_fonts):
     names = ["\uac00\ub098", "\ub2e4\ub77c", "plain"]
     with pytest.warns(UserWarning, match="all characters of") as caught:
         figure = draw({"1": graph(names[:2], names[1:])})
@@ -399,7 +399,7 @@ def test_panels_show_arcs_by_how_many_tasks_share_them():
     assert len(ghosts) == 1
 
 
-def test_every_variable_stands_at_the_same_place_in_all_panels():
+def test_every_variable_is_at_the_same_place_in_all_panels():
     figure = plotting.dags(three_tasks())
     places = [
         {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in "abcde"}

@@ -6,7 +6,7 @@ import pytest
 from pictures import assert_readable, texts
 
 from bnmtl import HillClimbing, MultitaskLearner, SingleTaskLearner, plotting
-from bnmtl.plotting.borrowing import borrowed_shares
+from bnmtl.networks.shared_tables import borrowed_shares
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -25,7 +25,7 @@ def fitted(names=("north", "south", "west")):
 
 def test_shares_are_of_the_rows_that_there_are():
     learner = fitted()
-    shares = borrowed_shares(learner)
+    shares = borrowed_shares(learner.borrowed_, learner.tasks_)
     assert list(shares.index) == ["x", "z", "y"] and list(shares.columns) == list(learner.tasks_)
     assert shares.loc["y"].isna().all()
     rows = learner.borrowed_.set_index(["variable", "task", "source"])["rows"]
@@ -39,7 +39,7 @@ def test_the_picture_has_a_number_in_every_cell():
     learner = fitted()
     figure = plotting.borrowing(learner)
     assert_readable(figure)
-    shares = borrowed_shares(learner)
+    shares = borrowed_shares(learner.borrowed_, learner.tasks_)
     found = texts(figure)
     for share in shares.to_numpy().ravel():
         assert ("\u00d7" if np.isnan(share) else f"{100 * share:.0f}") in found

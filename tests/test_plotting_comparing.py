@@ -254,7 +254,7 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", [compared, clustered])
-def test_names_without_a_font_are_reported_once(draw, own_fonts):
+def test_names_without_a_font_are_reported_once(draw, bundled_fonts):
     with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
         assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught

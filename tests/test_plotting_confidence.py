@@ -51,7 +51,7 @@ def test_confidence_sets_the_width_and_dots_what_fewer_than_half_join():
         assert shown.count(text) == 1
 
 
-def test_the_legend_tells_of_dots_only_where_there_are_some():
+def test_the_legend_explains_dotted_lines_only_if_there_are_some():
     shown = texts(plotting.dags({"1": graph("ab")}, confidence=sure(ab=0.5)))
     assert "in half of them" in shown
     assert not any("dotted" in text for text in shown)
@@ -121,7 +121,7 @@ def test_signs_meet_neither_boxes_nor_each_other(name):
     assert_readable(plotting.dags(network, signs=table))
 
 
-def test_a_note_stands_in_bold_in_the_place_of_what_is_shared():
+def test_a_note_in_bold_replaces_the_numbers_of_shared_arcs():
     tasks = {"1": graph("ab", "bc"), "2": graph("bc", nodes="abc")}
     assert "2 arcs: 1 in all, 1 only here" in texts(plotting.dags(tasks))
     figure = plotting.dags(tasks, note="Nothing was found.")

@@ -15,9 +15,9 @@ from scipy.spatial.distance import squareform
 
 from bnmtl import plotting
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.plotting.dissimilarities import writer
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.plotting.trees import cut_height, node_clusters
+from bnmtl.relatedness.nearest import writer
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -276,7 +276,7 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_names_without_a_font_are_reported_once(draw, own_fonts):
+def test_names_without_a_font_are_reported_once(draw, bundled_fonts):
     with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
         assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught

@@ -38,7 +38,7 @@ def asia(tmp_path):
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
-    """Folder of a run that has cut `h` and, of many whole numbers, `k`; returns it and the rows."""
+    """Folder of a run that discretized `h` and `k`, which has many whole numbers; and its rows."""
     folder = tmp_path_factory.mktemp("learned")
     rng = np.random.default_rng(1)
     rows = frame(0, 300).drop(columns="c")
@@ -129,9 +129,9 @@ def test_the_summary(call, asia, tmp_path):
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
+def test_numeric_columns_are_discretized_as_for_learning(call, learned, tmp_path, gaps):
     folder, rows = learned
-    rows = rows[1:]  # a copy of what was learned from would be told of
+    rows = rows[1:]  # a copy of the training rows causes a warning
     if gaps:
         rows = rows.astype({"a": "Int64", "k": "Int64"})
         rows.loc[::3, "a"] = rows.loc[1::4, "k"] = pd.NA
@@ -144,7 +144,8 @@ def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
         command = ("predict", folder / "raw.bif", "raw.csv", "--target", target)
         code, out, err = call(*command, "--out", f"{target}.csv")
         assert (code, err) == (0, "")
-        assert f"\nNumbers were cut as in {folder / 'run.json'}.\n" in out
+        words = "Numeric columns were discretized at the cut points in"
+        assert f"\n{words} {folder / 'run.json'}.\n" in out
         known = rows[target].notna().sum()
         assert f"Of {known} rows whose {target} is known" in out
         cut = Edges(record(folder)["cut_points"]).apply(read(tmp_path / "raw.csv")["raw"])
@@ -152,7 +153,7 @@ def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
         assert_predictions(tmp_path / f"{target}.csv", expected, target)
         table = pd.read_csv(tmp_path / f"{target}.csv")
         assert ("observed_h" in table) == (target == "h") and "observed_a" not in table
-    # The states of a target that was cut, by which its probabilities are calibrated.
+    # The states of a discretized target, by which its probabilities are calibrated.
     assert table["observed_h"].dropna().tolist() == cut["h"].dropna().astype(str).tolist()
     state = network.states["h"][0]
     options = ("--label", "observed_h", "--score", f"p_h_{state}", "--positive", state)
@@ -177,7 +178,7 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     options = ("--target", "b", "--out", "out.csv")
     remedy = "or give NETWORK in the folder of its run, whose run.json has the cut points.\n"
     err = mistake(call("predict", "lone.bif", "raw.csv", "--target", "a", "--out", "out.csv"))
-    assert "ROWS: column `h` is continuous (300 distinct values); cut it, " in err
+    assert "ROWS: column `h` is continuous (300 distinct values); discretize it " in err
     assert err.endswith(remedy)
     err = mistake(call("predict", "lone.bif", "whole.csv", *options))
     assert "ROWS: column `k` must hold states that the network knows (`below_" in err
@@ -187,11 +188,11 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     assert code == 0
     strange, lost = err.splitlines()
     assert strange == (
-        "warning: No number is cut, since the run of NETWORK cannot be read; file `run.json` must "
-        "be written by bnmtl; it is of another program."
+        "warning: Numeric columns are not discretized because the run of NETWORK cannot be read; "
+        "file `run.json` must be written by bnmtl; it is of another program."
     )
     assert lost.startswith(
-        "warning: ROWS has no value of column `k` that NETWORK knows, so all are"
+        "warning: ROWS has only values of column `k` that NETWORK does not know, treated as missing"
     )
     (tmp_path / "run.json").write_text("{")
     err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore", "--force")[2]
@@ -212,8 +213,7 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     assert code == 0
     # Only of columns that the prediction goes by.
     message = (
-        "warning: ROWS has values that NETWORK does not know, which are taken as missing; 1 in "
-        "`smoke`.\n"
+        "warning: ROWS has values that NETWORK does not know, treated as missing; 1 in `smoke`.\n"
     )
     assert err == message
     rows = rows.replace({"sometimes": None, "blurred": None})
@@ -228,8 +228,8 @@ def test_labels_that_the_network_does_not_know_are_reported(call, asia, tmp_path
     code, out, err = call(*PREDICT)
     assert code == 0 and f"Of {known - 2} rows whose bronc is known" in out
     assert err == (
-        "warning: ROWS: column `bronc` holds `NO`, `YES`, which NETWORK does not know; the share "
-        "that is predicted right leaves out 2 rows.\n"
+        "warning: ROWS: column `bronc` holds `NO`, `YES`, which NETWORK does not know; accuracy "
+        "and cross-entropy are computed without 2 rows.\n"
     )
 
 
@@ -402,7 +402,7 @@ def test_a_full_disk_is_reported_with_the_given_file(call, asia, tmp_path, monke
     assert listing(tmp_path) == ["asia.bif", "rows.csv"]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, asia, tmp_path, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, asia, tmp_path, monkeypatch):
     monkeypatch.setattr("bnmtl.cli.predict.without_points", lambda _: np.zeros(3) + np.zeros(4))
     with pytest.raises(ValueError, match="broadcast"):
         call(*PREDICT)

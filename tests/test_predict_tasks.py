@@ -23,7 +23,7 @@ QUICK = {"search": "hill-climbing", "restarts": 0, "penalty": 0.5}
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
-    """A folder with a run of three tasks, told apart by `region`, and the rows it learned from."""
+    """A folder with a run of three tasks, named by column `region`, and its training rows."""
     folder = tmp_path_factory.mktemp("regions")
     tasks = [
         frame(seed, 200).assign(region=name, h=np.random.default_rng(seed).normal(size=200))
@@ -70,14 +70,14 @@ def test_the_task_column_may_have_another_name(call, rows, tmp_path):
     expected = pd.read_csv(tmp_path / "out.csv")[ADDED]
     rows.rename(columns={"region": "where"}).to_csv(tmp_path / "new.csv", index=False)
     assert mistake(call(*PREDICT, "--force")) == (
-        "bnmtl: `--task-column` must tell which of 3 networks of `run` predicts a row; name a "
+        "bnmtl: `--task-column` must assign each row to one of the 3 networks of `run`; name a "
         "column of ROWS, or give one file of the folder as NETWORK.\n"
     )
     assert call(*PREDICT, "--force", "--task-column", "where")[0] == 0
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv")[ADDED], expected)
 
 
-def test_the_summary_tells_of_each_task(call, rows, tmp_path):
+def test_the_summary_has_a_row_per_task(call, rows, tmp_path):
     code, out, _ = call(*PREDICT)
     assert code == 0
     table = pd.read_csv(tmp_path / "out.csv")
@@ -107,10 +107,8 @@ def test_one_task_needs_no_column(call, tmp_path):
     assert (tmp_path / "out.csv").read_text() == by_folder
 
 
-def test_rows_that_were_learned_from_are_reported(call, rows, learned, tmp_path):
-    words = (
-        "warning: ROWS is what NETWORK was learned from; predictions of other rows will be worse"
-    )
+def test_rows_that_were_used_for_learning_are_reported(call, rows, learned, tmp_path):
+    words = "warning: ROWS was used for learning NETWORK; predictions of other rows will be worse"
     for network in ("run", "run/west.bif"):
         err = call("predict", network, learned / "birds.csv", *PREDICT[3:], "--force")[2]
         assert words in err
@@ -133,7 +131,7 @@ def test_one_network_for_rows_of_other_tasks_is_reported(call, rows, tmp_path):
     assert call("predict", "run/1.bif", *PREDICT[2:], "--force")[2] == ""
 
 
-def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
+def test_infinite_numbers_are_discretized_as_others_are(call, rows, tmp_path):
     rows.loc[:1, "h"] = [-np.inf, np.inf]
     rows.to_csv(tmp_path / "new.csv", index=False)
     assert call("predict", "run", "new.csv", "--target", "h", "--out", "out.csv")[0] == 0
@@ -155,15 +153,16 @@ def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path):
     assert kept["cut_points"] == record(learned / "run")["cut_points"]
 
 
-def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path):
+def test_rows_are_not_discretized_for_a_network_that_is_not_of_the_run(call, rows, tmp_path):
     shutil.copy(tmp_path / "run" / "1.bif", tmp_path / "run" / "mine.bif")
-    for name, is_cut in (("1", True), ("mine", False)):
+    for name, is_of_run in (("1", True), ("mine", False)):
         out, err = call("predict", f"run/{name}.bif", *PREDICT[2:], "--force")[1:]
-        assert ("Numbers were cut as in" in out) == is_cut == ("with another `region`" in err)
+        is_discretized = "Numeric columns were discretized" in out
+        assert is_discretized == is_of_run == ("with another `region`" in err)
 
 
-def test_a_word_among_numbers_that_are_cut_is_reported(call, rows, learned, tmp_path):
-    """The other numbers of the column are cut all the same, also those of the target."""
+def test_a_word_in_a_discretized_column_is_reported(call, rows, learned, tmp_path):
+    """The numbers of the column are still discretized, also if it is the target."""
     assert call(*PREDICT[:4], "c", *PREDICT[5:])[0] == 0
     network = read_run("run").networks["1"]
     states = network.states["h"]
@@ -174,8 +173,8 @@ def test_a_word_among_numbers_that_are_cut_is_reported(call, rows, learned, tmp_
     code, out, err = call(*command)
     assert code == 0 and "Of 59 rows whose h is known" in out
     assert err == (
-        "warning: ROWS: column `h` holds `n/a`, which NETWORK does not know; the share that is "
-        "predicted right leaves out 1 row.\n"
+        "warning: ROWS: column `h` holds `n/a`, which NETWORK does not know; accuracy and "
+        "cross-entropy are computed without 1 row.\n"
     )
     observed = pd.read_csv(tmp_path / "h.csv")["observed_h"]
     cut = Edges(record(tmp_path / "run")["cut_points"]).apply(rows)["h"].astype(str)
@@ -195,7 +194,7 @@ def test_a_word_among_numbers_that_are_cut_is_reported(call, rows, learned, tmp_
     )
     code, _, err = call(*command, "--unseen", "ignore")
     assert code == 0 and err.endswith(
-        " has values that NETWORK does not know, which are taken as missing; 1 in `h`.\n"
+        " has values that NETWORK does not know, treated as missing; 1 in `h`.\n"
     )
     expected = hand_made.predict_proba(cut.to_frame().drop(3), "c")
     found = pd.read_csv(tmp_path / "c.csv")[["p_c_0", "p_c_1"]].drop(3)
@@ -248,7 +247,7 @@ def test_strange_values_are_reported_by_task(call, rows, tmp_path):
         "got `many`; correct them, or treat them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
-    words = "has values that NETWORK does not know, which are taken as missing; 2 in `a`."
+    words = "has values that NETWORK does not know, treated as missing; 2 in `a`."
     assert (code, err) == (0, f"warning: Task `west`: ROWS {words}\n")
 
 

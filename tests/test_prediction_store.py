@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bnmtl.ensembles import PredictionStore
+from bnmtl.ensembles import PredictionStore, folder
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 
@@ -169,8 +170,6 @@ def test_a_killed_process_leaves_whole_batches(tmp_path):
 @pytest.mark.parametrize("step", [0, 1, 2, 3])
 def test_a_batch_is_valid_only_when_all_of_it_is_written(tmp_path, monkeypatch, step):
     """The process ends before one of the files of the second batch is moved into place."""
-    from bnmtl.ensembles import folder
-
     store = example(2, settings=SETTINGS).save(tmp_path / "store")
     batch = {part: store.predictions(part)[:1] for part in store.parts}
     written = []
@@ -330,3 +329,28 @@ def test_a_store_is_replaced_only_by_force(tmp_path):
     with pytest.raises(InputError, match="must be a new or empty folder.*choose another one"):
         first.save(tmp_path / "other", force=True)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_an_interrupted_replacement_keeps_the_earlier_store(tmp_path, monkeypatch):
+    first = example(2)
+    first.save(tmp_path / "store")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space"):
+        patched.setattr(folder, "_write_batch", fail)
+        example(3).save(tmp_path / "store", force=True)
+    same(first, PredictionStore.open(tmp_path / "store"))
+    rename = Path.rename
+
+    def rename_once(path, target):
+        if path.name.endswith(".partial"):
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="Input/output"):
+        patched.setattr(Path, "rename", rename_once)
+        example(3).save(tmp_path / "store", force=True)
+    same(first, PredictionStore.open(tmp_path / "store"))
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]

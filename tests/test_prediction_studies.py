@@ -107,7 +107,7 @@ def test_a_leaf_has_one_case_of_each_class_more():
     )
 
 
-def test_gain_ratios_tell_what_a_column_knows():
+def test_gain_ratios_measure_the_information_of_a_column():
     y = np.tile([0, 1], 500)
     columns = np.column_stack([y, RNG.random(1000), np.ones(1000)])
     same, noise, constant = good_learners.gain_ratios(columns, y)
@@ -361,7 +361,7 @@ def test_verdicts_on_good_probabilities():
 
 @pytest.mark.parametrize(
     ("above", "verdict"),
-    [(0.01, "yes"), (-0.01, "no, it is better"), (0.0, "cannot be told")],
+    [(0.01, "yes"), (-0.01, "no, it is better"), (0.0, "not significant")],
 )
 def test_log_loss_is_worse_than_logistic_correction_by_the_sign_of_the_difference(above, verdict):
     lines = MADE[good_probabilities].copy()
@@ -394,8 +394,8 @@ def test_verdicts_on_multi_nets():
         made = multinets.tables(invented_nets(gain))
         for name in ("multinets_claims", "multinets_chosen_claims"):
             assert verdicts(made[name])[claim] == verdict
-    # A gain of one standard deviation: the test for independent trials, of which ten tell it, would
-    # be sure of most; trials that share most of their rows tell little.
+    # A gain of one standard deviation: the test for ten independent trials finds most of them
+    # significant. Trials that share most of their rows are weaker evidence.
     lines = invented_nets(1.5e-3)
     better = verdicts(multinets.tables(lines)["multinets_claims"])[claim]
     naive = sum(

@@ -12,6 +12,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from small import square
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
 from bnmtl.errors import InputError, InputTypeError
@@ -145,11 +146,6 @@ def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data)
         assert total_gain + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
 
 
-def square(values):
-    names = list("abcdefgh")[: len(values)]
-    return pd.DataFrame(values, index=names, columns=names)
-
-
 @pytest.mark.parametrize(
     ("table", "median"),
     [
@@ -161,7 +157,7 @@ def square(values):
     ],
 )
 def test_the_median_is_that_of_the_positive_distances(table, median):
-    table = square(table)
+    table = square("abc", table)
     prior = PairedPrior(0.9, task_distance=table)
     for s, t in itertools.combinations("abc", 2):
         distance = (max(table.loc[s, t], 0) + max(table.loc[t, s], 0)) / 2
@@ -173,7 +169,7 @@ def test_the_median_is_that_of_the_positive_distances(table, median):
 
 @pytest.mark.parametrize("table", [np.zeros((3, 3)), -0.5 * (1 - np.eye(3))], ids=["0", "below"])
 def test_without_a_positive_distance_all_pairs_count_alike(table):
-    prior = PairedPrior(0.9, task_distance=square(table))
+    prior = PairedPrior(0.9, task_distance=square("abc", table))
     for pair in ("ab", "ac", "bc"):
         assert prior.log_coupling([1, 0], tasks=list(pair)) == pytest.approx(math.log(0.1))
 

@@ -10,6 +10,7 @@ import pytest
 from command import frame, listing, mistake, record
 from pages import Page
 from pictures import texts
+from small import noise, square
 
 import bnmtl
 from bnmtl import plotting, relatedness
@@ -52,19 +53,13 @@ def given(monkeypatch):
     """Let both measures return a given table; returns the arguments they were called with."""
 
     def replace(table):
+        table.attrs.update(n_arcs=1, ended_by=())
         calls = []
         for name in ("direct", "indirect"):
             monkeypatch.setattr(relatedness, name, lambda *args: calls.append(args) or table)
         return calls
 
     return replace
-
-
-def square(names, values):
-    labels = pd.Index(names, name="task")
-    table = pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
-    table.attrs.update(n_arcs=1, ended_by=())
-    return table
 
 
 def read_square(path):
@@ -548,7 +543,7 @@ def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeyp
     assert listing(tmp_path) == [*TOWNS]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, towns, tmp_path, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, towns, tmp_path, monkeypatch):
     monkeypatch.setattr(relatedness, "direct", lambda *_: np.zeros(3) + np.zeros(4))
     with pytest.raises(ValueError, match="broadcast"):
         call(*THREE)
@@ -578,11 +573,11 @@ def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
 
 
 @pytest.mark.parametrize("measure", ["direct", "indirect"])
-def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_path, measure):
+def test_nothing_is_found_in_independent_columns(call, tmp_path, measure):
     rng = np.random.default_rng(0)
     for name in ("east", "west"):
-        noise = pd.DataFrame(rng.integers(0, 3, (60, 10))).add_prefix("x")
-        noise.to_csv(tmp_path / f"{name}.csv", index=False)
+        table = pd.DataFrame(rng.integers(0, 3, (60, 10))).add_prefix("x")
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
     options = ("--relatedness", measure, "--restarts", "0")
     code, out, err = call("relate", "east.csv", "west.csv", *options)
     assert code == 0
@@ -593,11 +588,9 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 
 
-def test_of_tables_without_arcs_only_what_the_verdict_says_is_not_said_twice(
-    call, towns, tmp_path, monkeypatch
-):
+def test_without_arcs_the_verdict_is_not_repeated(call, towns, tmp_path, monkeypatch):
     table = square(["north", "south", "west"], 1 - np.eye(3))
-    table.attrs.update(n_arcs=0)
+    table.attrs.update(n_arcs=0, ended_by=())
 
     def direct(*_):
         warn("max_parents", "was too small")
@@ -618,14 +611,12 @@ NOISE = ("relate", "noise.csv", "--task-column", "site", *QUICK)
 
 
 @pytest.fixture
-def noise(tmp_path):
+def noisy_sites(tmp_path):
     """Columns that depend on nothing, some of which are joined by chance in one of three tasks."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.integers(0, 3, (180, 30))).add_prefix("x")
-    table.assign(site=["a", "b", "c"] * 60).to_csv(tmp_path / "noise.csv", index=False)
+    noise(180, 30).assign(site=["a", "b", "c"] * 60).to_csv(tmp_path / "noise.csv", index=False)
 
 
-def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
+def test_arcs_by_chance_are_reported_as_nothing_found(call, noisy_sites, tmp_path):
     code, out, err = call(*NOISE)
     assert code == 0 and "Nothing was found" not in err, "there are arcs"
     kept = record(tmp_path / "bnmtl-relate")

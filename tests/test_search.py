@@ -271,7 +271,7 @@ def test_what_is_better_by_more_than_the_tolerance_is_not_a_tie():
     assert winner(gains, keys=keys)[:2] == (0, 2)
 
 
-def test_nothing_allowed_is_said():
+def test_without_an_allowed_change_nothing_wins():
     assert winner(np.full((3, 3), np.nan))[2] == changes.NONE
 
 

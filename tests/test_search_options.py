@@ -3,6 +3,7 @@
 import inspect
 import pickle
 
+import networkx as nx
 import pytest
 from sklearn.base import clone
 from small import related
@@ -19,7 +20,7 @@ from bnmtl import (
     PooledLearner,
     SingleTaskLearner,
 )
-from bnmtl.errors import InputTypeError
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.search import Limits
 from bnmtl.search.options import search_of
 
@@ -116,11 +117,19 @@ def test_an_option_of_a_word_is_refused():
             learner.set_params(search__starts=5)
         with pytest.raises(InputTypeError, match=r"`limits__time_limit` .* `limits=Limits\(time"):
             learner.set_params(limits__time_limit=5)
-        with pytest.raises(InputTypeError, match=r"write `limits=Limits\(time_limit=...\)`"):
-            learner.set_params(limits__seconds=5)
     # Together with the search that it belongs to it can be set.
     learner = SingleTaskLearner().set_params(search=Orders(), search__starts=5)
     assert learner.search == Orders(starts=5)
+
+
+def test_an_unknown_option_of_a_word_names_the_known_ones():
+    searches = "`iterations`, `perturb`, `restarts`, `starts`, `tabu`"
+    limits = "`cache_size`, `max_cells`, `max_families`, `time_limit`"
+    for owner, name, known in (("search", "foo", searches), ("limits", "seconds", limits)):
+        with pytest.raises(InputTypeError) as caught:
+            SingleTaskLearner().set_params(**{f"{owner}__{name}": 5})
+        expected = f"`{owner}__{name}` is not an option of `{owner}`; its options are {known}."
+        assert str(caught.value) == expected
 
 
 def test_unknown_options_are_refused_as_scikit_learn_does():
@@ -144,3 +153,28 @@ def test_unknown_options_are_refused_as_scikit_learn_does():
 def test_options_are_checked_by_fit(parameters, error, words):
     with pytest.raises(error, match=words):
         SingleTaskLearner(**parameters).fit(related())
+
+
+@pytest.mark.parametrize("kind", [SingleTaskLearner, IdenticalLearner, PooledLearner])
+@pytest.mark.parametrize("search", ["exact", Exact()])
+def test_a_start_that_exact_search_replaces_is_refused(kind, search):
+    graph = nx.DiGraph([("x1", "x2")])
+    with pytest.raises(InputError, match="`start` has no effect with `search='exact'`, which"):
+        kind(search=search, start=graph).fit(related())
+    kind(start=graph).check_parameters()
+
+
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
+@pytest.mark.parametrize("kind", [SingleTaskLearner, IdenticalLearner, PooledLearner])
+def test_an_exact_search_that_is_cut_short_keeps_the_start(kind):
+    graph, limits = nx.DiGraph([("x1", "x2")]), Limits(time_limit=0)
+    tasks = dict(list(related().items())[:2])
+    learner = kind(search="exact", start=graph, limits=limits).fit(tasks)
+    assert all(set(found.edges) == set(graph.edges) for found in learner.configuration_.values())
+
+
+def test_configurations_start_from_a_graph_beside_exact_search():
+    tasks = dict(list(related().items())[:2])
+    graph = nx.DiGraph([("x1", "x2")])
+    learner = MultitaskLearner(search="exact", start=graph, table_sharing=None).fit(tasks)
+    assert learner.start_ == "given"

@@ -245,7 +245,7 @@ def few_share():
 @pytest.mark.parametrize("by_task", [False, True], ids=["all", "by_task"])
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_constraints_are_cut_to_the_tasks_that_are_learned(name, by_task):
-    """The same demands, given for all tasks or task by task, and by hand for the group alone."""
+    """Given for all tasks or task by task, they equal those given for the group alone."""
     given, cut = PARAMETERS[name]
     if by_task:
         # Arcs and tiers of a task name its own variables; the graphs and priors name any.
@@ -396,7 +396,7 @@ class Recorder:
         self.events.append(event)
 
 
-def test_progress_tells_of_the_searches_and_of_the_choice():
+def test_progress_reports_the_searches_and_the_choice():
     learner = MultitaskLearner(table_sharing=None, **CLIMB, progress=Recorder())
     selected(learner=learner, n_tasks="validation")
     choice = [event for event in learner.progress.events if event.stage == "choice of n_tasks"]

@@ -92,7 +92,7 @@ def searches(draw, most_tasks=4, prior=PRIORS):
 
 
 def search_at(draw, joint, prior):
-    """A search at random graphs that keep to the tasks' demands."""
+    """A search at random graphs that meet the tasks' constraints."""
     n, matrices = len(joint.variables), []
     order = draw(st.permutations(range(n)))
     ranks = np.argsort(order)

@@ -173,8 +173,8 @@ def test_learned_weights_are_the_most_probable_ones(seed, n_families, n_componen
     assert learned_weights(evidences[::-1]) == pytest.approx(weights, abs=1e-7)
 
 
-def test_families_tell_each_other_how_much_tasks_share():
-    """Three rows a task do not tell; thirty families do."""
+def test_how_much_tasks_share_is_learned_from_all_families():
+    """Three rows per task are not enough evidence; thirty families are."""
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(3, 0.5), size=30)
     alike = [np.stack([rng.multinomial(3, row) for _ in range(3)])[:, None] for row in rows]

@@ -444,7 +444,7 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
             elif name == "TaskProblem.of_all":
                 assert "max_cells" in given, where
     assert found > 15
-    for parameters in (*LEARNERS.values(), calibrated_arcs.SETTLED):
+    for parameters in (*LEARNERS.values(), calibrated_arcs.FIXED_PARAMETERS):
         assert THESIS.items() <= parameters.items()
     for parameters in LEARNERS.values():
         assert parameters["table_sharing"] is None

@@ -134,7 +134,7 @@ def test_every_study_has_tables_and_a_picture(module, lines):
         assert "nan" not in text
     figure = module.draw(results)
     assert all(axes.has_data() for axes in figure.axes)
-    # Of the first trial alone no error can be told, and nothing fails.
+    # The first trial alone has no standard error, and nothing fails.
     one = results[results["trial"] == 0]
     assert set(module.tables(one)) == set(found)
     module.draw(one)

@@ -16,7 +16,7 @@ from bnmtl.search.tie_breaking import break_ties, representative
 
 
 def class_of(matrix):
-    """The arcs of the CPDAG, which tell classes apart."""
+    """The arcs of the CPDAG, which identify the class."""
     return frozenset(cpdag(from_adjacency(matrix, range(len(matrix)))).edges)
 
 

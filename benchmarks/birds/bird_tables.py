@@ -11,9 +11,9 @@ import pandas as pd
 from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
+from benchmarks import drawing
 from benchmarks.birds.bird_tasks import PROBLEMS
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
-from benchmarks.drawing import axis_of_sizes, panels
 from benchmarks.summary import markdown, mean_and_error, pairs, parts, present
 from benchmarks.thesis.penalty_curves import EXPONENTS, at_exponent
 
@@ -293,13 +293,15 @@ def draw(lines):
 
     problems = present(lines, "problem", SAME_REGIONS.values())
     rows = {problem: f"{problem}\nnats a site above single" for problem in problems}
-    return panels(draw_panel, (4, 4.4), list(kinds), rows, legend="each")
+    return drawing.panels(draw_panel, (4, 4.4), list(kinds), rows, legend="each")
 
 
 def _draw_curves(axes, lines, problem):
     for prior, style in zip(CURVES, ("-", "--", ":"), strict=True):
         for at, (rows, curve) in enumerate(curves(lines, problem, prior).items()):
-            axes.plot(curve.mean(), style, color=f"C{at}", label=f"{prior}, {rows}")
+            label = f"{prior}, {rows}"
+            line = {"linestyle": style, "color": f"C{at}", "marker": ""}
+            drawing.curves(axes, curve.mean().to_frame(label), styles={label: line})
     names = map(at_exponent, EXPONENTS)
     axes.set_xticks(range(len(EXPONENTS)), list(names), fontsize=6, rotation=60)
     axes.set_xlabel("1 - penalty")
@@ -323,17 +325,16 @@ def _draw_gains(axes, lines, problem, methods, other):
         by_size = gains(lines, problem, method, other)
         sizes.update(by_size)
         shift = 1.03 ** (at - (len(methods) - 1) / 2)
-        _draw_errors(axes, {rows * shift: gain for rows, gain in by_size.items()}, method, "-o")
-    axis_of_sizes(axes, sorted(sizes), "sites of each region")
+        _draw_errors(axes, {rows * shift: gain for rows, gain in by_size.items()}, method)
+    drawing.axis_of_sizes(axes, sorted(sizes), "sites of each region")
     axes.axhline(0, color="gray", linewidth=0.6)
 
 
-def _draw_errors(axes, values, label, style, **options):
+def _draw_errors(axes, values, label, **style):
     """A curve of means with standard errors over trials, by place."""
-    means = [series.mean() for series in values.values()]
-    errors = [series.sem() for series in values.values()]
-    if values:
-        axes.errorbar(list(values), means, errors, fmt=style, label=label, **options)
+    values = pd.DataFrame(values)
+    means, errors = (found.to_frame(label) for found in (values.mean(), values.sem()))
+    drawing.curves(axes, means, errors, {label: style})
 
 
 def _draw_numbers(axes, lines, problem):
@@ -345,8 +346,8 @@ def _draw_numbers(axes, lines, problem):
         ):
             curve = numbers(lines, problem, method, column).get(OTHER_ORDER_ROWS)
             if curve is not None:
-                label, style_ = f"{which}{penalty}", f"{marker}{style}"
-                _draw_errors(axes, dict(curve.items()), label, style_, elinewidth=0.6)
+                line = {"marker": marker, "linestyle": style, "elinewidth": 0.6}
+                _draw_errors(axes, curve, f"{which}{penalty}", **line)
     axes.set_xlabel("other regions, the nearest first")
     axes.axhline(0, color="gray", linewidth=0.6)
 

@@ -27,11 +27,7 @@ BASELINES = {
     "alone": LEARNERS["alone, defaults"],
     "one structure": LEARNERS["one structure, defaults"],
 }
-FIXED = {
-    "score": "MixedDirichlet",
-    "expected_parents": 0.1,
-    "concentrations": list(CONCENTRATIONS),
-}
+FIXED = {"score": "MixedDirichlet", "expected_parents": 0.1, "concentrations": list(CONCENTRATIONS)}
 
 
 def previous_defaults(lines):

@@ -17,7 +17,7 @@ from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
 from benchmarks.defaults.no_structure import counted, frames_of
 from benchmarks.defaults.ways import expecting
-from benchmarks.drawing import panels
+from benchmarks.drawing import curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.summary import markdown, mean_and_error, means_of
 from benchmarks.thesis import alone
@@ -229,10 +229,9 @@ def draw(lines):
     def draw_case(axes, _, case):
         group = lines[(lines["problem"] == case[0]) & (lines["rows"] == case[1])]
         means = group.groupby("variant")["value"].mean()
-        for (score, how), style in styles.items():
-            curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
-            curve = curve.reset_index(drop=True).dropna()
-            axes.plot(curve.index, curve, marker="o", **style)
+        names = {(s, how): [f"{s}, {sparsity}: {how}" for sparsity in SHOWN] for s, how in styles}
+        shown = pd.DataFrame({one: means.reindex(names[one]).to_numpy() for one in names})
+        curves(axes, shown, styles=styles)
         axes.axhline(means.get(BIC_ALONE, float("nan")), color="gray", linewidth=1)
         axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
 

@@ -46,7 +46,7 @@ VARIANTS = (
     ("MixedDirichlet", CHOSEN),
 )
 DEFAULT = ("MixedDirichlet", 0.1)
-OWN_TABLES = "alone, tables of one imaginary row"
+TABLES_OF_1 = "alone, tables of one imaginary row"
 SHARED = "tables shared"
 SHARED_POSTERIOR, SHARED_CV = f"{SHARED}, posterior", f"{SHARED}, cv"
 
@@ -78,7 +78,7 @@ def _wanted(score, parents):
     if score == "BIC":
         return ["alone"]
     if (score, parents) == DEFAULT:
-        return ["alone", *WAYS, OWN_TABLES, SHARED, SHARED_POSTERIOR, SHARED_CV]
+        return ["alone", *WAYS, TABLES_OF_1, SHARED, SHARED_POSTERIOR, SHARED_CV]
     return ["alone", *(CHOSEN_WAYS if parents == CHOSEN else WAYS)]
 
 
@@ -160,7 +160,7 @@ def with_penalty_chosen(tasks, _score, _parents, baseline, **how):
 
 
 _OTHERWISE = {
-    OWN_TABLES: with_tables_of_1,
+    TABLES_OF_1: with_tables_of_1,
     SHARED: with_tables_shared,
     SHARED_POSTERIOR: partial(with_penalty_chosen, validation="posterior"),
     SHARED_CV: with_penalty_chosen,
@@ -246,9 +246,9 @@ def _smoothing(lines):
     """The graphs of each task alone, and no arcs, with two kinds of probability tables."""
     for case, group in parts(_of_default(lines), table=TABLES):
         found = group.set_index("way")
-        if OWN_TABLES not in found.index:
+        if TABLES_OF_1 not in found.index:
             continue
-        learned, of_one = found.loc["alone"], found.loc[OWN_TABLES]
+        learned, of_one = found.loc["alone"], found.loc[TABLES_OF_1]
         gain, error = -of_one["over_alone"], of_one["over_alone_error"]
         yield {
             **case,

@@ -7,9 +7,10 @@ which shares tables. As in that command, there are 30 replicates of half of the 
 """
 
 import numpy as np
+import pandas as pd
 
 from benchmarks import study
-from benchmarks.drawing import panels
+from benchmarks.drawing import curves, diagonal, panels
 from benchmarks.predictions.calibrated_arcs import METHODS, PROBLEMS, cases, counted, shares
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown, parts
@@ -68,8 +69,9 @@ def draw(lines):
         for case, group in parts(lines, rows=[n_rows], problem=PROBLEMS, method=_LINES):
             label = f"{case['problem']}, {METHODS[case['method']]}"
             color, line = f"C{PROBLEMS.index(case['problem'])}", _LINES[case["method"]]
-            axes.plot(*_curve(group), line, color=color, marker="o", label=label)
-        axes.plot([0, 1], [0, 1], color="gray", linewidth=1)
+            style = {"color": color, "linestyle": line}
+            curves(axes, _curve(group).to_frame(label), styles={label: style})
+        diagonal(axes, "-", linewidth=1)
 
     columns = {n_rows: f"{n_rows} rows" for n_rows in ROWS}
     labels = {"supxlabel": "confidence of an edge", "supylabel": "share that is there"}
@@ -79,11 +81,9 @@ def draw(lines):
 def _curve(lines):
     confidence, y, weights = cases(lines, "edge")
     bins = np.minimum((confidence * 6 + 1e-9).astype(int), 5)
-    found = [bins == one for one in range(6) if (bins == one).any()]
-    return [
-        [np.average(values[is_inside], weights=weights[is_inside]) for is_inside in found]
-        for values in (confidence, y)
-    ]
+    sums = pd.DataFrame({"at": confidence * weights, "true": y * weights, "n": weights})
+    sums = sums.groupby(bins).sum()
+    return (sums["true"] / sums["n"]).set_axis(sums["at"] / sums["n"])
 
 
 if __name__ == "__main__":

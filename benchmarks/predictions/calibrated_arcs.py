@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
-from benchmarks.drawing import panels
+from benchmarks.drawing import diagonal, panels
 from benchmarks.related import Related, networks_of, without_constant
 from benchmarks.summary import LEVEL, has, markdown, parts
 from benchmarks.variants import N_FOLDS, THESIS
@@ -34,7 +34,7 @@ N_TRIALS = 10
 N_BOOTSTRAP = 100
 RESTARTS = 10
 SEARCH = {"search": HillClimbing(restarts=RESTARTS)}
-SETTLED = {**THESIS, **SEARCH}
+FIXED_PARAMETERS = {**THESIS, **SEARCH}
 FIXED = {
     "n_rows": N_ROWS,
     "n_bootstrap": N_BOOTSTRAP,
@@ -55,9 +55,9 @@ def measure(problem, trial, wanted):
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     lines = {}
     for method in wanted:
-        learner, penalty = SingleTaskLearner(**SETTLED), None
+        learner, penalty = SingleTaskLearner(**FIXED_PARAMETERS), None
         if method == "together":
-            parameters = {**SETTLED, "table_sharing": None, "start": "single-task"}
+            parameters = {**FIXED_PARAMETERS, "table_sharing": None, "start": "single-task"}
             chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)
@@ -343,7 +343,7 @@ def draw(lines):
 
     def draw_case(axes, row, column):
         problem, kind = column
-        axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+        diagonal(axes)
         for case, group in parts(lines, problem=[problem], method=METHODS):
             if row == "before":
                 _draw_shares(axes, *cases(group, kind), case["method"])

@@ -5,7 +5,7 @@ They show the first trial of the study of good probabilities, and one model of e
 
 import pandas as pd
 
-from benchmarks.drawing import panels
+from benchmarks.drawing import diagonal, panels
 
 # With fewer test rows a share of positives is too uncertain, so its point is hollow.
 MANY = 20
@@ -78,7 +78,7 @@ def _drawn(known, rows, problems, title):
 
 def draw_panel(axes, table):
     """Draw shares of rows by prediction as bars, and shares of positives as a line."""
-    axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+    diagonal(axes)
     shares = table["count"] / table["count"].sum()
     width = table["right"] - table["left"]
     axes.bar(table["left"], shares, width, align="edge", color="#cfd8dc", edgecolor="#90a4ae")

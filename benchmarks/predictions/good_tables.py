@@ -4,14 +4,7 @@ import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import (
-    FEWEST,
-    has,
-    is_significant,
-    markdown,
-    means_of,
-    sign,
-)
+from benchmarks.summary import FEWEST, has, is_significant, markdown, means_of, sign
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)
@@ -223,7 +216,7 @@ def _is_worse(pair, _):
     """Whether ours is higher, by a paired test over problems."""
     if len(pair[0]) < FEWEST:
         return "too few problems"
-    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(*pair)]
+    return {0: "not significant", 1: "no, it is better", -1: "yes"}[sign(*pair)]
 
 
 def _by_size(lines):

@@ -12,7 +12,7 @@ smoothing chosen for it on some of the training rows; our methods also with thei
 import numpy as np
 
 from benchmarks import study
-from benchmarks.claims import OURS as OWN_CLAIM
+from benchmarks.claims import OURS as OUR_CLAIM
 from benchmarks.claims import Claim, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.predictions import uci
@@ -48,11 +48,7 @@ TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
 # Ending of the methods -> name of their table.
-NAMES = {
-    FIXED_SIZE: "multinets",
-    CHOSEN: "multinets_chosen",
-    DEFAULTS: "multinets_defaults",
-}
+NAMES = {FIXED_SIZE: "multinets", CHOSEN: "multinets_chosen", DEFAULTS: "multinets_defaults"}
 ENDINGS = tuple(NAMES)
 
 
@@ -180,7 +176,7 @@ def _below(lines, kind, ending, name, title):
     if texts:
         yield Claim(
             f"{OURS} below {kind}, {title}",
-            "hoped for" if kind == "nets apart" else OWN_CLAIM,
+            "hoped for" if kind == "nets apart" else OUR_CLAIM,
             ", ".join(texts),
             tally(signs, "better in {above} of {n}, worse in {below}"),
         )

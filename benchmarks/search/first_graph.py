@@ -66,7 +66,10 @@ def _one_graph(tasks, seed):
     """Scores of one graph for all tasks, from the start for separate tables and the pooled one."""
     effort, search = shared_search(MultitaskLearner(random_state=seed), tasks)
     pooled = next(iter(PooledLearner(random_state=seed).fit(tasks).configuration_.values()))
-    starts = {"own": search.own_tables.common, "pooled": adjacency(pooled, search.joint.variables)}
+    starts = {
+        "own": search.separate_tables.common,
+        "pooled": adjacency(pooled, search.joint.variables),
+    }
     return {
         name: score_identical(
             search.joint, search_common(search.joint, start, effort, Reporter(False), True)
@@ -79,7 +82,7 @@ def _fitted(tasks, part, seed):
     learner = MultitaskLearner(random_state=seed)
     prior, began = learner.used_prior(), time.perf_counter()
     effort, search = shared_search(learner, tasks)
-    start = search.own_tables.common
+    start = search.separate_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
     fewer = effort.with_orders(iterations=iterations)
     search.common, searched = timed(

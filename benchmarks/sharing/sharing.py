@@ -79,10 +79,7 @@ def _at(penalty):
     return lambda seed: MultitaskLearner(PairedPrior(penalty), random_state=seed)
 
 
-SHARED = {
-    "one structure, both": LEARNERS["one structure, tables shared"],
-    "both": _at(PENALTY),
-}
+SHARED = {"one structure, both": LEARNERS["one structure, tables shared"], "both": _at(PENALTY)}
 # "both" at other penalties and at a chosen one, in the first trials with 1000 rows.
 CHOSEN = "both, posterior"
 BY_PENALTY = {
@@ -172,10 +169,7 @@ def loss(learner, related):
 KINDS = tuple(PROBLEMS)
 SHOWN = (*UNSHARED, *OTHER_TABLES, *SHARED)
 # Kinds of tables by decreasing similarity; last, the problem's twin with independent tables.
-SIMILARITY = {
-    "ALARM": (*KINDS[:-1], "ALARM-IND"),
-    "INSURANCE": (*KINDS[:-1], "INSURANCE-IND"),
-}
+SIMILARITY = {"ALARM": (*KINDS[:-1], "ALARM-IND"), "INSURANCE": (*KINDS[:-1], "INSURANCE-IND")}
 LINES = ("alone", "together", "tables alone", "both")
 TITLES = {"edits": "edits", "kl": "divergence (nats)"}
 # Methods of the short table.

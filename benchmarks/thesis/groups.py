@@ -3,7 +3,8 @@
 Held-out rows follow section 2.4.3 of the thesis: 5 % of the rows, at least 10, to choose a number
 of tasks or of clusters, and another 5 % for the penalty; 10 % for the penalty if there is no number
 to choose. The penalty of a group is chosen by the held-out rows of its tasks, the number of
-clusters by those of all tasks.
+clusters by those of all tasks. `TaskSelector` and `TaskClusterer` of the package choose a number in
+the same way, but keep neither the graphs of the other numbers nor those of the other penalties.
 """
 
 from functools import cached_property

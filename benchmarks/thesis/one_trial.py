@@ -65,10 +65,7 @@ def tables(lines):
         row["differences found"] = f"{found} of {total}"
         row["invented"] = invented
         rows.append(row)
-    return {
-        "one_trial": markdown(rows),
-        "one_trial_claims": claims_table(claims(lines, true)),
-    }
+    return {"one_trial": markdown(rows), "one_trial_claims": claims_table(claims(lines, true))}
 
 
 def claims(lines, true):

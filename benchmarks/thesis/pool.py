@@ -1,7 +1,8 @@
 """The pool of sixteen ALARM-COMP tasks, groups of which are learned together (thesis, 2.4.3).
 
 The principal task is ALARM itself; each of the other tasks has a different set of its four
-components changed.
+components changed. `Groups` of `bnmtl.relatedness` fits a learner to a group, but no learner keeps
+the graphs of all penalties, searched as in `Searches.along`.
 """
 
 import itertools

@@ -44,13 +44,7 @@ FIXED = {
     "reversals": list(REVERSALS),
     "probabilities": list(PROBABILITIES),
 }
-REMEDIES = (
-    "finer grid",
-    "Edit",
-    "directions apart",
-    "arc probability",
-    "arc probability per task",
-)
+REMEDIES = ("finer grid", "Edit", "directions apart", "arc probability", "arc probability per task")
 CHOICES = ("posterior", *REMEDIES, "optimal")
 COMPARED = [(choice, "posterior", OURS) for choice in CHOICES[1:]]
 # Bounds of log(rho / (1 - 2 rho)), as in the posterior.

@@ -105,10 +105,7 @@ def _grouped(related, trial):
 
 def tables(lines):
     """The results of each method by number of rows, and the published claims."""
-    return {
-        "selection": markdown(_reached(lines)),
-        "selection_claims": claims_table(claims(lines)),
-    }
+    return {"selection": markdown(_reached(lines)), "selection_claims": claims_table(claims(lines))}
 
 
 def _reached(lines):

@@ -321,7 +321,10 @@ class Callback:
 
 @intrinsic
 def _table_in_machine(_, pointer):
-    """The length of the table is unknown and not used."""
+    """The length of the table is unknown and not used.
+
+    The public `numba.carray` does not compile without reference counts.
+    """
     array_type = numba.types.Array(numba.types.int64, 2, "C")
 
     def generate(context, builder, signature, arguments):

@@ -8,7 +8,7 @@ log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
 import numpy as np
 
 from bnmtl._kernels._jit import allocating_kernel, kernel
-from bnmtl._kernels.dags import closes_cycle
+from bnmtl._kernels.dags import is_legal
 
 
 @kernel
@@ -217,18 +217,12 @@ def gather_gains(
             out[at, 0] = 0.0
         if (forward or backward) and not may_remove[s, i, j]:
             out[at, 1] = -np.inf
-        for state in (0, 2):
-            a, b, there = (i, j, forward) if state == 2 else (j, i, backward)
-            if there:
-                continue
-            allowed = permitted[s, b, a] and n_parents[s, b] < most_parents[s]
-            # A gain is nan if the family would be too large.
-            if (
-                not allowed
-                or np.isnan(out[at, state])
-                or closes_cycle(held[s], ancestors[s], parents[s], n_parents[s], a, b)
-            ):
-                out[at, state] = -np.inf
+        graph = held[s], ancestors[s], parents[s], n_parents[s], permitted[s], most_parents[s]
+        # A gain is nan if the family would be too large.
+        if not forward and (np.isnan(out[at, 2]) or not is_legal(*graph, i, j)):
+            out[at, 2] = -np.inf
+        if not backward and (np.isnan(out[at, 0]) or not is_legal(*graph, j, i)):
+            out[at, 0] = -np.inf
 
 
 @kernel

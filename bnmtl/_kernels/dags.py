@@ -10,16 +10,7 @@ import numpy as np
 from bnmtl._kernels._jit import call, flags, floats, ints, kernel, layout, words
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.partition import CODE_AT
-from bnmtl._kernels.scoring import (
-    CALLS,
-    COLUMN,
-    CUT,
-    FAMILY,
-    PARTITIONS,
-    QUEUE,
-    WAITING,
-    WANTED,
-)
+from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, PARTITIONS, QUEUE, WAITING, WANTED
 
 DAG = layout(
     HELD := flags("held", 2),  # (n, n): [b, a] for an arc a -> b
@@ -208,12 +199,18 @@ def closes_cycle(held, ancestors, parents, n_parents, a, b):
 
 
 @kernel
+def is_legal(held, ancestors, parents, n_parents, permitted, most_parents, a, b):
+    """Whether a -> b may be set now, as in `may_set`; takes the arrays of a DAG."""
+    if not permitted[b, a] or n_parents[b] >= most_parents:
+        return False
+    return not closes_cycle(held, ancestors, parents, n_parents, a, b)
+
+
+@kernel
 def may_set(dag, task, a, b):
     """Whether a -> b may be set now; an arc b -> a would be reversed."""
-    n_parents = N_PARENTS(dag)
-    if not PERMITTED(task)[b, a] or n_parents[b] >= MOST_PARENTS(task)[0]:
-        return False
-    return not closes_cycle(HELD(dag), ANCESTORS(dag), PARENTS(dag), n_parents, a, b)
+    graph = HELD(dag), ANCESTORS(dag), PARENTS(dag), N_PARENTS(dag)
+    return is_legal(*graph, PERMITTED(task), MOST_PARENTS(task)[0], a, b)
 
 
 @kernel

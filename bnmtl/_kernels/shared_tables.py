@@ -195,16 +195,7 @@ def add_new_groups(roles, m, of_components, concentrations, partitions, table):
 
 @kernel
 def add_sets(
-    scratch,
-    active,
-    m,
-    concentrations,
-    partitions,
-    of_components,
-    chances,
-    roles,
-    table,
-    together,
+    scratch, active, m, concentrations, partitions, of_components, chances, roles, table, together
 ):
     """`add_tables` for one row, summing over all sets of tasks as groups."""
     weights, sums, merged = WEIGHTS_OF(scratch), SUMS(scratch), MERGED(scratch)

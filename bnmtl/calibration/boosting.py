@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from bnmtl.calibration.arguments import checked_classes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.seeding import check_seed
 from bnmtl.wording import type_of
 
 _SMALLEST_ERROR = 1e-10
@@ -57,8 +58,8 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit``: for an `estimator` that is not a classifier, an unknown `loss`, an invalid
-        number of rounds, weights for an `estimator` that does not accept them, and other than two
-        classes; as in scikit-learn for invalid `X` and `y`.
+        number of rounds, weights for an `estimator` that does not accept them, an invalid
+        `random_state`, and other than two classes; as in scikit-learn for invalid `X` and `y`.
 
     Notes
     -----
@@ -89,12 +90,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        estimator=None,
-        n_estimators=50,
-        resample=True,
-        loss="exponential",
-        random_state=None,
+        self, estimator=None, n_estimators=50, resample=True, loss="exponential", random_state=None
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -117,10 +113,9 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         AdaBoostM1
         """
         self._check_parameters()
-        random = _checked_seed(self.random_state)
         X, y, initial = self._checked_rows(X, y, sample_weight)
         signs = np.where(y == self.classes_[1], 1.0, -1.0)
-        seeds = _seeds(random, self.n_estimators)
+        seeds = _seeds(self.random_state, self.n_estimators)
         template, initial = self._template(), np.log(initial)
         self.estimators_, votes, errors = [], [], []
         margins = np.zeros(len(y))
@@ -217,6 +212,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
             rule = "must take `sample_weight` in its `fit`"
             given, remedy = type_of(template), "set {resample=True}"
             raise InputError("estimator", rule, given, remedies=remedy)
+        check_seed(self.random_state, most=2**32 - 1, takes_legacy=True)
 
     def _checked_rows(self, X, y, sample_weight):
         """Features, labels and weights of the rows with a weight above 0."""
@@ -265,22 +261,10 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return np.where(member.predict(X) == self.classes_[1], 1.0, -1.0)
 
 
-def _checked_seed(random_state):
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    try:
-        return check_random_state(random_state)
-    except ValueError:
-        rule = (
-            "must be None, a whole number from 0 to 2**32 - 1, a numpy RandomState or a numpy "
-            "Generator"
-        )
-        raise InputError("random_state", rule, random_state) from None
-
-
-def _seeds(random, n):
+def _seeds(random_state, n):
     """Seeds of each member and of its drawn rows; earlier ones do not depend on n."""
-    draw = random.integers if isinstance(random, np.random.Generator) else random.randint
+    is_new = isinstance(random_state, np.random.Generator)
+    draw = random_state.integers if is_new else check_random_state(random_state).randint
     return draw(_SEEDS, size=(n, 2))
 
 

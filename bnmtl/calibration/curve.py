@@ -15,6 +15,7 @@ from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.prediction import root_mean_squared_error
+from bnmtl.seeding import check_seed
 
 _SIZES = tuple(2**power for power in range(5, 14))
 _UNCALIBRATED = "uncalibrated"
@@ -145,11 +146,8 @@ def _warnings_to(texts):
 
 def _orders(y, smallest, n_draws, random_state):
     """Random orders of the cases with both classes among the first ones of each."""
-    try:
-        seed = np.random.default_rng(random_state).integers(2**63)
-    except (TypeError, ValueError):
-        rule = "must be None, a whole number of at least 0 or a numpy Generator"
-        raise InputTypeError("random_state", rule, random_state) from None
+    check_seed(random_state, takes_legacy=True)
+    seed = np.random.default_rng(random_state).integers(2**63)
     for draw in range(n_draws):
         rng = np.random.default_rng([seed, draw])
         order = rng.permutation(len(y))

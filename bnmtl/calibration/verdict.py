@@ -35,12 +35,7 @@ def gain(y, stages):
     first = next(one for one in methods if one != than)
     gains = losses[than] - losses[first]
     error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return {
-        "of": first,
-        "than": than,
-        "nats": float(gains.mean()),
-        "standard_error": float(error),
-    }
+    return {"of": first, "than": than, "nats": float(gains.mean()), "standard_error": float(error)}
 
 
 def best(values):

@@ -1,6 +1,7 @@
 """Multi-nets: one network for each class, with the classes as tasks."""
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -98,6 +99,7 @@ class MultiNetClassifier(NetworkClassifier):
             remedies = "IdenticalLearner() gives them one structure"
             raise InputTypeError("learner", rule, remedies=remedies)
         features, target, values = labelled(self, X, y)
+        self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
             _check_sizes(codes, labels)

@@ -107,11 +107,11 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         learner.fit(frames)
         classifiers = {}
         for name, network in learner.networks_.items():
-            classifier = BayesNetClassifier.from_network(network, target, self.unseen, classes)
             # scikit-learn may convert a frame to an array with the columns in its order.
-            classifier.feature_names_ = tuple(map(str, features[name]))
-            classifier.feature_names_in_ = np.array(classifier.feature_names_, dtype=object)
-            classifiers[name] = classifier
+            names = tuple(map(str, features[name]))
+            classifiers[name] = BayesNetClassifier.from_network(
+                network, target, self.unseen, classes, names
+            )
         return self._publish(classifiers, learner)
 
     @classmethod

@@ -105,6 +105,7 @@ class BayesNetClassifier(NetworkClassifier):
         """
         check_parameters(self.unseen, self.learner)
         features, target, values = labelled(self, X, y)
+        self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
         learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
@@ -118,7 +119,7 @@ class BayesNetClassifier(NetworkClassifier):
         return self._publish(network, target, classes, names)
 
     @classmethod
-    def from_network(cls, network, target, unseen="error", classes=None):
+    def from_network(cls, network, target, unseen="error", classes=None, features=None):
         """Make a fitted classifier from an existing network.
 
         Parameters
@@ -130,6 +131,9 @@ class BayesNetClassifier(NetworkClassifier):
         classes : array-like, shape (n_classes,), default=None
             The classes denoted by the states of the target, in the order of the states, such as
             numbers or booleans; None is the states themselves.
+        features : sequence of str, default=None
+            The other variables, in the order of the columns of an array; None is their order in the
+            network.
 
         Returns
         -------
@@ -138,8 +142,9 @@ class BayesNetClassifier(NetworkClassifier):
         Raises
         ------
         TypeError, ValueError
-            If it is not a network, the target is not one of its variables or is the only one, or
-            the classes are not one distinct value per state.
+            If it is not a network, the target is not one of its variables or is the only one, the
+            classes are not one distinct value per state, or the features are not the other
+            variables.
 
         Examples
         --------
@@ -155,10 +160,14 @@ class BayesNetClassifier(NetworkClassifier):
         if not isinstance(target, str) or target not in network.states:
             rule = "must be one of {names:variable}"
             raise InputError("target", rule, target, names=network.variables)
-        features = tuple(name for name in network.variables if name != target)
-        if not features:
+        others = tuple(name for name in network.variables if name != target)
+        if not others:
             rule = "must have variables besides the target"
             raise InputError("network", rule, found="it has none")
+        features = others if features is None else tuple(features)
+        if len(features) != len(others) or set(features) != set(others):
+            rule = "must be the variables besides the target, {names}, in any order"
+            raise InputError("features", rule, features, names=others)
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
         if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):

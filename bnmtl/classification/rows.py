@@ -31,7 +31,7 @@ def check_parameters(unseen, learner):
 def labelled(classifier, X, y):
     """Return the features of a fit as a frame, the name of the target and its values.
 
-    Sets ``by_name_``, ``n_features_in_`` and, for frames with names, ``feature_names_in_``.
+    Sets ``n_features_in_`` and, for frames with names, ``feature_names_in_``, as scikit-learn does.
     """
     target = classifier.target
     with located(argument="X"):
@@ -51,8 +51,7 @@ def labelled(classifier, X, y):
                 rule = "must be one value for each row, {n} as in {X}"
                 raise InputError("y", rule, len(values), n=len(features))
         check_features(features, classifier.learner)
-    classifier.by_name_ = isinstance(X, pd.DataFrame)
-    rows = features if classifier.by_name_ else X
+    rows = features if isinstance(X, pd.DataFrame) else X
     validate_data(classifier, rows, reset=True, skip_check_array=True)
     return features, str(target), values
 

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from bnmtl import plotting
 from bnmtl.cli.learner import (
-    check_choice,
+    check_choosing,
     common_parameters,
     has_folds,
     learner_asked_for,
     n_folds,
     score_named,
 )
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
@@ -102,7 +103,7 @@ def run(options, progress=None):
         if n == 0:
             del limit.parts[stage]
     _check_threshold(options)
-    check_choice(options)
+    check_choosing(options)
     fixed = _fixed_files(options)
     with new_run("learn", options, fixed) as run:
         score = score_named(options)
@@ -224,7 +225,7 @@ def _verdict(options, found):
     learned, shown = found.learned, found.shown
     max_cells = options.max_cells if learned.left_out_ else None
     known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
-    messages, is_nothing = sentences(*known), nothing_found(*known)
+    messages, is_nothing = sentences(*known, OPTION_WORDS), nothing_found(*known)
     if learned is shown:
         return messages, is_nothing
     threshold = options.threshold
@@ -246,7 +247,8 @@ def _sure(options, found):
     graphs = learner.required_graphs(learner.tasks_)
     required = {(name, *arc) for name, graph in graphs.items() for arc in graph.edges}
     is_consensus = options.threshold is not None
-    return sure_words(learner.arcs_, confidence, options.bootstrap, required, is_consensus)
+    settings = options.bootstrap, required, is_consensus, OPTION_WORDS
+    return sure_words(learner.arcs_, confidence, *settings)
 
 
 def _record(options, found, files, verdict):

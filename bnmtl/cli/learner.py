@@ -1,8 +1,10 @@
 """The learner that the options of `learn` and `relate` describe, and its folds."""
 
+from dataclasses import fields
+
 from bnmtl import scores
 from bnmtl.cli.options import contradiction
-from bnmtl.errors import InputError, located
+from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners.held_out import most_folds
@@ -12,6 +14,8 @@ from bnmtl.search import HillClimbing, Limits, Orders
 from bnmtl.search.options import search_of
 
 _PRIORS = {"paired": PairedPrior, "edit": EditPrior}
+# Options that couple tasks.
+_COUPLING = ("prior", "penalty", "choose", "table_sharing")
 # Default if tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 
@@ -102,6 +106,7 @@ def learner_at(penalty, prior, table_sharing, common):
 def learner_asked_for(options, tasks, common):
     """Return an unfitted learner for the tasks; ``common`` as in `learner_at`."""
     if len(tasks) == 1:
+        _warn_of_one_task(options)
         return SingleTaskLearner(**common)
     asked = options.prior, options.table_sharing, common
     if options.penalty not in (None, "auto"):
@@ -111,6 +116,16 @@ def learner_asked_for(options, tasks, common):
         return fixed
     prior, sharing = _PRIORS[options.prior](), fixed.table_sharing
     return MultitaskLearnerCV(prior=prior, table_sharing=sharing, **_choosing(options), **common)
+
+
+def _warn_of_one_task(options):
+    """Warn about options that couple tasks, if they are not the default."""
+    defaults = {one.name: one.default for one in fields(options)}
+    given = [name for name in _COUPLING if getattr(options, name) != defaults[name]]
+    if given:
+        # A template with the names of options.
+        remedy = f"leave out {', '.join(f'{{{name}}}' for name in given)}"
+        warn(rule="Options about several tasks have no effect on one", remedies=remedy)
 
 
 def _choosing(options):
@@ -137,7 +152,7 @@ def n_folds(options, learner, tasks):
     return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 
 
-def check_choice(options):
+def check_choosing(options):
     """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")

@@ -21,6 +21,8 @@ from bnmtl.errors import InputError
 
 _MISTAKE = 2
 _INTERRUPTED = 130
+# Output folders that users need not name.
+_FOLDERS = (Options.out, RelateOptions.out, CalibrateOptions.out)
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,12 +41,13 @@ def main(arguments=None):
     arguments : list of str, optional
         Default: the arguments of the process.
     """
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = app(args=arguments, prog_name="bnmtl", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except Exception as error:
-        mistake = in_one_sentence(error)
+        mistake = in_one_sentence(error, [*arguments, *_FOLDERS])
         if mistake is None:
             raise
         _complain(mistake)

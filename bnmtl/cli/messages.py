@@ -1,6 +1,8 @@
 """Errors of users in terms of the command line: one sentence that names options."""
 
+import os
 from difflib import get_close_matches
+from pathlib import Path
 from typing import ClassVar
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
@@ -9,20 +11,24 @@ from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra,
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
-_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
+_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_bootstrap": "bootstrap"}
 
 
 class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
-        "cut": "cut it, or give {network} in the folder of its run, whose run.json has the cut "
-        "points",
+        "compare": "`bnmtl relate` compares them",
         "discretize": "discretize it first with `--discretize N`",
+        "discretize as learned": "discretize it as for learning, or give {network} in the folder "
+        "of its run, whose run.json has the cut points",
         "group": "group its values (`--discretize N` does for numbers)",
+        "leave doubtful out": "`--threshold 0.5` leaves the doubtful ones out",
         "leave out": "leave the column out with `--ignore C`",
         "leave out there": "leave such columns out with `--ignore C`",
         "no limit": "leave it out for a full search",
+        "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
+        "show more": "More rows or fewer variables (--ignore) may show more.",
     }
 
     def parameter(self, name):
@@ -35,19 +41,36 @@ class _OptionWords(Words):
         return str(value)
 
 
+OPTION_WORDS = _OptionWords()
+
+
 def _option(name):
     return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
 
 
-def in_one_sentence(error):
-    """Return the message for an error of the user, or None for an internal error."""
+def in_one_sentence(error, given):
+    """Return the message for an error of the user, or None for an internal error.
+
+    Parameters
+    ----------
+    error : Exception
+    given : list of str
+        The arguments of the command and its default folder; some of them name files.
+    """
     if hasattr(error, "format_message"):  # from the option parser, which typer may vendor
         return _usage_mistake(error)
     if isinstance(error, InputError | InputTypeError | MissingExtra):
         return in_options(error)
-    if isinstance(error, OSError) and error.filename is not None:
+    if isinstance(error, OSError) and error.filename is not None and _is_named(error, given):
         return f"`{error.filename}`: {error.strerror}."
     return None
+
+
+def _is_named(error, given):
+    """Whether the file of an error is one that the user named, or lies in such a folder."""
+    file = Path(os.path.abspath(str(error.filename)))
+    values = (one.partition("=")[2] if one.startswith("--") else one for one in given)
+    return any(file.is_relative_to(os.path.abspath(value)) for value in values if value)
 
 
 def in_options(message):
@@ -57,7 +80,7 @@ def in_options(message):
     if isinstance(message, InputWarning) and message.argument == "time_limit":
         # The limit of a stage is only a part of the user's time limit.
         message.found = None
-    return message.render(_OptionWords())
+    return message.render(OPTION_WORDS)
 
 
 def _missing(parameter):

@@ -107,7 +107,7 @@ class LearnedNetworks:
     def _check_task_column(self, rows, column):
         """Raise unless the column is given and exists in the rows."""
         if column is None:
-            rule = "must tell which of {n:network} of {path} predicts a row"
+            rule = "must assign each row to one of the {n:network} of {path}"
             remedies = ("name a column of {rows}", "give one file of the folder as {network}")
             details = {"n": len(self.by_task), "path": self.path}
             raise InputError("task_column", rule, remedies=remedies, **details)
@@ -130,10 +130,10 @@ class LearnedNetworks:
             warn("rows", rule, remedies=remedy, folder=self.folder, **details)
 
     def warn_of_known_rows(self, path):
-        """Warn if the run has learned from the file to be predicted or from a copy of it."""
+        """Warn if the file to be predicted, or a copy of it, was used for learning."""
         if self.record is not None and digest(path) in self.record.get("sha256", ()):
             found = "predictions of other rows will be worse"
-            warn("rows", "is what {network} was learned from", found=found)
+            warn("rows", "was used for learning {network}", found=found)
 
 
 def read_networks(path):
@@ -159,7 +159,7 @@ def read_networks(path):
     try:
         record = read_record(path.parent)
     except InputError as error:  # damaged, or written by another program
-        rule = "No number is cut, since the run of {network} cannot be read"
+        rule = "Numeric columns are not discretized because the run of {network} cannot be read"
         warn(rule=rule, found="{reason}", reason=error)
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:

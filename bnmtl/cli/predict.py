@@ -18,7 +18,10 @@ from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
 # Remedies of learning -> remedies for rows to be predicted.
-_INSTEAD = {Action("discretize"): Action("cut"), Action("leave out"): "remove the column"}
+_INSTEAD = {
+    Action("discretize"): Action("discretize as learned"),
+    Action("leave out"): "remove the column",
+}
 
 
 class Judged(NamedTuple):
@@ -87,60 +90,21 @@ def run(options):
     """
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
     with warnings_kept() as caught:
-        networks = read_networks(options.network)
-        rows = networks.read_rows(options.rows, options.task_column)
-        rows.index = range(1, len(rows) + 1)  # messages count rows from 1
-        tasks = networks.tasks_of(rows, options.task_column)
-        cut, cut_columns = networks.cut(rows)
-        parts = _parts(networks, tasks, len(rows))
-        classifier = _classifier(parts, tasks, options)
-        states = _states(parts, options.target)
-        observed = _observed(cut, cut_columns, options.target, states)
-        names = _names(options.target, states)
-        check_new_columns(rows, [*observed, *names], "rows")
-        probabilities = np.empty((len(rows), len(states)))
-        for part in parts:
-            task_rows = cut[part.rows]
-            with _remedies_for_rows():
-                if options.unseen == "ignore":
-                    task_rows = _without_unseen(task_rows, part, options.target)
-                probabilities[part.rows] = _predicted(classifier, task_rows, part.task, states)
-        known = _known(cut, options.target, states)
-        networks.warn_of_known_rows(options.rows)
-    columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
-    predicted = dict(zip(names, columns, strict=True))
-    written = without_points(rows).assign(**observed, **predicted)
-    file.write(written.to_csv(index=False, lineterminator="\n").encode())
-    judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
+        given = _read(options)
+        probabilities = _predict(given, options)
+        known = _known(given.cut, options.target, given.states)
+        given.networks.warn_of_known_rows(options.rows)
+    file.write(_written(given, probabilities, options.target))
+    judged = {one.task: _judged(probabilities[one.rows], known[one.rows]) for one in given.parts}
     return Result(
         options.target,
-        _by_state(states, probabilities, known),
+        _by_state(given.states, probabilities, known),
         _judged(probabilities, known),
-        {} if tasks is None else judged,
-        networks.folder / RUN_FILE if cut_columns else None,
+        {} if None in judged else judged,
+        given.networks.folder / RUN_FILE if given.cut_columns else None,
         options.out,
         user_messages(caught),
     )
-
-
-def _names(target, states):
-    """Return the names of the columns for the prediction and for the probabilities."""
-    return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-
-
-def _observed(cut, cut_columns, target, states):
-    """Return a dict with the discretized column of the target; empty if it was not discretized."""
-    if target not in cut_columns:
-        return {}
-    return {f"observed_{target}": cut[target].where(cut[target].isin(states))}
-
-
-def _predicted(classifier, rows, task, states):
-    """Return the probability of each state in each row."""
-    evidence = (rows,) if task is None else (rows, task)
-    # Classes are sorted by name, states by meaning, such as low, middle, high.
-    order = np.searchsorted(classifier.classes_, states)
-    return classifier.predict_proba(*evidence)[:, order]
 
 
 class _Part(NamedTuple):
@@ -151,6 +115,49 @@ class _Part(NamedTuple):
     rows: np.ndarray
 
 
+class _Given(NamedTuple):
+    """The checked input of a run.
+
+    Attributes
+    ----------
+    networks : LearnedNetworks
+    rows, cut : pandas.DataFrame
+        The rows as read, and with numeric columns discretized as for learning.
+    cut_columns : list of str
+    parts : list of _Part
+    classifier : BayesNetClassifier or MultitaskBayesNetClassifier
+    states : numpy.ndarray
+        The states of the target in all networks, in the order of the networks.
+    observed : dict of str to pandas.Series
+        The discretized column of the target; empty if it was not discretized.
+    """
+
+    networks: object
+    rows: pd.DataFrame
+    cut: pd.DataFrame
+    cut_columns: list
+    parts: list
+    classifier: object
+    states: np.ndarray
+    observed: dict
+
+
+def _read(options):
+    """Read networks and rows; raise if they do not go together."""
+    target, networks = options.target, read_networks(options.network)
+    rows = networks.read_rows(options.rows, options.task_column)
+    rows.index = range(1, len(rows) + 1)  # messages count rows from 1
+    parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
+    cut, cut_columns = networks.cut(rows)
+    classifier = _classifier(parts, options)
+    states = dict.fromkeys(state for part in parts for state in part.network.states[target])
+    states = np.array(list(states), dtype=object)
+    is_cut = target in cut_columns
+    observed = {f"observed_{target}": cut[target].where(cut[target].isin(states))} if is_cut else {}
+    check_new_columns(rows, [*observed, *_names(target, states)], "rows")
+    return _Given(networks, rows, cut, cut_columns, parts, classifier, states, observed)
+
+
 def _parts(networks, tasks, n_rows):
     if tasks is None:
         (network,) = networks.by_task.values()
@@ -159,14 +166,34 @@ def _parts(networks, tasks, n_rows):
     return [_Part(name, networks.by_task[name], tasks == name) for name in present]
 
 
-def _classifier(parts, tasks, options):
+def _classifier(parts, options):
     from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
 
     target, unseen = options.target, options.unseen
-    if tasks is None:
-        return BayesNetClassifier.from_network(parts[0].network, target, unseen)
     by_task = {part.task: part.network for part in parts}
+    if None in by_task:
+        return BayesNetClassifier.from_network(by_task[None], target, unseen)
     return MultitaskBayesNetClassifier.from_networks(by_task, target, unseen)
+
+
+def _names(target, states):
+    """Return the names of the columns for the prediction and for the probabilities."""
+    return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+
+
+def _predict(given, options):
+    """Return the probability of each state in each row."""
+    probabilities = np.empty((len(given.rows), len(given.states)))
+    # Classes are sorted by name, states by meaning, such as low, middle, high.
+    order = np.searchsorted(given.classifier.classes_, given.states)
+    for part in given.parts:
+        rows = given.cut[part.rows]
+        with _remedies_for_rows():
+            if options.unseen == "ignore":
+                rows = _without_unseen(rows, part, options.target)
+            evidence = (rows,) if part.task is None else (rows, part.task)
+            probabilities[part.rows] = given.classifier.predict_proba(*evidence)[:, order]
+    return probabilities
 
 
 @contextlib.contextmanager
@@ -177,12 +204,6 @@ def _remedies_for_rows():
     except (InputError, InputTypeError) as mistake:
         mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
         raise
-
-
-def _states(parts, target):
-    """The states of the target in all networks, in the order of the networks."""
-    states = dict.fromkeys(state for part in parts for state in part.network.states[target])
-    return np.array(list(states), dtype=object)
 
 
 def _without_unseen(rows, part, target):
@@ -198,12 +219,12 @@ def _without_unseen(rows, part, target):
     counts = {name: int((unknown[name] & rows[name].notna()).sum()) for name in needed}
     lost = [name for name, n in counts.items() if n and unknown[name].all()]
     if lost:
-        rule = "has no value of {lost:column} that {network} knows, so all are taken as missing"
-        found = "numbers are cut only where {network} is in the folder of its run"
+        rule = "has only values of {lost:column} that {network} does not know, treated as missing"
+        found = "numeric columns are discretized only if {network} is in the folder of its run"
         warn("rows", rule, found=found, task=part.task, lost=lost)
     some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
     if some:
-        rule = "has values that {network} does not know, which are taken as missing"
+        rule = "has values that {network} does not know, treated as missing"
         warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
     return rows.assign(**{v: pd.Categorical.from_codes(codes[v], needed[v]) for v in needed})
 
@@ -217,10 +238,18 @@ def _known(rows, target, states):
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
         rule = "holds {strange}, which {network} does not know"
-        found = "the share that is predicted right leaves out {n:row}"
+        found = "accuracy and cross-entropy are computed without {n:row}"
         details = {"strange": sorted(set(strange)), "n": len(strange)}
         warn("rows", rule, found=found, column=target, **details)
     return known
+
+
+def _written(given, probabilities, target):
+    """Return the file: the rows, followed by what is observed and predicted."""
+    columns = [given.states[probabilities.argmax(axis=1)], *probabilities.T]
+    predicted = dict(zip(_names(target, given.states), columns, strict=True))
+    written = without_points(given.rows).assign(**given.observed, **predicted)
+    return written.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _by_state(states, probabilities, known):

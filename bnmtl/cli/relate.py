@@ -7,6 +7,7 @@ import pandas as pd
 
 from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
+from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
@@ -194,7 +195,7 @@ def _held_out(options, tasks, learner):
 
 def _verdict(held_out, n_arcs, ended_by):
     """Return a verdict on whether there are structures to compare."""
-    sentence = sentences(held_out, n_arcs, ended_by)[0]
+    sentence = sentences(held_out, n_arcs, ended_by, words=OPTION_WORDS)[0]
     if n_arcs and not nothing_found(held_out, n_arcs, ended_by):
         return sentence
     return f"{sentence} How close the tasks are is unknown."

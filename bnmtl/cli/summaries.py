@@ -6,8 +6,7 @@ from typing import NamedTuple
 from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import WAYS
-from bnmtl.plotting.dissimilarities import writer
-from bnmtl.relatedness.nearest import n_nearest
+from bnmtl.relatedness.nearest import n_nearest, writer
 from bnmtl.wording import count
 
 _WIDTH = 100
@@ -129,7 +128,7 @@ def predict(result):
             f"{judged.cross_entropy:.3f} nats."
         )
     if result.cut_by is not None:
-        yield f"Numbers were cut as in {result.cut_by}."
+        yield f"Numeric columns were discretized at the cut points in {result.cut_by}."
     yield f"{count(judged.n_rows, 'row')} written to {result.path}."
 
 

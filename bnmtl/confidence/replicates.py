@@ -22,13 +22,7 @@ _LIGHT = HillClimbing(restarts=0)
 
 
 def arc_confidence(
-    tasks,
-    learner,
-    n_bootstrap=100,
-    random_state=None,
-    subsample=0.5,
-    light=False,
-    time_limit=None,
+    tasks, learner, n_bootstrap=100, random_state=None, subsample=0.5, light=False, time_limit=None
 ):
     """Share of replicates with each arc, learned from resampled rows.
 

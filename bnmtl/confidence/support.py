@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bnmtl.errors import Action, Words
 from bnmtl.wording import count
 
 _SURE = 0.95
@@ -55,7 +56,7 @@ def with_confidence(arcs, confidences=None):
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
 
 
-def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=False):
+def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=False, words=None):
     """Describe how many learned arcs are well supported, with advice about the others.
 
     Parameters
@@ -70,6 +71,8 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
         Arcs that are in all replicates because they are required.
     is_consensus : bool, default=False
         Whether the arcs are those of the consensus.
+    words : bnmtl.errors.Words, optional
+        How parameters and remedies are rendered; default: for users of Python.
 
     Returns
     -------
@@ -85,6 +88,7 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     1 of 1 arc is well supported (at least 95 % of the replicates join its two variables)
     none is doubtful (fewer than half do).
     """
+    words = words or Words()
     table = with_confidence(arcs, confidences)
     keys = zip(table["task"], table["from"], table["to"], strict=True)
     shares = table["edge_confidence"][[key not in required for key in keys]]
@@ -95,20 +99,20 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     if n_bootstrap is not None and n_bootstrap < _FEWEST:
         return (
             f"{count(n_bootstrap, 'replicate')} cannot tell which arcs are well supported; learn "
-            f"{_FEWEST} or more (`--bootstrap`)."
+            f"{_FEWEST} or more ({words.parameter('n_bootstrap')})."
         )
     n_sure, n_doubtful = int((shares >= _SURE).sum()), int((shares < 0.5).sum())
     by_task = ", counted in each task," if arcs["task"].nunique() > 1 else ""
     are, their = ("is", "its") if n_sure <= 1 else ("are", "their")
-    words = (
+    text = (
         f"{n_sure or 'None'} of {count(len(shares), 'arc')}{by_task} {are} well supported (at "
         f"least {100 * _SURE:.0f} % of the replicates join {their} two variables); "
         f"{n_doubtful or 'none'} "
         f"{'is' if n_doubtful <= 1 else 'are'} doubtful (fewer than half do)."
     )
     if n_sure == len(shares):
-        return words
-    words += " More rows or fewer variables (`--ignore`) may settle more of them"
+        return text
+    text += f" {words.remedy(Action('settle more'))}"
     if n_doubtful and not is_consensus:
-        words += "; `--threshold 0.5` leaves the doubtful ones out"
-    return f"{words}."
+        text += f"; {words.remedy(Action('leave doubtful out'))}"
+    return f"{text}."

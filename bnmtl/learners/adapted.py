@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bnmtl.errors import InputTypeError
-from bnmtl.graphs import adjacency, from_adjacency
+from bnmtl.graphs import adjacency
 from bnmtl.learners.baselines import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
@@ -144,7 +144,7 @@ def with_graphs(learner, configuration):
         cut = (joint.restrict(s, common) for s in range(len(problems)))
         if not all(map(np.array_equal, cut, matrices)):
             score = -np.inf
-        other.graph_ = from_adjacency(common, joint.variables)
+        other.publish_common(joint, common)
     else:
         pairs = zip(problems, matrices, strict=True)
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]

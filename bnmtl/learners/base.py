@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.errors import Action, warn
-from bnmtl.graphs import Configuration, from_adjacency, graphs_by_task
+from bnmtl.graphs import Configuration, graphs_by_task, learned_graph
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
@@ -323,7 +323,7 @@ class Learner(BaseEstimator):
         index = pd.Index(tasks.names, name="task")
         self.task_scores_ = pd.Series(np.array(task_scores, dtype=float), index=index)
         self.configuration_ = Configuration(
-            (problem.name, _learned_graph(tasks[problem.name], matrix))
+            (problem.name, learned_graph(tasks[problem.name], matrix))
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if parameters_from is None else parameters_from
@@ -337,14 +337,6 @@ class Learner(BaseEstimator):
         chances = arc_probabilities(self.structure_priors(whole), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)
-
-
-def _learned_graph(task, matrix):
-    """The graph of a task, with its constant variables marked."""
-    graph = from_adjacency(matrix, task.variables)
-    for variable in task.constant:
-        graph.nodes[variable]["constant"] = True
-    return graph
 
 
 def _without_self(signature):

@@ -5,21 +5,29 @@ import numpy as np
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.base import Learner
-from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
+from bnmtl.learners.parameters import TABLE_SHARING, check_start, common_parameters
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
 from bnmtl.wording import Bare
 
-_START_EACH = """A graph to start from, one for all tasks or a mapping by task; None is the
-        graph of the required arcs."""
-_START_UNION = """A graph to start from, over the variables of all tasks; None is the graph of
-        the required arcs."""
-_START_POOLED = "A graph to start from; None is the graph of the required arcs."
+_NONE = """None is the graph
+        of the required arcs. Exact search refuses a start unless a limit may end it early."""
+_START_EACH = f"A graph to start from, one for all tasks or a mapping by task. {_NONE}"
+_START_UNION = f"A graph to start from, over the variables of all tasks. {_NONE}"
+_START_POOLED = f"A graph to start from. {_NONE}"
 
 
-class SingleTaskLearner(Learner):
+class _FromGraph(Learner):
+    """Base of learners without a coupling, where ``start`` is the start of a search for a graph."""
+
+    def check_parameters(self):
+        super().check_parameters()
+        check_start(self)
+
+
+class SingleTaskLearner(_FromGraph):
     __doc__ = f"""Learn each task alone.
 
     Parameters
@@ -66,7 +74,7 @@ class SingleTaskLearner(Learner):
         self.publish(tasks, whole, problems, matrices, sum(scores), scores)
 
 
-class IdenticalLearner(Learner):
+class IdenticalLearner(_FromGraph):
     __doc__ = f"""Learn one graph for all tasks, with shared or separate probability tables.
 
     Maximizes log P(G) + log P(data of all tasks | G, restricted to each task's variables).
@@ -138,10 +146,14 @@ class IdenticalLearner(Learner):
         matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
         self.publish(tasks, whole, problems, matrices, score, task_scores)
+        self.publish_common(joint, matrix)
+
+    def publish_common(self, joint, matrix):
+        """Set the common graph from its adjacency matrix over the variables of all tasks."""
         self.graph_ = from_adjacency(matrix, joint.variables)
 
 
-class PooledLearner(Learner):
+class PooledLearner(_FromGraph):
     __doc__ = f"""Learn one network from the rows of all tasks together.
 
     Parameters

@@ -27,7 +27,8 @@ def compare(learner, tasks, cv=None):
     Parameters
     ----------
     learner : SingleTaskLearner, MultitaskLearner or MultitaskLearnerCV
-        If it was fitted to the same rows, the folds of the fit are reused.
+        If it was fitted to the same rows, the folds of the fit are reused, unless a time limit cut
+        one short.
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
     cv : int, default=None
         Number of folds; tasks with fewer rows hold out one row at a time. None is 10, or the rows

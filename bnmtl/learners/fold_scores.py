@@ -164,7 +164,7 @@ def _starts(learner, search, priors):
         name = "identical" if name == "orders" else name
         # Requested starts must be included.
         with contextlib.nullcontext() if asked else contextlib.suppress(NoCommonGraph):
-            starts[name] = search.own_tables.start(name)
+            starts[name] = search.separate_tables.start(name)
     return starts
 
 

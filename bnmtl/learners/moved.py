@@ -1,6 +1,10 @@
 """Errors for former parameters of learners that are now options of the search or limits."""
 
 from bnmtl.errors import InputTypeError
+from bnmtl.search.options import SEARCHES, Limits
+
+# The classes whose options may be set, by parameter.
+_KINDS = {"search": SEARCHES.values(), "limits": [Limits]}
 
 _PLACES = {
     "n_starts": "search=Orders(starts=...)",
@@ -29,8 +33,11 @@ def refuse_nested(learner, parameters):
     for name in parameters:
         owner, _, option = name.partition("__")
         value = parameters.get(owner, getattr(learner, owner, None))
-        if option and owner in ("search", "limits") and (value is None or isinstance(value, str)):
-            rule = "sets an option of {owner}, which has none"
-            example = {"search": _PLACES["starts"], "limits": _PLACES["time_limit"]}[owner]
-            remedy = f"write `{_PLACES.get(option, example)}`"
-            raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)
+        if not option or owner not in _KINDS or not (value is None or isinstance(value, str)):
+            continue
+        if option not in _PLACES:
+            options = {known for kind in _KINDS[owner] for known in kind().get_params()}
+            rule, remedy = "is not an option of {owner}", "its options are {options}"
+            raise InputTypeError(name, rule, remedies=remedy, owner=owner, options=sorted(options))
+        rule, remedy = "sets an option of {owner}, which has none", f"write `{_PLACES[option]}`"
+        raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)

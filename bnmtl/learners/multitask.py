@@ -27,7 +27,7 @@ START = """"single-task", "identical", "empty", "orders", a graph for all tasks 
 
 
 class MultitaskLearner(Learner):
-    __doc__ = f"""Learn one network per task; the tasks inform each other through a prior.
+    __doc__ = f"""Learn one network per task; a prior lets the tasks learn from each other.
 
     Greedy search over configurations: each step gives one pair of variables the best legal states
     in all tasks at once. ``search`` sets the searches for the start graphs. Unless it is

@@ -3,7 +3,7 @@
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.networks.smoothing import check_size
 from bnmtl.scores import LogLikelihood, Score
-from bnmtl.search.options import Limits, search_of
+from bnmtl.search.options import Exact, Limits, search_of
 
 
 def common_parameters(start):
@@ -78,3 +78,16 @@ def check_common(learner):
         raise InputError("score", rule, remedies=("set it", "take BIC() or MixedDirichlet()"))
     check_size("parameter_sample_size", learner.parameter_sample_size)
     check_choice("table_sharing", learner.table_sharing, ("auto", None))
+
+
+def check_start(learner):
+    """Raise InputError for a start graph of one search if that search replaces it anyway.
+
+    A search that a limit may end early can return its start.
+    """
+    limits = learner.used_limits()
+    is_limited = limits.time_limit is not None or limits.max_families is not None
+    if learner.start is None or is_limited or not isinstance(search_of(learner.search), Exact):
+        return
+    rule = "has no effect with {search=exact}, which finds the best of all graphs"
+    raise InputError("start", rule, remedies=("leave it out", "take another {search}"))

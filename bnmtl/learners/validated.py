@@ -183,6 +183,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     def known_folds(self, tasks, n_folds):
         """The scored folds of the last fit; None unless they match this learner and these tasks.
 
+        Folds that a time limit cut short match no learner.
+
         Parameters
         ----------
         tasks : Tasks
@@ -190,6 +192,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         """
         folds = getattr(self, "_folds", None)
         if folds is None or len(folds) != n_folds or self.tasks_ is not tasks:
+            return None
+        if any("time_limit" in fold.ended_by for fold in folds):
             return None
         before, now = self._parameters_of_folds, self.get_params()
         if now.keys() != before.keys():

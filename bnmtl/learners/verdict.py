@@ -2,6 +2,7 @@
 
 import math
 
+from bnmtl.errors import Action, Words
 from bnmtl.learners.comparison import gain
 
 # Descriptions of the values of `chosen_by_`.
@@ -15,7 +16,7 @@ WAYS = {
 _SURE = 2.0
 _ROUNDING = 1e-9
 NOTHING = "Nothing was found"
-_MORE = "More rows or fewer variables (--ignore) may show more."
+_MORE = Action("show more")
 
 
 def held_out_record(scored):
@@ -94,7 +95,7 @@ def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
     return record is not None and not record.get("ended_by") and not of_arcs(record)[0]
 
 
-def sentences(record, n_arcs, ended_by=(), max_cells=None):
+def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
     """Sentences about the arcs found and the gain from sharing.
 
     Parameters
@@ -107,6 +108,8 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
         Limits that ended the search early; arcs it did not reach may exist.
     max_cells : int, optional
         The limit on cells of a table, if it excluded families.
+    words : bnmtl.errors.Words, optional
+        How parameters and remedies are rendered; default: for users of Python.
 
     Returns
     -------
@@ -118,15 +121,17 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     >>> sentences(record, 3)
     ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats per row over no arcs.']
     """
+    words = words or Words()
+    more = words.remedy(_MORE)
     if not n_arcs and ended_by:
         return ["The search ended before it found an arc; more time may show some."]
     if not n_arcs and max_cells is not None:
         return [
-            f"No arc was learned, and `--max-cells {max_cells}` kept out families that might have "
-            "had one; raise it."
+            f"No arc was learned, and {words.setting('max_cells', max_cells)} kept out families "
+            "that might have had one; raise it."
         ]
     if not n_arcs:
-        return [f"{NOTHING}: no arc was learned. {_MORE}", *_gain_of_tables(record)]
+        return [f"{NOTHING}: no arc was learned. {more}", *_gain_of_tables(record)]
     if record is None:
         return ["No rows were held out, so the gain from the arcs is unknown."]
     if record.get("ended_by"):
@@ -137,7 +142,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
         ]
     is_found, first = of_arcs(record)
     if not is_found:
-        return [f"{first} {_MORE}"]
+        return [f"{first} {more}"]
     if "together - alone" not in record["differences"]:
         return [first]
     difference, error = record["differences"]["together - alone"]
@@ -150,9 +155,9 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
         return [
             first,
             f"Learning the tasks together did not help: {size}; tasks may have little in common "
-            "(`bnmtl relate` compares them).",
+            f"({words.remedy(Action('compare'))}).",
         ]
-    return [first, f"It is unclear whether learning together helped: {size}. {_MORE}"]
+    return [first, f"It is unclear whether learning together helped: {size}. {more}"]
 
 
 def _gain_of_tables(record):

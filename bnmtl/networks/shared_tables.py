@@ -158,3 +158,27 @@ def borrowed_record(borrowed):
         by_task = record.setdefault(row.variable, {})
         by_task.setdefault(row.task, {})[row.source] = round(float(row.rows), 1)
     return record
+
+
+def borrowed_shares(borrowed, tasks):
+    """The share of the rows of other tasks that counts for each table.
+
+    Parameters
+    ----------
+    borrowed : pandas.DataFrame
+        ``borrowed`` as returned by `SharedTables.fit`.
+    tasks : Tasks
+        The rows.
+
+    Returns
+    -------
+    pandas.DataFrame, variables by tasks
+        From 0 to 1; nan if no other task has the variables of the family. Variables whose tables
+        borrow most come first.
+    """
+    sizes = borrowed["source"].map({name: task.n_rows for name, task in tasks.items()})
+    sums = borrowed.assign(there=sizes).groupby(["variable", "task"])[["rows", "there"]].sum()
+    shares = (sums["rows"] / sums["there"]).clip(upper=1.0).unstack("task")
+    shares = shares.reindex(index=tasks.variables, columns=tasks.names)
+    order = np.lexsort([shares.index, -shares.mean(axis=1).fillna(-1.0)])
+    return shares.iloc[order]

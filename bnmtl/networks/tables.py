@@ -210,7 +210,7 @@ def _recoded(column, states, variable, unseen=None):
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
         rule, remedies = "must hold states that the network knows ({known})", ["correct them"]
         if Edges.are_names(states) and pd.notna(pd.to_numeric(unknown, errors="coerce")).all():
-            remedies = [Action("cut")]
+            remedies = [Action("discretize as learned")]
         elif unseen is not None:
             remedies.append("treat them as missing with {unseen=ignore}")
         details = {"column": variable, "known": list(states), "unknown": unknown}

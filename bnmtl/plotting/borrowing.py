@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError
+from bnmtl.networks.shared_tables import borrowed_shares
 from bnmtl.plotting.drawing import PAD, SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
@@ -20,29 +21,6 @@ _LEGEND = (
     (1.0, "shared: 90 % or more count"),
 )
 _LACKING = "not there, or in this task only"
-
-
-def borrowed_shares(learner):
-    """The share of the rows of other tasks that counts for each table.
-
-    Parameters
-    ----------
-    learner : Learner
-        Fitted with ``table_sharing="auto"``.
-
-    Returns
-    -------
-    pandas.DataFrame, variables by tasks
-        From 0 to 1; nan if no other task has the variables of the family. Variables whose tables
-        borrow most come first.
-    """
-    table = learner.borrowed_
-    sizes = table["source"].map({name: task.n_rows for name, task in learner.tasks_.items()})
-    sums = table.assign(there=sizes).groupby(["variable", "task"])[["rows", "there"]].sum()
-    shares = (sums["rows"] / sums["there"]).clip(upper=1.0).unstack("task")
-    shares = shares.reindex(index=learner.tasks_.variables, columns=learner.tasks_.names)
-    order = np.lexsort([shares.index, -shares.mean(axis=1).fillna(-1.0)])
-    return shares.iloc[order]
 
 
 def borrowing(learner):
@@ -83,7 +61,7 @@ def borrowing(learner):
     if learner.borrowed_.empty:
         remedy = "fit it to several tasks, {table_sharing=auto} and {parameter_sample_size=auto}"
         raise InputError("learner", "must have tasks that share tables", remedies=remedy)
-    shares = borrowed_shares(learner)
+    shares = borrowed_shares(learner.borrowed_, learner.tasks_)
     names = [shorten(variable) for variable in shares.index]
     tasks = [shorten(task) for task in shares.columns]
     warn_of_boxes([*shares.index, *shares.columns])

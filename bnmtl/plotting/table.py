@@ -3,15 +3,7 @@
 import numpy as np
 
 from bnmtl.graphs import compelled_arcs, could_have, sharing
-from bnmtl.plotting.drawing import (
-    ABSENT,
-    COLORS,
-    PAD,
-    SAMPLE,
-    draw_text,
-    framed_axes,
-    note_entries,
-)
+from bnmtl.plotting.drawing import ABSENT, COLORS, PAD, SAMPLE, draw_text, framed_axes, note_entries
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
 from bnmtl.plotting.widths import doubtful_arcs

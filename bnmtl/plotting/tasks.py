@@ -13,13 +13,12 @@ from bnmtl.plotting.dissimilarities import (
     check_table,
     is_symmetric,
     task_names,
-    writer,
 )
 from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
-from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first
+from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first, writer
 from bnmtl.wording import count, type_of
 
 _GAP = 6.0  # between a mark and its text, in points

@@ -9,12 +9,7 @@ from sklearn.base import BaseEstimator
 from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.graphs import both_take_part, check_dag
 from bnmtl.priors.listed import check_penalty, read_closeness, read_penalties
-from bnmtl.priors.states import (
-    CustomCoupling,
-    EditCoupling,
-    PairedCoupling,
-    WeightedPairedCoupling,
-)
+from bnmtl.priors.states import CustomCoupling, EditCoupling, PairedCoupling, WeightedPairedCoupling
 from bnmtl.wording import type_of
 
 
@@ -216,12 +211,7 @@ class PairedPrior(CouplingPrior):
     """
 
     def __init__(
-        self,
-        penalty=0.9,
-        reversal=2,
-        variable_penalty=None,
-        task_penalty=None,
-        task_distance=None,
+        self, penalty=0.9, reversal=2, variable_penalty=None, task_penalty=None, task_distance=None
     ):
         self.penalty = penalty
         self.reversal = reversal

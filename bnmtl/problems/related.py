@@ -29,12 +29,7 @@ _MAX_DRAWS = 10_000
 
 
 def deletion(
-    network,
-    n_tasks=5,
-    p_delete=0.05,
-    parameters="shared",
-    concentration=1.0,
-    random_state=None,
+    network, n_tasks=5, p_delete=0.05, parameters="shared", concentration=1.0, random_state=None
 ):
     """Make tasks by randomly deleting arcs of one network.
 

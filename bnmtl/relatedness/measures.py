@@ -205,7 +205,9 @@ def shared(tasks, learner):
 
     In each row of a table, tasks form groups with the same probabilities. Entry (s, t) is the
     probability that the two are in one group, given the counts of all tasks, averaged over the
-    families of both learned graphs and their rows, weighted by the number of cases in a row.
+    families of both learned graphs and their rows, weighted by the number of cases of both tasks in
+    a row. A family in both graphs counts twice. The prior that centers rows on the other tasks has
+    no groups and is left out of this average.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tasks nearest to a principal one: their order, ties, and the largest gap."""
+"""Tasks nearest to a principal one: order, ties, the largest gap, and how distances are written."""
 
 import numpy as np
 
@@ -48,3 +48,31 @@ def largest_gap(values):
     if not len(steps) or steps.max() <= ROUNDING * values[-1]:
         return None
     return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
+
+
+def writer(values):
+    """Choose the number format of dissimilarities in plots, tables and pages.
+
+    The number of decimals gives the largest value three digits; small values that would change by
+    more than a twentieth get two significant digits.
+
+    Examples
+    --------
+    >>> values = [0.001, 0.0012, 0.5, 0.5001, 100]
+    >>> [writer(values)(value) for value in values]
+    ['0.001', '0.0012', '0.5', '0.5', '100']
+    """
+    largest = np.max(np.abs(values))
+    if np.array_equal(values, np.round(values)) and largest < 1e6:
+        return lambda value: f"{value:z.0f}"
+    if not 1e-3 <= largest < 1e6:
+        return lambda value: f"{value:z.2g}"
+    decimals = max(0, 2 - int(np.floor(np.log10(largest))))
+
+    def write(value):
+        if abs(value) <= ROUNDING * largest:
+            return "0"
+        text = f"{value:.{decimals}f}"
+        return text if abs(float(text) - value) <= abs(value) / 20 else f"{value:.2g}"
+
+    return write

@@ -55,10 +55,12 @@ def arcs_section(learner, confidence):
         f'<th class="task"><span class="up">{escape(str(task))}</span></th>'
         for task in learner.configuration_
     )
-    whose = "the score of all tasks" if learner.scores_together(learner.tasks_) else "its own score"
+    whose = (
+        "the score of all tasks" if learner.scores_together(learner.tasks_) else "the task's score"
+    )
     return (
-        f"<h2>Arcs</h2>\n<p>Strength: how much of {whose} (nats) is lost when a task has the arc "
-        "no more. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
+        f"<h2>Arcs</h2>\n<p>Strength: by how much {whose} falls, in nats, if the arc is removed "
+        "from the task. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
         "direction not determined by the data; ←: the task has the arc in the other direction; "
         "hatched: the task could not have it, because a variable is missing or constant there. "
         "+: both variables rise together; \u2212: one falls as the other rises."

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.networks.shared_tables import borrowed_record
+from bnmtl.networks.shared_tables import borrowed_record, borrowed_shares
 from bnmtl.reports.page import image, number, table
 
 # Maximum number of sources listed in a cell.
@@ -23,13 +23,12 @@ def borrowing_section(learner, figure=None):
     if record is None:
         return ""
     from bnmtl import plotting
-    from bnmtl.plotting.borrowing import borrowed_shares
 
     figure = figure or plotting.borrowing(learner)
     tasks = list(learner.configuration_)
     rows = [
         [escape(variable), *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
-        for variable in borrowed_shares(learner).index
+        for variable in borrowed_shares(learner.borrowed_, learner.tasks_).index
     ]
     body = table(["variable", *(escape(str(task)) for task in tasks)], rows, len(tasks) + 1)
     return (
@@ -40,10 +39,9 @@ def borrowing_section(learner, figure=None):
         f"{image(figure, 'How much of each table is borrowed from other tasks')}\n"
         "<details><summary>From which tasks, in rows</summary>\n"
         f"{body}\n"
-        '<p class="note">Rows of other tasks that count for a table, as expected, the largest '
-        "sources first; more than a task has where tables are so close to each other that their "
-        "mean is trusted more than the rows. "
-        "All are in borrowed.csv.</p></details>"
+        '<p class="note">Expected numbers of rows of other tasks that count for a table, the '
+        "largest sources first. They can exceed the rows of a task if tables are so similar that "
+        "their mean is trusted more than the rows. All sources are in borrowed.csv.</p></details>"
     )
 
 

@@ -6,14 +6,15 @@ from bnmtl.calibration.verdict import DIGITS, verdict
 from bnmtl.reports.page import count, frame_table, image, number, table, write_page
 
 MOST_GROUPS = 7  # in the picture
-_BEFORE = "Before are the scores as they are given. "
+_BEFORE = "The row “before” shows the scores as given. "
 _WORDS = (
-    "Cross-entropy: the mean of minus the natural logarithm of the probability of what happened. "
-    "Root mean squared error: the root of the mean of (label &minus; probability)&sup2;, the label "
-    "being 1 or 0. Calibration error: the root mean squared distance of points from the diagonal "
-    "below, in 15 bins, less what chance alone would give; 0 is no more than chance. ROC area: how "
-    "often a positive row has the higher value of two, one half being chance; a rising sigmoid "
-    "leaves it as it is, but those of several parts are mixed."
+    "Cross-entropy: minus the natural logarithm of the probability of the true label, averaged "
+    "over rows. Root mean squared error: the root of the mean of (label &minus; "
+    "probability)&sup2;, where labels are 1 or 0. Calibration error: the root mean squared "
+    "distance of points from the diagonal of the picture below, with 15 bins, corrected for "
+    "chance; 0 means no more than chance. ROC area: how often a positive row has a higher value "
+    "than a negative one; 0.5 is chance. An increasing sigmoid does not change it, but each part "
+    "of the rows has a different one."
 )
 
 
@@ -76,8 +77,8 @@ def _measures_section(record, measures):
     return (
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
-        "parts of them, so that the numbers are those of new rows. The best of each column is in "
-        "bold; smaller is better, except for the ROC area.</p>\n"
+        "parts of them, so the numbers are as for new rows. The best of each column is in bold; "
+        "smaller is better, except for the ROC area.</p>\n"
         f"{frame_table('method', cells.rename(columns=escape))}\n"
         f"<p>{_WORDS}</p>"
     )
@@ -90,9 +91,10 @@ def _picture_section(record, measures, figure):
         rest = " Those of each group are in reliability.csv."
     return (
         "<h2>Are the probabilities calibrated?</h2>\n"
-        "<p>If probabilities are calibrated, points lie on the diagonal: above it they are "
-        "too low, below it too high. Bars are 95 % intervals of the share of positives, and the "
-        f"histograms show how many rows there are.{rest}</p>\n"
+        "<p>If probabilities are calibrated, points lie on the diagonal. Points above it mean "
+        "that probabilities are too low, points below it that they are too high. Bars are "
+        "95 % intervals of the share of positives; histograms show the number of rows."
+        f"{rest}</p>\n"
         f"{image(figure, f'Reliability: {methods}')}"
     )
 
@@ -110,10 +112,9 @@ def _parameters_section(record, groups):
     steps = len(set(found["isotonic"]["values"]))
     return (
         "<h2>What was fitted to all rows</h2>\n"
-        f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), f being the {what}. "
-        "Isotonic regression, which only says that more is more likely, has "
-        f"{count(steps, 'step')}, in run.json.{rest} No "
-        f"probability is nearer to 0 or 1 than 1 / {record['labelled'] + 2:,}, which is as "
-        "near as so many rows can tell.</p>\n"
+        f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), where f is the {what}. "
+        "Isotonic regression only assumes that probabilities rise with scores; its "
+        f"{count(steps, 'step')} can be found in run.json.{rest} With this number of rows, no "
+        f"probability is closer to 0 or 1 than 1 / {record['labelled'] + 2:,}.</p>\n"
         f"{table(['sigmoid', 'a', 'b'], rows, 1)}"
     )

@@ -6,7 +6,7 @@ from bnmtl.learners.verdict import value
 from bnmtl.reports.page import number, table
 
 _TITLES = {"together": "together", "alone": "each alone", "empty": "no arcs"}
-_CUT_SHORT = '<p class="warning">Searches were cut short: these figures tell little.</p>\n'
+_CUT_SHORT = '<p class="warning">Searches were cut short: these figures are unreliable.</p>\n'
 _SHARED = " Learned together and without arcs, tasks share tables."
 
 

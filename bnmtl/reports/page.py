@@ -165,4 +165,5 @@ def number(amount, digits=1, signed=False):
 
 
 def count(n, noun):
+    """As `wording.count`, with thousands separators as in `number`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.plotting.dissimilarities import writer
+from bnmtl.relatedness.nearest import writer
 from bnmtl.reports.page import count, frame_table, image, table, write_page
 
 _NOT_HERE = "; here, where nothing was found, they are not"

@@ -103,7 +103,7 @@ def compilation_reported(report, called=None):
         return
     needed = None if called is None else kernels_within(called)
     total, done = None if needed is None else len(needed), set()
-    stage = "compiling, on the first run only"
+    stage = "compiling once (about a minute)"
 
     def count(function):
         if needed is None or function in needed:

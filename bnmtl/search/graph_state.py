@@ -109,13 +109,7 @@ class GraphState:
             return
         with self.scores.scratch() as scratch:
             climbing.make(
-                self.scores.engine.table,
-                scratch.table,
-                self.task.table,
-                self.dag.table,
-                a,
-                b,
-                kind,
+                self.scores.engine.table, scratch.table, self.task.table, self.dag.table, a, b, kind
             )
             self.asked += int(scratch.counters[ASKED])
 

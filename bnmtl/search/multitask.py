@@ -68,7 +68,7 @@ class MultitaskSearch:
         self._report = report
         self._single = None
         # The search with separate tables.
-        self.own_tables = self
+        self.separate_tables = self
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
 

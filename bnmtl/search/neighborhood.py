@@ -7,12 +7,7 @@ import numpy as np
 
 from bnmtl._kernels import coupling as kernels
 from bnmtl.errors import InputError, check_choice
-from bnmtl.priors.coupling import (
-    EditCoupling,
-    PairedCoupling,
-    WeightedPairedCoupling,
-    coupling_of,
-)
+from bnmtl.priors.coupling import EditCoupling, PairedCoupling, WeightedPairedCoupling, coupling_of
 from bnmtl.search.branch_and_bound import branch_and_bound
 
 METHODS = ("auto", "enumerate", "branch-and-bound", "edit", "paired", "min-cut")

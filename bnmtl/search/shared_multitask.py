@@ -12,7 +12,7 @@ from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
 # The start with the solution for separate tables.
-OWN_TABLES = "own tables"
+SEPARATE_TABLES = "own tables"
 # The search for the common start graph uses one in this number of iterations, because it begins
 # with the best graph for separate tables. Nearly all fits have the same result as with all
 # iterations, in two thirds of the time (benchmarks/search/first_graph.py).
@@ -53,7 +53,7 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def __init__(self, problems, effort, report):
         super().__init__(problems, effort, report)
-        self.own_tables = MultitaskSearch(problems, effort, report)
+        self.separate_tables = MultitaskSearch(problems, effort, report)
 
     def is_uncoupled(self, prior):
         """Whether nothing couples the tasks: never, because tables do."""
@@ -61,7 +61,7 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def single(self, effort=None):
         """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
-        return self.own_tables.single(effort)
+        return self.separate_tables.single(effort)
 
     def alone(self, effort):
         """See `MultitaskSearch.alone`; a task alone may have a different prior."""
@@ -78,7 +78,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
         iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)
         effort = effort.with_orders(iterations=iterations)
-        return search_common(self.joint, self.own_tables.common, effort, self._report, True)
+        return search_common(self.joint, self.separate_tables.common, effort, self._report, True)
 
     def evidence(self, matrices):
         """Log evidence of all tasks' rows, given their graphs."""
@@ -89,7 +89,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         """See `MultitaskSearch.starts`; the defaults are those of the class description."""
         if names is not None:
             return super().starts(priors, names)
-        made = {OWN_TABLES: self.own_tables.starts(priors)}
+        made = {SEPARATE_TABLES: self.separate_tables.starts(priors)}
         if self._effort.is_light:
             return made
         with contextlib.suppress(NoCommonGraph):
@@ -97,11 +97,11 @@ class SharedMultitaskSearch(MultitaskSearch):
         return made
 
     def _from_start(self, couplings, name, matrices, is_only, report, effort):
-        if name == OWN_TABLES:
-            matrices = self.own_tables.solve(
+        if name == SEPARATE_TABLES:
+            matrices = self.separate_tables.solve(
                 couplings.prior, matrices, report, effort.share(0.5)
             ).matrices
         return super()._from_start(couplings, name, matrices, is_only, report, effort)
 
     def _by_orders(self, couplings, graph, report, effort):
-        return self.own_tables._by_orders(couplings, graph, report, effort)
+        return self.separate_tables._by_orders(couplings, graph, report, effort)

@@ -185,9 +185,7 @@ def _check_n_states(values, limit):
 
 def _continuous(n_distinct):
     return InputError(
-        rule="is continuous ({n:distinct value})",
-        remedies=Action("discretize"),
-        n=n_distinct,
+        rule="is continuous ({n:distinct value})", remedies=Action("discretize"), n=n_distinct
     )
 
 
