@@ -288,9 +288,16 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
             "`y` must be numbers, got 'yes'; compare with the positive class, as in `y == 'yes'`",
         ),
         (lambda: accuracy("yes", [0, 1]), TypeError, "`y` must be numbers, got str"),
-        (lambda: accuracy([0], [[]]), ValueError, "`p` must be a list of numbers, at least one"),
+        (lambda: roc_area([0], [[]]), ValueError, "`p` must be a list of numbers, at least one"),
         (lambda: accuracy([], []), ValueError, "`y` must be a list of numbers, at least one"),
-        (lambda: accuracy(Y, [P]), ValueError, r"`p` must be a list .* shape is \(1, 3\)"),
+        (lambda: roc_area(Y, [P]), ValueError, r"`p` must be a list .* shape is \(1, 3\)"),
+        (lambda: accuracy(Y, [P]), ValueError, "`p` must be one row per case, 3 as in `y`, got 1"),
+        (lambda: accuracy([0, 3], np.eye(2)), ValueError, "the position of a class, from 0 to 1"),
+        (
+            lambda: cross_entropy([0], [[1.5, 0.1]]),
+            ValueError,
+            "probabilities from 0 to 1, got 1.5",
+        ),
         (lambda: accuracy(Y, P[:2]), ValueError, "`p` must be one number per case, 3 as in `y`"),
         (lambda: accuracy(Y, [0, 0, 1.5]), ValueError, "from 0 to 1, got 1.5; calibrate"),
         (lambda: accuracy(Y, [0, 0, np.nan]), ValueError, "`p` must be finite numbers, got nan"),
@@ -360,3 +367,21 @@ def test_rankings_take_any_scores():
     for metric in (roc_area, average_precision, lift, break_even_point):
         assert metric(y, 10 * p - 7) == metric(y, p)
     assert f_score([0, 0], [0.1, 0.2]) == 1
+
+
+def test_probabilities_of_all_classes():
+    """Equal to the metrics of two classes, and to scikit-learn for three."""
+    rng = np.random.default_rng(0)
+    y, weights = rng.integers(3, size=50), rng.random(50)
+    p = rng.dirichlet(np.ones(3), size=50)
+    expected = sklearn_metrics.log_loss(y, p, sample_weight=weights)
+    assert cross_entropy(y, p, weights=weights) == pytest.approx(expected)
+    expected = sklearn_metrics.accuracy_score(y, p.argmax(axis=1), sample_weight=weights)
+    assert accuracy(y, p, weights=weights) == pytest.approx(expected)
+    squares = ((p - np.eye(3)[y]) ** 2).sum(axis=1)
+    assert brier_score(y, p, weights=weights) == pytest.approx(np.average(squares, weights=weights))
+    y, p = y % 2, p[:, 0]
+    both = np.stack([1 - p, p], axis=1)
+    assert cross_entropy(y, both) == pytest.approx(cross_entropy(y, p))
+    assert brier_score(y, both) == pytest.approx(2 * brier_score(y, p))
+    assert accuracy(y, both) == accuracy(y, p)

@@ -77,8 +77,8 @@ def _families(selector):
 def _scores(selector, part):
     store = selector.store_
     judge = judge_of(selector.metric, store, part)
-    own = np.array([judge_of(selector.metric, store).of(p) for p in store.predictions()])
-    first = min(np.flatnonzero(own == own.max()), key=lambda at: store.names[at])
+    scores = np.array([judge_of(selector.metric, store).of(p) for p in store.predictions()])
+    first = min(np.flatnonzero(scores == scores.max()), key=lambda at: store.names[at])
     predictions = store.predictions(part)
     ensemble = selector.predict_proba(part)
     ensemble = ensemble[:, 1] if store.is_binary else ensemble

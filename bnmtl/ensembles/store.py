@@ -125,12 +125,12 @@ class PredictionStore:
             codes = coded(part, y[part], self.classes) if part in y else None
             n_cases = None if codes is None else len(codes)
             array = checked_predictions(part, values, len(self.classes), n_cases)
-            own = {
+            others = {
                 name: checked_column(name, part, one[part], array.shape[1])
                 for name, one in columns.items()
                 if part in one
             }
-            self.parts[part] = Part((array,), codes, **own)
+            self.parts[part] = Part((array,), codes, **others)
         numbers = {part: len(one.batches[0]) for part, one in self.parts.items()}
         if len(set(numbers.values())) > 1:
             rule = "must have the same models in all parts"
