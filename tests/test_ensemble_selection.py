@@ -277,6 +277,7 @@ def test_progress_counts_bags():
         ({"patience": 0}, InputError, "`patience` must be"),
         ({"replacement": "no"}, InputTypeError, "`replacement` must be True or False"),
         ({"n_jobs": 1.5}, InputError, "`n_jobs` must be"),
+        ({"n_jobs": 0}, InputError, "`n_jobs` must not be 0"),
     ],
 )
 def test_mistakes(options, kind, text):

@@ -1,5 +1,6 @@
 """Ensembles selected from libraries of models, and compression of ensembles."""
 
+from bnmtl.ensembles.multitask import MultitaskEnsembleSelector
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.rivals import (
     WeightedEnsemble,
@@ -15,6 +16,7 @@ from bnmtl.ensembles.store import PredictionStore
 
 __all__ = [
     "EnsembleSelector",
+    "MultitaskEnsembleSelector",
     "PredictionStore",
     "SelectionReport",
     "Stacking",

@@ -270,13 +270,14 @@ class _BreakEvenPoint(_TopShare):
 
 
 class _Mixed(Additions):
-    """Scores by several metrics."""
+    """Scores by several metrics, or on several tasks."""
 
     is_exact = False
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
-        self._each = [additions_of(one, models) for one in judge.judges]
+        parts = zip(judge.judges, judge.split(models, axis=1), strict=True)
+        self._each = [additions_of(one, part) for one, part in parts]
         self.tolerance = max(one.tolerance for one in self._each)
 
     def add(self, at):

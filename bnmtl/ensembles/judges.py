@@ -62,25 +62,35 @@ class Judge:
 
 @dataclass(frozen=True)
 class MixedJudge:
-    """A weighted mean of normalized scores.
+    """A weighted mean of normalized scores, of several metrics or on several tasks.
 
     Parameters
     ----------
-    judges : tuple of Judge
+    judges : tuple of Judge or MixedJudge
     shares : tuple of float
-        Weights of the metrics; they sum to 1.
+        Their weights, which sum to 1.
     scales : tuple of (float, float)
         Values of each judge that are normalized to 0 and to 1.
+    cases : tuple of int array, default=None
+        The cases of each judge, sorted; None means that each has all cases.
     """
 
     judges: tuple
     shares: tuple
     scales: tuple
+    cases: tuple | None = None
     name: str = "normalized score"
 
     def of(self, p):
         """Value for predictions (cases) or (cases, classes)."""
-        return self.mixed([judge.of(p) for judge in self.judges])
+        parts = zip(self.judges, self.split(p, axis=0), strict=True)
+        return self.mixed([judge.of(part) for judge, part in parts])
+
+    def split(self, array, axis):
+        """The cases of each judge from an array with an axis of cases."""
+        if self.cases is None:
+            return [array] * len(self.judges)
+        return [np.take(array, cases, axis) for cases in self.cases]
 
     def mixed(self, values):
         """The weighted mean of the normalized values of all judges."""
@@ -88,8 +98,15 @@ class MixedJudge:
         return sum(share * (value - base) / (best - base) for share, (base, best), value in parts)
 
     def at(self, cases):
-        """The judge of some of the cases, with the same scales."""
-        return replace(self, judges=tuple(judge.at(cases) for judge in self.judges))
+        """The judge of some of the cases, sorted, with the same scales."""
+        if self.cases is None:
+            return replace(self, judges=tuple(judge.at(cases) for judge in self.judges))
+        inside = [np.flatnonzero(np.isin(cases, one)) for one in self.cases]
+        judges = [
+            judge.at(np.searchsorted(one, cases[at]))
+            for judge, one, at in zip(self.judges, self.cases, inside, strict=True)
+        ]
+        return replace(self, judges=tuple(judges), cases=tuple(inside))
 
     def natural(self, value):
         """The value itself."""
@@ -144,7 +161,7 @@ def _mixed(metric, store, part):
     judges, weights, scales = [], [], []
     for name, weight in metric.items():
         first = judge_of(name, store)
-        base, best = _baseline(first, store), max(first.of(p) for p in store.predictions())
+        base, best = scale_of(first, store.predictions(), len(store.classes))
         if not best > base:
             rule = "No model beats the base rate on {name!s}, which is left out"
             warn(rule=rule, name=first.name)
@@ -159,11 +176,16 @@ def _mixed(metric, store, part):
     return MixedJudge(tuple(judges), shares, tuple(scales))
 
 
-def _baseline(judge, store):
+def scale_of(judge, predictions, n_classes):
+    """What a judge says of the base rate and of the best of some predictions, one per model."""
+    return _baseline(judge, n_classes), max(judge.of(p) for p in predictions)
+
+
+def _baseline(judge, n_classes):
     """What a judge says if the frequencies of the classes are predicted for every case."""
-    frequencies = np.bincount(judge.y, weights=judge.weights, minlength=len(store.classes))
+    frequencies = np.bincount(judge.y, weights=judge.weights, minlength=n_classes)
     frequencies = frequencies / frequencies.sum()
-    if store.is_binary and judge.is_named:
+    if n_classes == 2 and judge.is_named:
         return judge.natural(baseline(judge.name, float(frequencies[1])))
-    constant = frequencies[1] if store.is_binary else frequencies
+    constant = frequencies[1] if n_classes == 2 else frequencies
     return judge.of(np.broadcast_to(constant, (len(judge.y), *np.shape(constant))))

@@ -134,14 +134,12 @@ class EnsembleSelector(BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, store, y=None, *, monitor=None):
+    def fit(self, store, *, monitor=None):
         """Select an ensemble on the part "hillclimb".
 
         Parameters
         ----------
         store : PredictionStore
-        y : ignored
-            For compatibility with scikit-learn; the store has the labels.
         monitor : str, default=None
             A part with labels whose scores are added to ``trajectory_``.
 
@@ -150,19 +148,25 @@ class EnsembleSelector(BaseEstimator):
         EnsembleSelector
         """
         check_store(store)
-        self._check()
+        self.check()
         seed = seed_of(self.random_state)
         names, library = library_of(store, self.metric)
         with Reporter(self.progress) as report:
-            self._choose_share(library, seed, report)
-            paths = self._paths(library, self.prune_, seed, report, "bags")
-        self._publish(store, names, library, paths)
+            self.select(store, names, library, seed, report)
         if monitor is not None:
             judge = judge_of(self.metric, store, monitor)
-            self.trajectory_[monitor] = _monitored(store, monitor, judge, names, paths)
+            self.trajectory_[monitor] = _monitored(store, monitor, judge, names, self._paths_)
         return self
 
-    def _check(self):
+    def select(self, store, names, library, seed, report):
+        """`fit` for a library whose judge may look at other cases, for several tasks."""
+        self._choose_share(library, seed, report)
+        self._paths_ = self.paths(library, self.prune_, seed, report)
+        self._publish(store, names, library, self._paths_)
+        return self
+
+    def check(self):
+        """Raise unless the parameters are valid."""
         if self.initial != "auto":
             check_whole("initial", self.initial, least=0, remedies='"auto" chooses it')
         check_whole("bags", self.bags, least=1)
@@ -172,6 +176,8 @@ class EnsembleSelector(BaseEstimator):
         check_whole("max_steps", self.max_steps, least=1)
         check_whole("patience", self.patience, least=1, optional=True)
         check_whole("n_jobs", self.n_jobs, optional=True, remedies="-1 is all cores")
+        if self.n_jobs == 0:
+            raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
         if not isinstance(self.replacement, bool | np.bool_):
             raise InputTypeError("replacement", "must be True or False", self.replacement)
 
@@ -187,14 +193,14 @@ class EnsembleSelector(BaseEstimator):
             part, rest = library.at(train), library.at(test)
             for number, share in enumerate(SHARES):
                 report("pruning", None, at * len(SHARES) + number, len(splits) * len(SHARES))
-                paths = self._paths(part, share, seed)
+                paths = self.paths(part, share, seed)
                 mean = mean_prediction(rest.models, weights_of(paths, len(rest.models)))
                 scores[share] += rest.judge.of(mean) / len(splits)
         self.prune_ = float(scores.idxmax())  # the first, and so the largest, among ties
         self.prune_scores_ = library.judge.natural(scores)
 
-    def _paths(self, library, share, seed, report=None, stage=None):
-        """One path per bag."""
+    def paths(self, library, share, seed, report=None):
+        """One `Path` per bag, from the best share of the models."""
         kept = library.best(share) if share < 1 else np.arange(len(library.models))
         products = None
         if uses_products(library.judge):
@@ -209,10 +215,10 @@ class EnsembleSelector(BaseEstimator):
             path = grow(library, bag, *options)
             done[0] += 1
             if report is not None:
-                report(stage, None, done[0], len(bags))
+                report("bags", None, done[0], len(bags))
             return path
 
-        parallel = Parallel(self.n_jobs or 1, prefer="threads")
+        parallel = Parallel(self.n_jobs, prefer="threads")
         return parallel(delayed(run)(bag) for bag in bags)
 
     def _publish(self, store, names, library, paths):
@@ -309,18 +315,20 @@ def check_store(store):
 
 def library_of(store, metric, part=HILLCLIMB):
     """Names of the different models of a store, sorted, and their library."""
-    entries, names, known = store.predictions(part), [], set()
-    order = sorted(range(store.n_models), key=lambda at: store.names[at])
-    places = []
-    for at in order:
+    names, models = distinct_models(store, part)
+    cases = store.part(part, labels=True)
+    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
+
+
+def distinct_models(store, part=HILLCLIMB):
+    """Names of the different models of a store, sorted, and their predictions times SCALE."""
+    entries, known, places = store.predictions(part), set(), []
+    for at in sorted(range(store.n_models), key=lambda at: store.names[at]):
         content = entries[at].tobytes()
         if content not in known:
             known.add(content)
             places.append(at)
-            names.append(store.names[at])
-    cases = store.part(part, labels=True)
-    models = whole_numbers(entries[places])
-    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
+    return [store.names[at] for at in places], whole_numbers(entries[places])
 
 
 def weights_of(paths, n_models):

@@ -5,8 +5,8 @@ from joblib import Parallel, delayed
 from scipy.optimize import nnls
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegressionCV
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +17,7 @@ from bnmtl.errors import InputError, InputTypeError, check_choice, check_number,
 from bnmtl.seeding import seed_of
 
 _N_FOLDS = 5
-_RIDGES = 10
+_INVERSE_RIDGES = np.logspace(-4, 4, 10)
 
 
 class Stacking(ClassifierMixin, BaseEstimator):
@@ -156,9 +156,9 @@ class Stacking(ClassifierMixin, BaseEstimator):
             self.coef_ = _linear(_by_class(entries), y, weights, self.columns)
             return
         folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
-        self._logistic = LogisticRegressionCV(
-            Cs=_RIDGES, cv=folds, scoring="neg_log_loss", max_iter=1000
-        ).fit(_log_odds(entries), y, sample_weight=weights)
+        model, grid = LogisticRegression(max_iter=1000), {"C": _INVERSE_RIDGES}
+        search = GridSearchCV(model, grid, cv=folds, scoring="neg_log_loss")
+        self._logistic = search.fit(_log_odds(entries), y, sample_weight=weights)
 
     def predict_proba(self, X):
         """Probabilities of the classes.

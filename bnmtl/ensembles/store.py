@@ -305,6 +305,31 @@ class PredictionStore:
         }
         return self._of(self.classes, parts, models, self.settings.iloc[at])
 
+    def of_task(self, task):
+        """A store with the cases of one task, of all parts that have tasks.
+
+        Parameters
+        ----------
+        task : str
+
+        Returns
+        -------
+        PredictionStore
+        """
+        parts = {}
+        for name, one in self.parts.items():
+            if one.tasks is None or not (one.tasks == task).any():
+                continue
+            at = one.tasks == task
+            columns = {
+                column: None if getattr(one, column) is None else getattr(one, column)[at]
+                for column in ("y", "weights", "folds", "tasks")
+            }
+            parts[name] = Part((self.predictions(name)[:, at],), **columns)
+        if HILLCLIMB not in parts:
+            raise InputError("task", "must be a task of the part {part}", task, part=HILLCLIMB)
+        return self._of(self.classes, parts, self.names, self.settings)
+
     def save(self, folder, force=False):
         """Write the store to a folder; nothing is pickled.
 
