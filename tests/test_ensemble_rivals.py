@@ -139,6 +139,18 @@ def test_linear_stacking_is_least_squares_by_class(n_classes, columns):
     assert (found.coef_ >= 0).all()
 
 
+def test_all_columns_find_models_that_confuse_the_classes():
+    store = store_of(8, n_classes=3, n_cases=90)
+    y = {part: one.y for part, one in store.parts.items()}
+    turned = {part: store.predictions(part)[:, :, [1, 2, 0]] for part in y}
+    found = Stacking(columns="all").fit(PredictionStore(turned, y))
+    straight = Stacking().fit(store)
+    same = found.predict_proba("test").argmax(axis=1) == straight.predict_proba("test").argmax(1)
+    assert same.mean() > 0.9
+    confused = Stacking().fit(PredictionStore(turned, y)).predict_proba("test").argmax(axis=1)
+    assert (confused == y["test"]).mean() < 0.6
+
+
 def test_a_row_of_zeros_has_equal_probabilities():
     store = store_of(6)
     found = Stacking().fit(store)
