@@ -151,7 +151,7 @@ def _read_record(path):
     if not file.is_file():
         rule, found = "must be a folder of predictions", "{folder} has no {name}"
         detail = {"folder": str(path), "name": RECORD}
-        remedies = "write one with `PredictionStore.save` or `bnmtl library`"
+        remedies = "write one with `PredictionStore.save`"
         raise InputError("folder", rule, found=found, remedies=remedies, **detail)
     try:
         record = json.loads(file.read_text(encoding="utf-8"))

@@ -1,10 +1,16 @@
 """Forward selection: models join an ensemble one at a time, and its best prefix is kept."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from bnmtl.ensembles.additions import additions_of, happened
+from bnmtl.ensembles.additions import (
+    additions_of,
+    happened,
+    residual_products,
+    uses_products,
+)
 from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import Judge
 from bnmtl.metrics.prediction import cross_entropy
@@ -38,7 +44,8 @@ class Library:
         """The library on some of the cases."""
         return Library(self.models[:, cases], self.judge.at(cases), self.truth.at(cases))
 
-    def ranked(self):
+    @cached_property
+    def ranking(self):
         """Places of the models from the best to the worst, by their own scores."""
         scores = np.array([self.judge.of(one / SCALE) for one in self.models])
         order = np.argsort(-scores, kind="stable")
@@ -50,9 +57,14 @@ class Library:
                 group[:] = group[np.argsort(losses, kind="stable")]
         return order
 
+    @cached_property
+    def products(self):
+        """The `residual_products` of the models if the judge uses them, else None."""
+        return residual_products(self.judge, self.models) if uses_products(self.judge) else None
+
     def best(self, share):
         """Places of the best share of the models, sorted."""
-        return np.sort(self.ranked()[: max(1, int(np.ceil(share * len(self.models) - 1e-9)))])
+        return np.sort(self.ranking[: max(1, int(np.ceil(share * len(self.models) - 1e-9)))])
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ class Path:
         return np.bincount(self.members[: self.length], minlength=n_models)
 
 
-def grow(library, chosen, initial, max_steps, patience, replacement, products=None):
+def grow(library, chosen, initial, max_steps, patience, replacement):
     """Select an ensemble from some models of a library.
 
     Parameters
@@ -95,8 +107,6 @@ def grow(library, chosen, initial, max_steps, patience, replacement, products=No
         Number of steps without a better score after which selection ends.
     replacement : bool
         Whether a model may join again.
-    products : float array of shape (n_models, n_models), default=None
-        See `additions_of`, for all models of the library.
 
     Returns
     -------
@@ -104,9 +114,12 @@ def grow(library, chosen, initial, max_steps, patience, replacement, products=No
         Its members are places in the library.
     """
     part = Library(library.models[chosen], library.judge, library.truth)
-    products = None if products is None else products[np.ix_(chosen, chosen)]
+    products = None if library.products is None else library.products[np.ix_(chosen, chosen)]
     additions = additions_of(part.judge, part.models, products)
-    members, scores = _initial(part, additions, initial)
+    members, scores = [], []
+    if initial != 0:
+        ranking = library.ranking[np.isin(library.ranking, chosen)]
+        members, scores = _initial(part, additions, initial, np.searchsorted(chosen, ranking))
     n_initial = len(members)
     best, length = max(scores, default=-np.inf), n_initial
     for _ in range(max_steps):
@@ -125,11 +138,8 @@ def grow(library, chosen, initial, max_steps, patience, replacement, products=No
     return Path(chosen[members], np.array(padded), n_initial, length)
 
 
-def _initial(library, additions, initial):
-    """The first members, and the score of all of them together."""
-    if initial == 0:
-        return [], []
-    order = library.ranked()
+def _initial(library, additions, initial, order):
+    """The first members in an order from the best, and the score of all of them together."""
     n = min(len(order), MOST_INITIAL if initial == "auto" else initial)
     total, values = np.zeros(library.models.shape[1:], np.int64), []
     for count, at in enumerate(order[:n], 1):

@@ -7,7 +7,6 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.additions import residual_products, uses_products
 from bnmtl.ensembles.entries import SCALE, checked_predictions, whole_numbers
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.report import SelectionReport
@@ -202,13 +201,10 @@ class EnsembleSelector(BaseEstimator):
     def paths(self, library, share, seed, report=None):
         """One `Path` per bag, from the best share of the models."""
         kept = library.best(share) if share < 1 else np.arange(len(library.models))
-        products = None
-        if uses_products(library.judge):
-            products = residual_products(library.judge, library.models)
         size = max(1, round(self.bag_fraction * len(kept)))
         rngs = generator(seed, "bags").spawn(self.bags)
         bags = [np.sort(rng.choice(kept, size, replace=False)) for rng in rngs]
-        options = self.initial, self.max_steps, self.patience, self.replacement, products
+        options = self.initial, self.max_steps, self.patience, self.replacement
         done = [0]
 
         def run(bag):

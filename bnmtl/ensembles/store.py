@@ -156,7 +156,7 @@ class PredictionStore:
         Parameters
         ----------
         folder : str or path-like
-            A folder written by `save` or `build_library`.
+            A folder written by `save`.
 
         Returns
         -------
