@@ -1,5 +1,8 @@
 """Ensembles selected from libraries of models, and compression of ensembles."""
 
+from bnmtl.ensembles.library.build import build_library
+from bnmtl.ensembles.library.kept import load_model
+from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.multitask import MultitaskEnsembleSelector
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.rivals import (
@@ -16,6 +19,7 @@ from bnmtl.ensembles.store import PredictionStore
 
 __all__ = [
     "EnsembleSelector",
+    "LibraryEnsemble",
     "MultitaskEnsembleSelector",
     "PredictionStore",
     "SelectionReport",
@@ -25,6 +29,8 @@ __all__ = [
     "best_of_families",
     "best_single",
     "blending",
+    "build_library",
+    "load_model",
     "mean_of_all",
     "model_averaging",
 ]

@@ -32,9 +32,11 @@ class Found(NamedTuple):
     path: Path
 
 
-def write(store, folder, force=False):
-    """Write a store to a new folder, completely or not at all."""
+def write(store, folder, force=False, others=None):
+    """Write a store, and other files by name, to a new folder, completely or not at all."""
     with replacing_folder(folder, force, lambda path: (path / RECORD).is_file()) as place:
+        for name, content in (others or {}).items():
+            (place / name).write_bytes(content)
         files = {}
         for part, one in store.parts.items():
             (place / part / PREDICTIONS).mkdir(parents=True)

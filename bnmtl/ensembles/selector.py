@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import SCALE, checked_predictions, whole_numbers
 from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.selection import Library, grow
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
@@ -282,6 +283,36 @@ class EnsembleSelector(BaseEstimator):
             raise InputError("part", rule, found="{name} is missing", name=missing[0])
         arrays = [np.asarray(predictions[name]) for name in names]
         return checked_predictions("new", arrays, len(self.classes_), None)
+
+    def refit(self, X, y, *, hillclimb=None, check=True):
+        """Train the models of positive weight again, for predictions of new rows.
+
+        Their seeds are those of the library, so that on the same rows they are the same models.
+
+        Parameters
+        ----------
+        X, y
+            The rows from which `build_library` built the store.
+        hillclimb : (X, y), default=None
+            The cases of hill climbing, if `build_library` was given them.
+        check : bool, default=True
+            Whether to raise if a model predicts the cases of hill climbing differently than in the
+            store. False allows other rows, with the weights as they are.
+
+        Returns
+        -------
+        LibraryEnsemble
+            A classifier of rows with the columns of ``X``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `build_library` did not make the models, or the rows are others.
+        """
+        check_is_fitted(self)
+        options = {"check": check, "n_jobs": self.n_jobs, "progress": self.progress}
+        ensemble = LibraryEnsemble(self.store_, self.weights_, **options)
+        return ensemble.fit(X, y, hillclimb=hillclimb)
 
     def report(self, part=None):
         """Which models were chosen, and how good the ensemble is.

@@ -17,6 +17,7 @@ from bnmtl.ensembles.entries import (
     coded,
 )
 from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.library.record import RECORD, read_record, read_skipped
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
@@ -84,6 +85,10 @@ class PredictionStore:
     parts : dict of str to Part
     path : pathlib.Path or None
         The folder of the store, if it is on disk.
+    library : LibraryRecord or None
+        How the models were made, if `build_library` made them.
+    skipped : pandas.DataFrame
+        Models of the library that could not be trained, and why.
 
     Raises
     ------
@@ -137,13 +142,15 @@ class PredictionStore:
             raise InputError("predictions", rule, numbers)
         self.names = checked_names(names, numbers[HILLCLIMB])
         self.settings = checked_settings(settings, self.names)
-        self.path = None
+        self.path = self.library = None
+        self.skipped = read_skipped(None)
 
     @classmethod
-    def _of(cls, classes, parts, names, settings, path=None):
+    def _of(cls, classes, parts, names, settings, path=None, library=None):
         """A store of parts that have been checked."""
         store = cls.__new__(cls)
         store.classes, store.parts, store.path = classes, parts, path
+        store.library, store.skipped = library, read_skipped(path)
         store.names, store.settings = tuple(names), settings
         return store
 
@@ -169,7 +176,8 @@ class PredictionStore:
         """
         found = on_disk.read(folder)
         parts = {name: Part(**part) for name, part in found.parts.items()}
-        return cls._of(found.classes, parts, found.names, found.settings, found.path)
+        record = read_record(found.path)
+        return cls._of(found.classes, parts, found.names, found.settings, found.path, record)
 
     @classmethod
     def from_csv(cls, paths, label="y"):
@@ -225,7 +233,9 @@ class PredictionStore:
             for part, one in first.parts.items()
         }
         settings = pd.concat([one.settings for one in stores])
-        return cls._of(first.classes, parts, names, settings)
+        same = all(one.library == first.library for one in stores)
+        record = first.library if same else None
+        return cls._of(first.classes, parts, names, settings, library=record)
 
     @property
     def n_models(self):
@@ -303,7 +313,8 @@ class PredictionStore:
             name: replace(one, batches=(self.predictions(name)[at],))
             for name, one in self.parts.items()
         }
-        return self._of(self.classes, parts, models, self.settings.iloc[at])
+        settings = self.settings.iloc[at]
+        return self._of(self.classes, parts, models, settings, library=self.library)
 
     def of_task(self, task):
         """A store with the cases of one task, of all parts that have tasks.
@@ -345,7 +356,8 @@ class PredictionStore:
         PredictionStore
             The store on disk, as from `open`.
         """
-        on_disk.write(self, folder, force)
+        others = {} if self.library is None else {RECORD: self.library.as_bytes()}
+        on_disk.write(self, folder, force, others)
         return self.open(folder)
 
     def append(self, predictions, names, settings=None):

@@ -1,0 +1,1 @@
+"""Libraries of models: families of learners with many settings, trained and recorded."""

@@ -1,0 +1,331 @@
+"""Building a library: many models trained in processes of their own, and their predictions."""
+
+import json
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from bnmtl.ensembles import folder as on_disk
+from bnmtl.ensembles.library import kept, workers
+from bnmtl.ensembles.library.record import (
+    HILLCLIMB,
+    RECORD,
+    ROWS,
+    SKIPPED_COLUMNS,
+    LibraryRecord,
+    read_record,
+    read_skipped,
+    rows_as_bytes,
+    write_skipped,
+)
+from bnmtl.ensembles.library.rows import Rows, check_hillclimb
+from bnmtl.ensembles.library.settings import CALIBRATED, RAW, fits_of
+from bnmtl.ensembles.library.siblings import read_cases, saved, train
+from bnmtl.ensembles.store import PredictionStore
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, warn
+from bnmtl.progress import Reporter
+from bnmtl.seeding import check_seed, seed_of
+from bnmtl.wording import Bare
+
+TEST, SIBLING = "test", "sibling"
+
+
+def build_library(
+    X,
+    y,
+    profile="small",
+    hillclimb=0.2,
+    cv=None,
+    test=None,
+    out=None,
+    time_limit=None,
+    max_memory=None,
+    keep_models=False,
+    n_jobs=None,
+    random_state=None,
+    progress=False,
+    each_sibling=False,
+    force=False,
+):
+    """Train a library of models and store their predictions.
+
+    Each model is stored twice: raw, and calibrated by Platt's method on the cases of hill climbing.
+    A fit runs in a process of its own; one that fails or takes too long is skipped. Every process
+    holds the rows once, and one fit with its predictions; this process holds, besides the rows, the
+    predictions of one fit if there is a folder, and of all models otherwise.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n_rows, n_columns)
+        Numeric and nominal columns. Missing cells are handed to trees and networks, and become the
+        median or the most frequent category for the others.
+    y : array-like of shape (n_rows,)
+        Labels of two classes; a library predicts the second of them, sorted.
+    profile : "small", "thesis", or a list of settings, default="small"
+        "small" is about 150 models; "thesis" has the grids of appendix 4.B, about 1000 models. A
+        setting is a dictionary with a family and its parameters, such as ``{"family": "SVMs",
+        "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These
+        receive a frame of floats and categories.
+    hillclimb : float, int or (X, y), default=0.2
+        Share or number of rows that are not used for training but for calibration and selection, or
+        such rows. Not used with ``cv``.
+    cv : int, default=None
+        Number of folds of embedded cross-validation: a model is one sibling for each fold, which
+        predicts the rows of its fold and is calibrated on them, so that all rows are used for hill
+        climbing. New rows get the mean of the siblings.
+    test : (X, y), default=None
+        Further rows to predict, as the part "test". Their labels may be None.
+    out : str or path-like, default=None
+        A folder in which the store is built, with the training rows. A build that was interrupted
+        goes on if rows, settings and ``random_state`` are the same.
+    time_limit : float, default=None
+        Seconds after which a fit with its predictions is ended and skipped.
+    max_memory : int, default=None
+        Bytes of data that all processes together may have; a fit that needs more than its share is
+        skipped. Only on Linux.
+    keep_models : bool, default=False
+        Whether to keep the trained models in the folder, for `load_model`.
+    n_jobs : int, default=None
+        Number of processes; None is 1, -1 is all cores. Only the order of the models may depend on
+        it.
+    random_state : None, int or numpy.random.Generator, default=None
+    progress : bool or callable, default=False
+        As in `EnsembleSelector`.
+    each_sibling : bool, default=False
+        With ``cv`` and ``test``: whether to add the parts "sibling1", "sibling2", ... with the test
+        predictions of one sibling each.
+    force : bool, default=False
+        Whether to replace a store of other rows or settings in the folder.
+
+    Returns
+    -------
+    PredictionStore
+        With the attributes ``library``, a record of how it was made, and ``skipped``, a DataFrame
+        of the models that could not be trained and why.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of range, labels with one class or more than two, columns that are not
+        numbers where they were, and a folder with another store.
+
+    Warns
+    -----
+    UserWarning
+        If models were skipped.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), chapter 4 and appendix 4.B.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> settings = [{"family": "logistic regression", "ridge": ridge} for ridge in (0.1, 10)]
+    >>> store = build_library(X, y, settings, random_state=0)
+    >>> store.score("accuracy").round(3).tolist()
+    [0.965, 0.965, 0.974, 0.974]
+    """
+    _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, each_sibling, force)
+    check_hillclimb(hillclimb, cv)
+    rows = Rows(X, y, hillclimb, test)
+    found = None if out is None or force else read_record(Path(out))
+    seed = found.seed if found is not None and random_state is None else seed_of(random_state)
+    cases = rows.cases(cv, seed)
+    n_rows = min(len(labels) for _, labels, _ in cases.splits())
+    fits = fits_of(profile, n_rows, rows.columns)
+    record = _record(rows, cv, seed, fits)
+    parts = _parts(rows, cases, each_sibling)
+    store = PredictionStore(**parts)
+    store.library = record
+    if out is not None:
+        store = _opened(store, rows, found, Path(out), force)
+    build = _Build(store, fits, cases, (time_limit, max_memory, n_jobs), keep_models)
+    with Reporter(progress) as report:
+        build.run(report)
+    return build.finished()
+
+
+def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, each_sibling, force):
+    check_number("time_limit", time_limit, above=0, optional=True)
+    check_whole("max_memory", max_memory, least=1, optional=True)
+    workers.check_memory_limit(max_memory)
+    check_whole("n_jobs", n_jobs, optional=True, remedies="-1 is all cores")
+    if n_jobs == 0:
+        raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
+    check_seed(random_state)
+    flags = {"keep_models": keep_models, "each_sibling": each_sibling, "force": force}
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise InputTypeError(name, "must be True or False", value)
+    if keep_models and out is None:
+        rule, remedies = "must be False without a folder", "set {out}"
+        raise InputError("keep_models", rule, remedies=remedies)
+
+
+def _record(rows, cv, seed, fits):
+    is_given = isinstance(rows.hillclimb, tuple)
+    estimators = {fit.names[0]: fit.estimator for fit in fits if fit.estimator is not None}
+    return LibraryRecord(
+        rows.digest(),
+        {
+            name: None if known is None else list(known)
+            for name, known in rows.columns.categories.items()
+        },
+        rows.label,
+        None if is_given or cv is not None else rows.hillclimb,
+        cv,
+        seed,
+        tuple(name for fit in fits for name in fit.names),
+        estimators,
+    )
+
+
+def _parts(rows, cases, each_sibling):
+    """Arguments of a store without models."""
+    y = {"hillclimb": rows.classes[cases.hillclimb_y]}
+    numbers = {"hillclimb": len(cases.hillclimb_y)}
+    if rows.test is not None:
+        siblings = range(1, cases.folds.max() + 2) if each_sibling else ()
+        for part in (TEST, *(f"{SIBLING}{number}" for number in siblings)):
+            numbers[part] = len(rows.test[0])
+            if rows.test[1] is not None:
+                y[part] = rows.classes[rows.test[1]]
+    predictions = {part: np.empty((0, number)) for part, number in numbers.items()}
+    folds = None if cases.folds is None else {"hillclimb": cases.folds}
+    return {"predictions": predictions, "y": y, "folds": folds}
+
+
+def _opened(store, rows, found, folder, force):
+    """The store on disk: an earlier one of the same library, or a new one."""
+    if found is not None and found != store.library:
+        rule = "must be a new folder, or have an unfinished library of the same rows and settings"
+        given = Bare(f"`{folder}`, which has another library")
+        remedies = ("choose another one", "set {force=True} to replace it")
+        raise InputError("out", rule, given, remedies=remedies)
+    if found is None:
+        others = {
+            RECORD: store.library.as_bytes(),
+            ROWS: rows_as_bytes(rows.columns, rows.X, rows.y, rows.classes, rows.label),
+        }
+        if isinstance(rows.hillclimb, tuple):
+            pair = rows.hillclimb
+            others[HILLCLIMB] = rows_as_bytes(rows.columns, *pair, rows.classes, rows.label)
+        on_disk.write(store, folder, force, others)
+    opened = PredictionStore.open(folder)
+    opened.library = store.library  # with the classifiers of the user
+    return opened
+
+
+class _Build:
+    """One build: what is to be trained, and what was."""
+
+    def __init__(self, store, fits, cases, limits, keep_models):
+        self.store, self.cases = store, cases
+        self.time_limit, self.max_memory, n_jobs = limits
+        self.n_jobs = joblib.effective_n_jobs(n_jobs)
+        self.keep_models = keep_models
+        self.skipped = self._still_skipped(read_skipped(store.path))
+        present = set(store.names) | set(self.skipped["model"])
+        self.fits = [fit.only(set(fit.names) - present) for fit in fits]
+        self.fits = [fit for fit in self.fits if fit.names]
+
+    def _still_skipped(self, skipped):
+        """Those that were skipped under the same limits."""
+        limits = skipped[["time_limit", "max_memory"]].fillna(0)
+        now = [self.time_limit or 0, self.max_memory or 0]
+        return skipped[(limits == now).all(axis=1)].reset_index(drop=True)
+
+    def run(self, report):
+        """Train all fits that are missing."""
+        total = len(self.store.library.models)
+        done = total - sum(len(fit.names) for fit in self.fits)
+        report("models", None, done, total)
+        if not self.fits:
+            return
+        with saved(self.cases) as path:
+            folder = None if not self.keep_models else kept.folder_of(self.store.path)
+            memory = None if self.max_memory is None else self.max_memory // self.n_jobs
+            each = any(part.startswith(SIBLING) for part in self.store.parts)
+
+            def arguments(fit):
+                return fit, self.store.library.seed, path, each, folder
+
+            tasks = workers.run(
+                _trained, self.fits, arguments, self.n_jobs, self.time_limit, memory
+            )
+            for task in tasks:
+                self._add(task)
+                done += len(task.task.names)
+                report("models", None, done, total)
+
+    def _add(self, done):
+        """Store the predictions of a fit, or why there are none."""
+        if done.failure is None:
+            predictions, names, settings = done.result
+            try:
+                self.store.append(predictions, names, settings)
+                return
+            except InputError as error:
+                if error.argument != "predictions":
+                    raise
+                done = done._replace(failure="its predictions are not probabilities")
+        fit = done.task
+        values = [done.failure, round(done.seconds, 3), self.time_limit, self.max_memory]
+        lines = [[name, fit.family, *values] for name in fit.names]
+        added = pd.DataFrame(lines, columns=list(SKIPPED_COLUMNS))
+        self.skipped = added if self.skipped.empty else pd.concat([self.skipped, added])
+        self.skipped = self.skipped.reset_index(drop=True)
+        if self.store.path is not None:
+            write_skipped(self.store.path, self.skipped)
+
+    def finished(self):
+        """The store, with a warning if models were skipped."""
+        self.store.skipped = self.skipped
+        if len(self.skipped):
+            name, reason = self.skipped.loc[0, ["model", "reason"]]
+            details = {"n": len(self.skipped), "total": len(self.store.library.models)}
+            if not self.store.n_models:
+                rule, found = "must have settings that can be trained", "{name}: {reason!s}"
+                raise InputError("profile", rule, found=found, name=name, reason=reason)
+            rule = "has {n} of {total} models that were skipped"
+            found = "the first is {name}: {reason!s}; `skipped` of the store lists them"
+            warn("profile", rule, found=found, name=name, reason=reason, **details)
+        return self.store
+
+
+def _trained(fit, seed, path, each_sibling, folder):
+    """In a worker: train a fit; return predictions by part, names and settings of its models."""
+    cases = read_cases(path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        found = train(fit, seed, cases)
+    warning = " ".join(str(caught[0].message).split()) if caught else ""
+    file, digest = kept.save(folder, fit, found.siblings) if folder else ("", "")
+    pairs = [(at, kind) for kind in (RAW, CALIBRATED) for at in range(len(fit.names))]
+    order = [((RAW, CALIBRATED).index(kind), at) for at, kind in pairs]
+    first, second = np.array(order).T
+    predictions = {"hillclimb": found.hillclimb[first, second]}
+    if cases.test is not None:
+        predictions[TEST] = found.test.mean(axis=0)[first, second]
+        for number, one in enumerate(found.test if each_sibling else (), 1):
+            predictions[f"{SIBLING}{number}"] = one[first, second]
+    settings = [
+        {
+            "family": fit.family,
+            "parameters": json.dumps(fit.members[at], sort_keys=True),
+            "columns": fit.form,
+            "calibrated": kind == CALIBRATED,
+            "imputed": found.imputed,
+            "seconds": round(found.seconds / len(fit.names), 4),
+            "bytes": found.bytes,
+            "warning": warning,
+            **({"file": file, "digest": digest} if folder else {}),
+        }
+        for at, kind in pairs
+    ]
+    return predictions, [fit.names[at] + kind for at, kind in pairs], settings

@@ -1,0 +1,190 @@
+"""Feature columns of a library: rows as one matrix of numbers, and the forms that families need."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from bnmtl.classification.rows import as_frame
+from bnmtl.errors import InputError
+from bnmtl.tasks import discretize
+
+NUMBERS, CODES, SCALED, BINS, FRAME = "numbers", "codes", "scaled", "bins", "frame"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns, sorted, and the categories of nominal ones (None: numeric).
+
+    A matrix of rows has one column of floats each: numbers, or positions in the categories. Missing
+    cells are NaN, and so are categories that were not known.
+    """
+
+    categories: dict
+
+    @classmethod
+    def of(cls, X):
+        """The columns of features: those of numbers are numeric, all others nominal."""
+        frame = as_frame(X)
+        labels = [str(label) for label in frame]
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            rule = "must have different columns"
+            raise InputError("X", rule, found="{column} occurs twice", column=twice)
+        places = sorted(zip(labels, range(len(labels)), strict=True))
+        return cls({label: _categories(frame.iloc[:, at]) for label, at in places})
+
+    def matrix(self, X, argument="X"):
+        """Rows of these columns, found by name in a frame, as floats.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_columns)
+        """
+        frame = as_frame(X)
+        places = {str(label): at for at, label in enumerate(frame)}
+        for name in self.categories:
+            if name not in places:
+                rule = "must have all columns of the training rows"
+                raise InputError(argument, rule, found="{column} is missing", column=name)
+        columns = [
+            _numbers(name, frame.iloc[:, places[name]], known, argument)
+            for name, known in self.categories.items()
+        ]
+        return np.column_stack(columns)
+
+    @property
+    def sizes(self):
+        """Number of categories of each column; 0 if it is numeric."""
+        known = self.categories.values()
+        return np.array([0 if one is None else len(one) for one in known])
+
+    @property
+    def n_numbers(self):
+        """Number of columns with one for each category of the nominal ones."""
+        return int(np.where(self.sizes > 0, self.sizes, 1).sum())
+
+
+def _categories(column):
+    """Categories of a nominal column as text, declared or sorted; None for numbers."""
+    if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
+        return None
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return tuple(map(str, column.cat.categories))
+    present = column.dropna()
+    if present.map(lambda value: isinstance(value, int | float | np.number)).all():
+        is_number = len(present) and not present.map(lambda value: isinstance(value, bool)).any()
+        return None if is_number else tuple(sorted(map(str, present.unique())))
+    return tuple(sorted(map(str, present.unique())))
+
+
+def _numbers(name, column, known, argument):
+    """A column as floats, with NaN for missing cells and unknown categories."""
+    if known is not None:
+        places = {label: float(at) for at, label in enumerate(known)}
+        return np.array([places.get(str(value), np.nan) for value in column.to_numpy()], float)
+    try:
+        numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        rule = "must be numbers, as in the training rows"
+        raise InputError(argument, rule, column=name) from None
+    if np.isinf(numbers).any():
+        raise InputError(argument, "must be finite", column=name)
+    return numbers
+
+
+def preparation(form, columns, takes_missing=False):
+    """A transformer from matrices of rows to what a family needs.
+
+    Parameters
+    ----------
+    form : str
+        "numbers": a column of 0 and 1 for each category. "codes": the matrix itself. "scaled":
+        numbers with mean 0 and standard deviation 1. "bins K": a frame of categories, with K bins
+        for each numeric column. "frame": a frame of floats and categories with missing cells.
+    columns : Columns
+    takes_missing : bool, default=False
+        Whether missing cells remain; otherwise they become the median or the most frequent category
+        of the training rows.
+    """
+    if form == FRAME:
+        return AsFrame(columns)
+    if form.startswith(BINS):
+        return Bins(tuple(columns.categories.items()), int(form.removeprefix(BINS)))
+    sizes, numeric, codes = columns.sizes, "passthrough", "passthrough"
+    if not takes_missing:
+        numeric = SimpleImputer(strategy="median", keep_empty_features=True)
+        codes = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    nominal = np.flatnonzero(sizes)
+    if form != CODES:
+        every = [np.arange(size, dtype=float) for size in sizes[nominal]]
+        hot = OneHotEncoder(categories=every, handle_unknown="ignore", sparse_output=False)
+        codes = hot if takes_missing else make_pipeline(codes, hot)
+    parts = [("numeric", numeric, np.flatnonzero(sizes == 0)), ("nominal", codes, nominal)]
+    transformer = ColumnTransformer([part for part in parts if len(part[2])])
+    return make_pipeline(transformer, StandardScaler()) if form == SCALED else transformer
+
+
+class Bins(TransformerMixin, BaseEstimator):
+    """Rows as categories; bins of numbers have about equally many training rows."""
+
+    def __init__(self, categories, bins):
+        self.categories = categories
+        self.bins = bins
+
+    def fit(self, X, y=None):
+        """Find the limits of the bins."""
+        self.edges_ = None
+        frame = self._numeric(X)
+        # A column that is always missing has no limits.
+        self.kept_ = [name for name in frame if frame[name].notna().any()]
+        if self.kept_:
+            filled = frame[self.kept_].fillna(frame[self.kept_].median())
+            _, self.edges_ = discretize(filled, bins=self.bins, return_edges=True)
+        return self
+
+    def transform(self, X):
+        """A frame of categories; missing cells remain missing."""
+        found = {}
+        if self.kept_:
+            numeric = self._numeric(X)[self.kept_]
+            binned = self.edges_.apply(numeric.fillna(numeric.median().fillna(0.0)))
+            found = {name: binned[name].where(numeric[name].notna()) for name in self.kept_}
+        for at, (name, known) in enumerate(self.categories):
+            if known is not None:
+                codes = np.where(np.isnan(X[:, at]), -1, X[:, at]).astype(int)
+                found[name] = pd.Series(pd.Categorical.from_codes(codes, list(known)))
+        return pd.DataFrame(found)
+
+    def _numeric(self, X):
+        """The numeric columns; one half more makes `discretize` bin whole numbers, too."""
+        places = [at for at, (_, known) in enumerate(self.categories) if known is None]
+        names = [self.categories[at][0] for at in places]
+        return pd.DataFrame(X[:, places] + 0.5, columns=names)
+
+
+class AsFrame:
+    """Rows as a frame of floats and categories, for classifiers of users."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def fit(self, X):
+        """Nothing to learn."""
+        return self
+
+    def transform(self, X):
+        """A frame with missing cells."""
+        found = {}
+        for at, (name, known) in enumerate(self.columns.categories.items()):
+            found[name] = X[:, at]
+            if known is not None:
+                codes = np.where(np.isnan(X[:, at]), -1, X[:, at]).astype(int)
+                found[name] = pd.Categorical.from_codes(codes, list(known))
+        return pd.DataFrame(found)

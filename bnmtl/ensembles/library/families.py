@@ -1,0 +1,236 @@
+"""Families of learners, and which of their models share one fit."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.calibration import AdaBoostM1
+from bnmtl.ensembles.library.columns import BINS, CODES, NUMBERS, SCALED
+from bnmtl.ensembles.library.networks import (
+    make_multi_net,
+    make_network,
+    make_tree_augmented,
+    network_text,
+)
+from bnmtl.ensembles.library.trained import (
+    Counts,
+    LaplaceTree,
+    Margins,
+    Neighbors,
+    Single,
+    Snapshots,
+    Stages,
+)
+
+SVM_ITERATIONS = 100_000
+LEARNING_RATE = 0.05
+N_BAGGED, N_FOREST = 100, 1024
+
+
+class Family(NamedTuple):
+    """How models of one family are made.
+
+    Parameters
+    ----------
+    make : callable
+        (members, seed) -> untrained model of `trained`; the members are the parameters of the
+        models that share the fit.
+    parameters : dict
+        Names and defaults.
+    describe : callable
+        Parameters -> text, different for different parameters.
+    forms : tuple of str
+        Forms of the columns it can use; the first is the default.
+    shared : tuple of str
+        Parameters in which models of one fit may differ.
+    takes_missing : bool
+        Whether it takes missing cells.
+    bounded : bool
+        Whether its scores are from 0 to 1; margins are not.
+    """
+
+    make: Callable
+    parameters: dict
+    describe: Callable
+    forms: tuple = (NUMBERS,)
+    shared: tuple = ()
+    takes_missing: bool = False
+    bounded: bool = True
+
+
+def _tree(member, seed, **options):
+    if member["smoothing"] == "Laplace":
+        return LaplaceTree(criterion=member["criterion"], random_state=seed, **options)
+    return DecisionTreeClassifier(criterion=member["criterion"], random_state=seed, **options)
+
+
+def _style(member):
+    return member["criterion"] + (", Laplace" if member["smoothing"] == "Laplace" else "")
+
+
+def _decision_tree(members, seed):
+    return Single(_tree(members[0], seed, ccp_alpha=members[0]["alpha"]))
+
+
+def _bagged(members, seed):
+    tree = _tree(members[0], seed)
+    return Single(BaggingClassifier(tree, members[0]["trees"], random_state=seed))
+
+
+def _boosted(members, seed):
+    tree = DecisionTreeClassifier(criterion=members[0]["criterion"])
+    boosted = AdaBoostM1(tree, loss=members[0]["loss"], random_state=seed)
+    return Stages(boosted, [member["steps"] for member in members])
+
+
+def _stumps(members, seed):
+    stump, resample = DecisionTreeClassifier(max_depth=1), members[0]["resample"]
+    boosted = AdaBoostM1(stump, resample=resample, loss=members[0]["loss"], random_state=seed)
+    return Stages(boosted, [member["steps"] for member in members])
+
+
+def _loss(member):
+    return "" if member["loss"] == "exponential" else f", {member['loss']} loss"
+
+
+def _forest(members, seed):
+    trees, features = members[0]["trees"], members[0]["features"]
+    return Single(RandomForestClassifier(trees, max_features=features, random_state=seed))
+
+
+def _support_vectors(members, seed):
+    kernel = {key: members[0][key] for key in ("kernel", "degree", "gamma")}
+    options = {"max_iter": SVM_ITERATIONS, "cache_size": 500, "coef0": 1.0}
+    return Margins(SVC(C=members[0]["C"], **kernel, **options))
+
+
+def _kernel(member):
+    detail = {"poly": member["degree"], "rbf": member["gamma"]}.get(member["kernel"], "")
+    return f"{member['kernel']} {detail}".rstrip() + f", C {member['C']:g}"
+
+
+def _net(members, seed):
+    options = {"solver": "sgd", "alpha": 0.0, "learning_rate_init": LEARNING_RATE}
+    units, momentum = members[0]["units"], members[0]["momentum"]
+    net = MLPClassifier(units, momentum=momentum, random_state=seed, **options)
+    return Snapshots(net, [member["epochs"] for member in members])
+
+
+def _epochs(member):
+    units, momentum = member["units"], member["momentum"]
+    return f"{units} units, momentum {momentum:g}, {member['epochs']} epochs"
+
+
+def _logistic(members, seed):
+    ridge = members[0]["ridge"]
+    return Single(LogisticRegression(C=1 / ridge if ridge else float("inf"), max_iter=1000))
+
+
+def _naive_bayes(members, seed):
+    return Single(GaussianNB()) if members[0]["kind"] == "Gaussian" else Counts(CategoricalNB())
+
+
+def _neighbors(members, seed):
+    votes = [(member["weights"], member["number"]) for member in members]
+    return Neighbors(votes, members[0]["distance"] == "gain ratio")
+
+
+def _votes(member):
+    name = f", {member['distance']}" if member["distance"] != "Euclidean" else ""
+    if member["weights"] == "kernel":
+        return f"kernel width {member['number']:g}{name}"
+    return f"{member['number']} neighbors, {member['weights']}{name}"
+
+
+_TREE = {"criterion": "gini", "smoothing": None}
+_TREE_FORMS = (NUMBERS, CODES)
+FAMILIES = {
+    "decision trees": Family(
+        _decision_tree,
+        {**_TREE, "alpha": 0.0},
+        lambda member: f"{_style(member)}, alpha {member['alpha']:g}",
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "bagged trees": Family(
+        _bagged,
+        {**_TREE, "trees": N_BAGGED},
+        lambda member: f"{_style(member)}, {member['trees']} trees",
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "boosted trees": Family(
+        _boosted,
+        {"criterion": "gini", "loss": "exponential", "steps": 128},
+        lambda member: f"{member['criterion']}{_loss(member)}, {member['steps']} steps",
+        _TREE_FORMS,
+        ("steps",),
+        takes_missing=True,
+    ),
+    "boosted stumps": Family(
+        _stumps,
+        {"resample": True, "loss": "exponential", "steps": 512},
+        lambda member: (
+            f"{'resampled' if member['resample'] else 'weighted'}{_loss(member)}, "
+            f"{member['steps']} steps"
+        ),
+        _TREE_FORMS,
+        ("steps",),
+        takes_missing=True,
+    ),
+    "random forests": Family(
+        _forest,
+        {"features": 4, "trees": N_FOREST},
+        lambda member: f"{member['features']} features, {member['trees']} trees",
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "SVMs": Family(
+        _support_vectors,
+        {"kernel": "rbf", "degree": 3, "gamma": "scale", "C": 1.0},
+        _kernel,
+        (SCALED,),
+        bounded=False,
+    ),
+    "neural nets": Family(
+        _net,
+        {"units": 32, "momentum": 0.9, "epochs": 32},
+        _epochs,
+        (SCALED,),
+        ("epochs",),
+    ),
+    "logistic regression": Family(
+        _logistic, {"ridge": 1.0}, lambda member: f"ridge {member['ridge']:g}", (SCALED,)
+    ),
+    "nearest neighbors": Family(
+        _neighbors,
+        {"distance": "Euclidean", "weights": "uniform", "number": 10},
+        _votes,
+        (SCALED,),
+        ("weights", "number"),
+    ),
+    "naive Bayes": Family(
+        _naive_bayes, {"kind": "Gaussian"}, lambda member: member["kind"], (NUMBERS, CODES, BINS)
+    ),
+    "Bayesian network": Family(
+        make_network,
+        {"score": "default", "search": "default", "principal": False},
+        network_text,
+        (BINS,),
+        takes_missing=True,
+    ),
+    "multi-net": Family(
+        make_multi_net,
+        {"together": True},
+        lambda member: "" if member["together"] else "separate",
+        (BINS,),
+        takes_missing=True,
+    ),
+    "tree-augmented naive Bayes": Family(make_tree_augmented, {}, lambda member: "", (BINS,)),
+}

@@ -1,0 +1,91 @@
+"""Trained models of a library that are kept in its folder."""
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from bnmtl.ensembles.library.refit import LibraryEnsemble
+from bnmtl.ensembles.library.settings import CALIBRATED, RAW
+from bnmtl.errors import InputError, warn
+
+MODELS = "models"
+
+
+def folder_of(path):
+    """The folder of the models of a store, which is made if it is missing."""
+    folder = Path(path) / MODELS
+    folder.mkdir(exist_ok=True)
+    return str(folder)
+
+
+def save(folder, fit, siblings):
+    """Save the siblings of a fit as one joblib file; return its name and digest."""
+    key = [fit.key, list(fit.names)]
+    name = hashlib.blake2b(json.dumps(key).encode(), digest_size=8).hexdigest() + ".joblib"
+    place = Path(folder) / name
+    temporary = place.with_name(f".{os.getpid()}-{secrets.token_hex(3)}.partial")
+    try:
+        joblib.dump((fit.names, siblings), temporary)
+        digest = _digest(temporary)
+        temporary.replace(place)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return name, digest
+
+
+def load_model(store, model):
+    """Load a trained model that was kept with its library.
+
+    Loading runs code that is in the file, so do it only for stores that you trust.
+
+    Parameters
+    ----------
+    store : PredictionStore
+        On disk, built with ``keep_models=True``.
+    model : str
+        Name of the model.
+
+    Returns
+    -------
+    LibraryEnsemble
+        Of this model alone, for rows with the columns of the training rows.
+
+    Raises
+    ------
+    InputError
+        If the store does not keep the model, or its file is missing or damaged.
+
+    Warns
+    -----
+    UserWarning
+        That loading runs code.
+    """
+    if model not in store.names:
+        raise InputError("model", "must be the name of a model of the store", model)
+    settings = store.settings.loc[model]
+    if store.path is None or "file" not in settings:
+        rule, remedies = "must have kept its models", "build it with `keep_models=True`"
+        raise InputError("store", rule, remedies=remedies)
+    path = store.path / MODELS / settings["file"]
+    if not path.is_file() or _digest(path) != settings["digest"]:
+        found = "it is damaged" if path.is_file() else "it is missing"
+        rule, remedies = "must be as it was written", "build the library again"
+        raise InputError(rule=rule, found=found, remedies=remedies, file=path)
+    warn("store", "has models whose files run code when they are loaded", found="loading one")
+    names, siblings = joblib.load(path)
+    weights = np.zeros((2, len(names)))
+    kind = CALIBRATED if settings["calibrated"] else RAW
+    weights[(RAW, CALIBRATED).index(kind), names.index(model.removesuffix(kind))] = 1.0
+    ensemble = LibraryEnsemble(store, pd.Series({model: 1.0}))
+    return ensemble.of_members([(siblings, weights)], store.library)
+
+
+def _digest(path):
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

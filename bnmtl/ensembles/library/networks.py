@@ -1,0 +1,86 @@
+"""Network classifiers as families of a library."""
+
+import pandas as pd
+
+from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.ensembles.library.trained import Single
+from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+from bnmtl.scores import BIC, BDs
+from bnmtl.search import HillClimbing
+
+TARGET = "class to predict"
+_SCORES = {"BIC": BIC, "BDs": BDs}
+_SEARCHES = {"hill climbing": HillClimbing}
+
+
+def make_network(members, seed):
+    member = members[0]
+    options = {"score": _SCORES[member["score"]]()} if member["score"] in _SCORES else {}
+    if member["search"] in _SEARCHES:
+        options["search"] = _SEARCHES[member["search"]]()
+    learner = SingleTaskLearner(**options, missing="state", random_state=seed)
+    return Network(learner, member["principal"])
+
+
+def network_text(member):
+    parts = [member["score"], member["search"]]
+    parts = [part for part in parts if part != "default"]
+    return ", ".join([*parts, *(["principal class"] if member["principal"] else [])])
+
+
+def make_multi_net(members, seed):
+    shared = {True: MultitaskLearner, False: SingleTaskLearner}[members[0]["together"]]
+    learner = shared(missing="state", random_state=seed)
+    return Single(MultiNetClassifier(learner=learner, unseen="ignore"))
+
+
+def make_tree_augmented(members, seed):
+    return TreeAugmented()
+
+
+class Network(Single):
+    """One network with the class; as the principal attribute it has an arc to every feature."""
+
+    def __init__(self, learner, principal):
+        self.learner, self.principal = learner, principal
+        super().__init__(None)
+
+    def fit(self, X, y):
+        """Learn the network."""
+        arcs = [(TARGET, str(name)) for name in X if X[name].nunique() > 1]
+        learner = self.learner.set_params(required=arcs) if self.principal else self.learner
+        self.estimator = BayesNetClassifier(TARGET, learner, unseen="ignore")
+        return super().fit(X, y)
+
+
+class TreeAugmented(Single):
+    """Tree-augmented naive Bayes by pyAgrum."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def fit(self, X, y):
+        """Learn the tree of the columns that are not constant."""
+        from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+        from pyagrum.skbn import BNClassifier
+
+        self.names = [name for name in X if X[name].nunique() > 1]
+        self.modes = {name: X[name].mode()[0] for name in self.names}
+        self.known = {name: set(X[name].dropna()) for name in self.names}
+        options = {"learningMethod": "TAN", "prior": "Smoothing"}
+        self.estimator = BNClassifier(type_processor=DiscreteTypeProcessor(), **options)
+        return super().fit(self._texts(X), pd.Series(y, name="class"))
+
+    def scores(self, X):
+        """Probabilities of class 1."""
+        return super().scores(self._texts(X))
+
+    def _texts(self, X):
+        """Categories as text; missing ones, and those not seen in the fit, become the mode."""
+        found = {}
+        for number, name in enumerate(self.names):
+            values = X[name].astype(object)
+            is_known = values.isin(self.known[name])
+            # pyAgrum does not take all names of columns.
+            found[f"v{number}"] = values.where(is_known, self.modes[name]).astype(str)
+        return pd.DataFrame(found)

@@ -1,0 +1,120 @@
+"""How the models of a library were made, and the files that say so beside its predictions.
+
+`library.json` has the columns, the split and the seed; `rows.csv` the training rows, and
+`hillclimb.csv` those of hill climbing if they were given; `skipped.csv` the models that could not
+be trained.
+"""
+
+import io
+import json
+from dataclasses import asdict, dataclass, field, replace
+
+import pandas as pd
+
+from bnmtl.ensembles.library.columns import AsFrame, Columns
+from bnmtl.errors import InputError
+from bnmtl.writing import write_whole
+
+RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
+FORMAT = {"program": "bnmtl", "format": "library", "version": 1}
+SKIPPED_COLUMNS = ("model", "family", "reason", "seconds", "time_limit", "max_memory")
+
+
+@dataclass(frozen=True)
+class LibraryRecord:
+    """How the models of a store were made; enough to train them again.
+
+    Attributes
+    ----------
+    digest : str
+        Hash of the rows.
+    columns : dict of str to list of str or None
+        Categories of the columns; None is a numeric column.
+    label : str
+        Name of the labels.
+    hillclimb : float, int or None
+        Share or number of the rows used for hill climbing; None if they were given.
+    cv : int or None
+        Number of folds of embedded cross-validation.
+    seed : int
+    models : tuple of str
+        Names of all models of the profile, without calibration.
+    estimators : dict of str to classifier
+        Classifiers of the user by name of the model; not saved.
+    """
+
+    digest: str
+    columns: dict
+    label: str
+    hillclimb: float | None
+    cv: int | None
+    seed: int
+    models: tuple
+    estimators: dict = field(default_factory=dict, compare=False)
+
+    @property
+    def known_columns(self):
+        """The columns as `Columns`."""
+        known = self.columns.items()
+        return Columns({name: None if one is None else tuple(one) for name, one in known})
+
+    def as_bytes(self):
+        """The contents of `library.json`."""
+        content = {**FORMAT, **asdict(replace(self, estimators={}))}
+        del content["estimators"]
+        return (json.dumps(content, indent=1) + "\n").encode()
+
+
+def read_record(folder):
+    """The record of a folder; None if a store there was not built as a library."""
+    file = folder / RECORD
+    if not file.is_file():
+        return None
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if {key: content.pop(key, None) for key in FORMAT} != FORMAT:
+            rule, found = "must be of version 1 of the format for libraries", "it is of another one"
+            raise InputError(rule=rule, found=found, file=file)
+        content["models"] = tuple(content["models"])
+        return LibraryRecord(**content)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        rule, remedies = "must be as it was written", "build the library again"
+        raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=file) from None
+
+
+def rows_as_bytes(columns, X, y, classes, label):
+    """The contents of a file of rows: all columns, and the labels last."""
+    frame = AsFrame(columns).transform(X)
+    frame[label] = classes[y]
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def read_rows(folder, record, classes, name=ROWS):
+    """The features and labels of a file of rows; None if there is no such file.
+
+    Returns
+    -------
+    (DataFrame, array) or None
+    """
+    if not (folder / name).is_file():
+        return None
+    nominal = {column: str for column, known in record.columns.items() if known is not None}
+    content = io.BytesIO((folder / name).read_bytes())
+    options = {"dtype": {**nominal, record.label: str}, "keep_default_na": False}
+    frame = pd.read_csv(content, na_values=[""], **options)
+    labels = {str(one): at for at, one in enumerate(classes.tolist())}
+    return frame[list(record.columns)], classes[frame[record.label].map(labels).to_numpy()]
+
+
+def read_skipped(folder):
+    """Models that could not be trained, and why, as a DataFrame."""
+    if folder is None or not (folder / SKIPPED).is_file():
+        return pd.DataFrame(columns=list(SKIPPED_COLUMNS))
+    return pd.read_csv(folder / SKIPPED)
+
+
+def write_skipped(folder, skipped):
+    """Write the models that could not be trained, and why."""
+    write_whole(folder / SKIPPED, skipped.to_csv(index=False, lineterminator="\n").encode())

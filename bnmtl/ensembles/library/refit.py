@@ -1,0 +1,210 @@
+"""Ensembles of the models of a library, trained again as classifiers of new rows."""
+
+import json
+import warnings
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.ensembles.entries import rounded
+from bnmtl.ensembles.library import workers
+from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
+from bnmtl.ensembles.library.siblings import read_cases, saved, train
+from bnmtl.errors import InputError
+from bnmtl.progress import Reporter
+
+_TOLERANCE = 1e-6
+
+
+class LibraryEnsemble(ClassifierMixin, BaseEstimator):
+    """The weighted mean of models of a library, as a classifier of new rows.
+
+    `EnsembleSelector.refit` makes and fits one; `load_model` makes one of a single model.
+
+    Parameters
+    ----------
+    store : PredictionStore
+        Built by `build_library`.
+    weights : pandas.Series by model
+        Models with weight 0 are not trained.
+    check : bool, default=True
+        Whether the predictions for hill climbing must be those of the store, as for the same rows.
+    n_jobs : int, default=None
+        Number of processes, as in `build_library`.
+    progress : bool or callable, default=False
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (2,)
+    feature_names_in_ : numpy.ndarray of str
+        The columns, sorted; they are found by name in a frame.
+    n_features_in_ : int
+    n_models_ : int
+        Number of models with a weight.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: if `build_library` did not make the models, the rows are others and ``check`` is
+        True, or a model cannot be trained.
+    """
+
+    def __init__(self, store, weights, check=True, n_jobs=None, progress=False):
+        self.store = store
+        self.weights = weights
+        self.check = check
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X, y, *, hillclimb=None):
+        """Train the models with a weight, with the seeds of the library.
+
+        Parameters
+        ----------
+        X, y
+            Rows as in `build_library`.
+        hillclimb : (X, y), default=None
+            The cases of hill climbing, if `build_library` was given them.
+
+        Returns
+        -------
+        LibraryEnsemble
+        """
+        record = self._record(hillclimb)
+        share = hillclimb if record.hillclimb is None else record.hillclimb
+        rows = Rows(X, y, share, None, record.known_columns, self.store.classes)
+        cases = rows.cases(record.cv, record.seed)
+        fits, found = _fits_of(self.store, self.weights), {}
+        with Reporter(self.progress) as report:
+            for task in _trained_again(fits, record.seed, cases, effective_n_jobs(self.n_jobs)):
+                found[task.task.key] = self._checked(task)
+                report("models", None, len(found), len(fits))
+        members = [(found[fit.key], _weights_of(fit, self.weights)) for fit in fits]
+        return self.of_members(members, record)
+
+    def _record(self, hillclimb):
+        """How the models were made."""
+        record = self.store.library
+        if record is None:
+            rule, remedies = "must have models made by `build_library`", "train the others yourself"
+            raise InputError("store", rule, remedies=remedies)
+        if record.hillclimb is None and record.cv is None and hillclimb is None:
+            rule = "must be the cases of hill climbing that the library was given"
+            raise InputError("hillclimb", rule, hillclimb)
+        return record
+
+    def _checked(self, task):
+        """The siblings of a fit."""
+        if task.failure is not None:
+            rule, found = "must have models that can be trained again", "{name}: {reason!s}"
+            details = {"name": task.task.names[0], "reason": task.failure}
+            raise InputError("store", rule, found=found, **details)
+        siblings, predicted = task.result
+        if self.check:
+            _check_same(self.store, task.task, predicted)
+        return siblings
+
+    def of_members(self, members, record):
+        """Set what is learned.
+
+        Parameters
+        ----------
+        members : list of (list of Sibling, array of shape (2, n_models))
+            Siblings of each fit, and the weights of its models, raw and calibrated.
+        record : LibraryRecord
+        """
+        self.members_, self.columns_ = members, record.known_columns
+        self.classes_ = self.store.classes
+        self.feature_names_in_ = np.array(list(record.columns), dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.n_models_ = sum(int((weights > 0).sum()) for _, weights in members)
+        return self
+
+    def predict_proba(self, X):
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, 2)
+        """
+        check_is_fitted(self, "members_")
+        matrix = self.columns_.matrix(X)
+        positive = np.zeros(len(matrix))
+        for siblings, weights in self.members_:
+            mean = np.mean([sibling.predict(matrix) for sibling in siblings], axis=0)
+            positive += np.einsum("km,kmn->n", weights, rounded(mean).astype(float))
+        positive = np.clip(positive, 0, 1)
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X):
+        """The class with the higher probability of each row.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_rows,)
+        """
+        return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(int)]
+
+
+def _trained_again(fits, seed, cases, n_workers):
+    """Results of `_again` for all fits."""
+    with saved(cases) as path:
+        yield from workers.run(_again, fits, lambda fit: (fit, seed, path), n_workers)
+
+
+def _again(fit, seed, path):
+    """In a worker: train a fit; return its siblings and predictions for hill climbing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are recorded in the store
+        found = train(fit, seed, read_cases(path))
+    return found.siblings, found.hillclimb
+
+
+def _fits_of(store, weights):
+    """Fits of the models with a weight, from their settings."""
+    names = {name.removesuffix(CALIBRATED) for name in weights.index[weights > 0]}
+    groups = {}
+    for name in sorted(names):
+        settings = store.settings.loc[name]
+        estimator = store.library.estimators.get(name)
+        parameters = json.loads(settings["parameters"])
+        fit = Fit(settings["family"], settings["columns"], (parameters,), (name,), estimator)
+        if estimator is None and "classifier" in parameters:
+            rule = "must know the classifiers of its library"
+            found, remedies = "that of {name} is not saved", "use the store as it was built"
+            raise InputError("store", rule, found=found, remedies=remedies, name=name)
+        groups.setdefault(fit.key, []).append(fit)
+    return [joined(group) for group in groups.values()]
+
+
+def _weights_of(fit, weights):
+    """Weights of the models of a fit, raw and calibrated."""
+    names = [[name + kind for name in fit.names] for kind in (RAW, CALIBRATED)]
+    return np.array([[weights.get(name, 0.0) for name in one] for one in names])
+
+
+def _check_same(store, fit, predicted):
+    """Raise unless predictions for hill climbing are those of the store."""
+    for kind, models in zip((RAW, CALIBRATED), predicted, strict=True):
+        for name, values in zip(fit.names, models, strict=True):
+            if name + kind not in store.names:
+                continue
+            stored = store.subset([name + kind]).predictions()[0]
+            same_cases = len(stored) == len(values)
+            if same_cases and np.abs(stored - rounded(values)).max() <= _TOLERANCE:
+                continue
+            rule = "must be the rows from which the library was built"
+            found = "{name} predicts its cases of hill climbing differently"
+            remedies = ("give those rows", "set {check=False}")
+            raise InputError("X", rule, found=found, remedies=remedies, name=name + kind)

@@ -1,0 +1,134 @@
+"""Rows of a library: labels, and the split into training and hill-climbing cases."""
+
+import hashlib
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from bnmtl.classification.rows import as_frame
+from bnmtl.ensembles.entries import checked_classes, coded
+from bnmtl.ensembles.library.columns import Columns
+from bnmtl.ensembles.library.siblings import Cases
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.wording import type_of
+
+
+class Rows:
+    """Checked rows of a library.
+
+    Attributes
+    ----------
+    columns : Columns
+    classes : numpy.ndarray of shape (2,)
+    label : str
+        Name of the labels.
+    X, y : arrays
+        Training rows as a matrix of the columns, and labels 0 and 1.
+    hillclimb : (X, y), float, int or None
+        Cases of hill climbing, or the share or number of training rows that are used for it.
+    test : (X, y or None) or None
+    """
+
+    def __init__(self, X, y, hillclimb, test, columns=None, classes=None):
+        frame = as_frame(X)
+        self.columns = Columns.of(frame) if columns is None else columns
+        self.classes = checked_classes(y) if classes is None else classes
+        if len(self.classes) > 2:
+            rule = "must have two classes"
+            remedies = "bring the predictions of other models in a `PredictionStore`"
+            raise InputError("y", rule, len(self.classes), remedies=remedies)
+        self.label = str(getattr(y, "name", None) or "y")
+        self.X, self.y = self._pair("X", frame, "y", y)
+        self.hillclimb = hillclimb
+        if is_pair("hillclimb", hillclimb):
+            self.hillclimb = self._pair("hillclimb", hillclimb[0], "hillclimb", hillclimb[1])
+        self.test = None
+        if test is not None:
+            if not is_pair("test", test):
+                rule = "must be a pair of features and labels; labels may be None"
+                raise InputTypeError("test", rule, type_of(test))
+            self.test = self._pair("test", test[0], "test", test[1])
+
+    def _pair(self, argument, X, y_argument, y):
+        """A matrix of rows and labels as 0 and 1, or None."""
+        matrix = self.columns.matrix(X, argument)
+        if y is None:
+            return matrix, None
+        codes = coded(y_argument, y, self.classes)
+        if len(codes) != len(matrix):
+            rule = "must be one label per row, {n}"
+            raise InputError(y_argument, rule, len(codes), n=len(matrix))
+        return matrix, codes
+
+    def cases(self, cv, seed):
+        """The `Cases` of the fits.
+
+        Parameters
+        ----------
+        cv : int or None
+            Number of folds of embedded cross-validation.
+        seed : int
+        """
+        test = None if self.test is None else self.test[0]
+        state = seed % 2**32
+        if cv is not None:
+            self._check_counts("cv", cv)
+            folds = np.empty(len(self.y), dtype=int)
+            splitter = StratifiedKFold(cv, shuffle=True, random_state=state)
+            for fold, (_, at) in enumerate(splitter.split(self.X, self.y)):
+                folds[at] = fold
+            return Cases(self.columns, self.X, self.y, None, folds, test)
+        if isinstance(self.hillclimb, tuple):
+            return Cases(self.columns, self.X, self.y, self.hillclimb, None, test)
+        rows = np.arange(len(self.y))
+        share = self.hillclimb
+        self._check_counts("hillclimb", 2)
+        train, held_out = train_test_split(
+            rows, test_size=share, stratify=self.y, random_state=state
+        )
+        train, held_out = np.sort(train), np.sort(held_out)
+        pair = self.X[held_out], self.y[held_out]
+        return Cases(self.columns, self.X[train], self.y[train], pair, None, test)
+
+    def _check_counts(self, argument, least):
+        counts = np.bincount(self.y, minlength=2)
+        if counts.min() < least:
+            rule = "must leave cases of both classes in every part"
+            found = "class {label!r} has {n:row}"
+            detail = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
+            raise InputError(argument, rule, found=found, **detail)
+
+    def digest(self):
+        """A hash of all rows and how they are read."""
+        found = hashlib.blake2b(digest_size=16)
+        found.update(repr((self.columns, self.classes.tolist())).encode())
+        parts = [(self.X, self.y), self.test]
+        parts += [self.hillclimb] if isinstance(self.hillclimb, tuple) else []
+        for part in parts:
+            for array in part or ():
+                found.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+
+def is_pair(argument, value):
+    """Whether a value is a pair of features and labels."""
+    if isinstance(value, tuple | list) and len(value) != 2:
+        raise InputTypeError(argument, "must be a pair of features and labels", len(value))
+    return isinstance(value, tuple | list)
+
+
+def check_hillclimb(value, cv):
+    """Raise unless a value says which cases are used for hill climbing."""
+    if cv is not None:
+        check_whole("cv", cv, least=2)
+        if is_pair("hillclimb", value):
+            remedies = "join the rows to the others"
+            rule = "must not be rows with {cv}, where every row is used for hill climbing"
+            raise InputError("hillclimb", rule, remedies=remedies)
+        return
+    if is_pair("hillclimb", value):
+        return
+    if isinstance(value, int) and not isinstance(value, bool):
+        check_whole("hillclimb", value, least=2)
+    else:
+        check_number("hillclimb", value, above=0, below=1, remedies="or a pair of features, labels")

@@ -1,0 +1,186 @@
+"""Settings of models, checked, named and grouped into fits."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone, is_classifier
+
+from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
+from bnmtl.ensembles.library.families import FAMILIES, Family
+from bnmtl.ensembles.library.grids import PROFILES
+from bnmtl.ensembles.library.trained import Single
+from bnmtl.errors import InputError, InputTypeError, check_choice
+from bnmtl.wording import type_of
+
+RAW, CALIBRATED = "", " (calibrated)"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit, with the models that it gives.
+
+    Attributes
+    ----------
+    family : str
+    form : str
+        The form of the columns; see `columns.preparation`.
+    members : tuple of dict
+        Parameters of each model.
+    names : tuple of str
+        Names of the models, without calibration.
+    estimator : classifier or None
+        A classifier of the user, not fitted.
+    """
+
+    family: str
+    form: str
+    members: tuple
+    names: tuple
+    estimator: Any = None
+
+    @property
+    def key(self):
+        """Text that tells fits apart; random numbers depend on it."""
+        shared = () if self.estimator is not None else FAMILIES[self.family].shared
+        fixed = {key: value for key, value in self.members[0].items() if key not in shared}
+        return json.dumps([self.family, self.form, fixed], sort_keys=True)
+
+    @property
+    def maker(self):
+        """The `Family` that makes the models."""
+        if self.estimator is None:
+            return FAMILIES[self.family]
+        return Family(self._make, {}, str, takes_missing=True)
+
+    def untrained(self, seed):
+        """The models before training."""
+        return self.maker.make(self.members, seed)
+
+    def only(self, names):
+        """The same fit with some of its models."""
+        kept = [at for at, name in enumerate(self.names) if name in names]
+        members, names = ([one[at] for at in kept] for one in (self.members, self.names))
+        return Fit(self.family, self.form, tuple(members), tuple(names), self.estimator)
+
+    def _make(self, members, seed):
+        estimator = clone(self.estimator)
+        parameters = estimator.get_params()
+        seeds = {
+            name: seed
+            for name, value in parameters.items()
+            if name.split("__")[-1] == "random_state" and value is None
+        }
+        return Single(estimator.set_params(**seeds))
+
+
+def fits_of(profile, n_rows, columns):
+    """The fits of a profile or of a list of settings, each with its models.
+
+    Parameters
+    ----------
+    profile : str, or sequence of dict, classifier or (str, classifier)
+    n_rows : int
+        Number of training rows.
+    columns : Columns
+
+    Returns
+    -------
+    list of Fit
+    """
+    if isinstance(profile, str):
+        check_choice("profile", profile, tuple(PROFILES), "a list of settings is possible, too")
+        settings = [one for one in PROFILES[profile](n_rows, columns) if _is_available(one)]
+    else:
+        settings = _listed(profile)
+    found, names = {}, set()
+    for setting in settings:
+        fit = _single(setting)
+        if fit.names[0] in names:
+            rule = "must have different settings"
+            raise InputError("profile", rule, found="{name} occurs twice", name=fit.names[0])
+        names.add(fit.names[0])
+        found.setdefault(fit.key, []).append(fit)
+    return [joined(group) for group in found.values()]
+
+
+def _listed(profile):
+    try:
+        settings = list(profile)
+    except TypeError:
+        rule = f"must be one of {', '.join(PROFILES)} or a list of settings"
+        raise InputTypeError("profile", rule, type_of(profile)) from None
+    if not settings:
+        raise InputError("profile", "must have one setting or more", settings)
+    return settings
+
+
+def _is_available(setting):
+    """Whether the package that a family needs is installed."""
+    if setting["family"] != "tree-augmented naive Bayes":
+        return True
+    try:
+        import pyagrum  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _single(setting):
+    """The fit of one model."""
+    if isinstance(setting, Mapping):
+        return _of_family(dict(setting))
+    name, estimator = setting if isinstance(setting, tuple) else (None, setting)
+    if not (hasattr(estimator, "fit") and is_classifier(estimator)):
+        rule = "must have settings that are dictionaries with a family, or classifiers"
+        raise InputTypeError("profile", rule, type_of(estimator))
+    if not hasattr(estimator, "predict_proba"):
+        rule, remedies = "must have classifiers with `predict_proba`", "calibrate it first"
+        raise InputTypeError("profile", rule, type_of(estimator), remedies=remedies)
+    text = " ".join(repr(estimator).split())
+    parameters = {"name": name or text, "classifier": text}
+    return Fit(type(estimator).__name__, FRAME, (parameters,), (name or text,), estimator)
+
+
+def _of_family(setting):
+    family = setting.pop("family", None)
+    if family not in FAMILIES:
+        rule = "must have settings with one of the families {families}"
+        raise InputError("profile", rule, family, families=list(FAMILIES))
+    known = FAMILIES[family]
+    form = setting.pop("columns", known.forms[0])
+    if form not in known.forms and not (BINS in known.forms and _is_binned(form)):
+        rule = "must have {forms} as the columns of {family}"
+        forms = [f"{one} 5" if one == BINS else one for one in known.forms]
+        raise InputError("profile", rule, form, forms=forms, family=family)
+    if form == BINS:
+        form = f"{BINS} 5"
+    for name in setting:
+        if name not in known.parameters:
+            rule = "must have only the parameters {names} for {family}"
+            names = list(known.parameters) or ["columns"]
+            raise InputError("profile", rule, name, names=names, family=family)
+    parameters = {**known.parameters, **setting}
+    return Fit(family, form, (parameters,), (_name(family, form, known, parameters),))
+
+
+def _is_binned(form):
+    kind, _, number = str(form).partition(" ")
+    return kind == BINS and number.isdigit() and int(number) > 1
+
+
+def _name(family, form, known, parameters):
+    """The name of a model, without calibration."""
+    text = {CODES: CODES}.get(form, "")
+    if form.startswith(BINS):
+        text = f"{form.removeprefix(BINS).strip()} bins"
+    parts = [part for part in (known.describe(parameters), text) if part]
+    return f"{family}: {', '.join(parts)}" if parts else family
+
+
+def joined(group):
+    """Fits that differ only in shared parameters as one."""
+    first = group[0]
+    members, names = tuple(fit.members[0] for fit in group), tuple(fit.names[0] for fit in group)
+    return Fit(first.family, first.form, members, names, first.estimator)

@@ -1,0 +1,203 @@
+"""Training of one fit and its predictions: raw, calibrated, and by folds.
+
+With folds, a model is a set of siblings, one for each fold, each trained on the other folds and
+calibrated on its fold (embedded cross-validation).
+"""
+
+import contextlib
+import os
+import pickle
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+
+import joblib
+import numpy as np
+
+from bnmtl.calibration import PlattCalibrator
+from bnmtl.ensembles.library.columns import Columns, preparation
+from bnmtl.seeding import generator
+
+_SEEDS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The rows that all fits of a library see, as matrices of `Columns`.
+
+    Attributes
+    ----------
+    columns : Columns
+    X, y : arrays of shape (n, n_columns) and (n,)
+        Training rows and labels 0 and 1; with folds also those of hill climbing.
+    hillclimb : (X, y) or None
+        Without folds, the cases of hill climbing.
+    folds : int array of shape (n,) or None
+    test : array of shape (n_test, n_columns) or None
+    """
+
+    columns: Columns
+    X: np.ndarray
+    y: np.ndarray
+    hillclimb: tuple | None
+    folds: np.ndarray | None
+    test: np.ndarray | None
+
+    @property
+    def hillclimb_y(self):
+        """Labels of the cases of hill climbing."""
+        return self.y if self.hillclimb is None else self.hillclimb[1]
+
+    def splits(self):
+        """Training rows, training labels and positions of hill-climbing cases of each sibling."""
+        if self.folds is None:
+            yield self.X, self.y, np.arange(len(self.hillclimb_y))
+            return
+        for fold in range(self.folds.max() + 1):
+            out = self.folds == fold
+            yield self.X[~out], self.y[~out], np.flatnonzero(out)
+
+
+@contextlib.contextmanager
+def saved(cases):
+    """Yield the path of a temporary file of cases, which other processes read."""
+    with tempfile.TemporaryDirectory(prefix="bnmtl-", ignore_cleanup_errors=True) as place:
+        path = os.path.join(place, "cases")
+        joblib.dump(cases, path)
+        yield path
+
+
+@lru_cache(maxsize=1)
+def read_cases(path):
+    """Cases from a file, read once by a process; matrices are mapped into memory."""
+    return joblib.load(path, mmap_mode="r")
+
+
+@dataclass
+class Sibling:
+    """A trained fit with its preparation of columns and its calibrators.
+
+    Attributes
+    ----------
+    prepared : transformer
+    trained : model of `trained`
+    limits : array of shape (n_models, 2) or None
+        Scores that become 0 and 1, if scores are margins.
+    calibrators : list of PlattCalibrator
+    """
+
+    prepared: object
+    trained: object
+    limits: np.ndarray | None = None
+    calibrators: list | None = None
+
+    def scores(self, X):
+        """Scores of all models for a matrix of rows, shape (n_models, n_rows)."""
+        return self.trained.scores(self.prepared.transform(X))
+
+    def adjust(self, scores, y, bounded):
+        """Find the scale and the calibrators from scores of cases that it was not trained on."""
+        if not bounded:
+            self.limits = np.column_stack([scores.min(axis=1), scores.max(axis=1)])
+        self.calibrators = [PlattCalibrator().fit(one, y) for one in scores]
+
+    def probabilities(self, scores):
+        """Raw and calibrated probabilities, shape (2, n_models, n_rows)."""
+        raw = scores
+        if self.limits is not None:
+            low, high = self.limits[:, :1], self.limits[:, 1:]
+            raw = np.clip((scores - low) / np.where(high > low, high - low, 1.0), 0, 1)
+        pairs = zip(self.calibrators, scores, strict=True)
+        return np.stack([raw, np.stack([platt.predict(one) for platt, one in pairs])])
+
+    def predict(self, X):
+        """Raw and calibrated probabilities for a matrix of rows, shape (2, n_models, n_rows)."""
+        return self.probabilities(self.scores(X))
+
+
+@dataclass
+class Predicted:
+    """Predictions of a fit.
+
+    Attributes
+    ----------
+    hillclimb : array of shape (2, n_models, n_cases)
+        Raw and calibrated.
+    test : array of shape (n_siblings, 2, n_models, n_test) or None
+    seconds : float
+        Processor time of training.
+    bytes : int
+        Size of the trained siblings.
+    imputed : bool
+        Whether missing cells were replaced.
+    siblings : list of Sibling
+    """
+
+    hillclimb: np.ndarray
+    test: np.ndarray | None
+    seconds: float
+    bytes: int
+    imputed: bool
+    siblings: list
+
+
+def seed_for(seed, fit, fold):
+    """The seed of a sibling, which depends on nothing but the fit."""
+    return int(generator(seed, fit.key, fold).integers(_SEEDS))
+
+
+def train(fit, seed, cases):
+    """Train a fit and predict the cases of hill climbing and the test cases.
+
+    Parameters
+    ----------
+    fit : Fit
+    seed : int
+        Seed of the library.
+    cases : Cases
+
+    Returns
+    -------
+    Predicted
+    """
+    maker = fit.maker
+    hillclimb = np.empty((2, len(fit.names), len(cases.hillclimb_y)))
+    siblings, test, seconds = [], [], 0.0
+    for fold, (X, y, at) in enumerate(cases.splits()):
+        began = time.process_time()
+        prepared = preparation(fit.form, cases.columns, maker.takes_missing).fit(X)
+        trained = fit.untrained(seed_for(seed, fit, fold)).fit(prepared.transform(X), y)
+        sibling = Sibling(prepared, trained)
+        seconds += time.process_time() - began
+        held_out = cases.X[at] if cases.hillclimb is None else cases.hillclimb[0]
+        scores = sibling.scores(held_out)
+        sibling.adjust(scores, cases.hillclimb_y[at], maker.bounded)
+        hillclimb[:, :, at] = sibling.probabilities(scores)
+        if cases.test is not None:
+            test.append(sibling.predict(cases.test))
+        siblings.append(sibling)
+    missing = bool(np.isnan(cases.X).any()) and not maker.takes_missing
+    found = np.stack(test) if test else None
+    return Predicted(hillclimb, found, seconds, size_of(siblings), missing, siblings)
+
+
+class _Counter:
+    """A file that counts bytes."""
+
+    def __init__(self):
+        self.n_bytes = 0
+
+    def write(self, content):
+        """Count."""
+        self.n_bytes += len(content)
+
+
+def size_of(model):
+    """Bytes of a model as they would be saved, without making a copy."""
+    counter = _Counter()
+    try:
+        pickle.Pickler(counter, protocol=5).dump(model)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return 0
+    return counter.n_bytes

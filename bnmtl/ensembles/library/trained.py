@@ -1,0 +1,192 @@
+"""Trained models of a library, several of which may share one fit.
+
+Each has ``fit(X, y)`` for labels 0 and 1 and ``scores(X)``, an array of shape (n_models, n_rows).
+"""
+
+from copy import deepcopy
+
+import numpy as np
+from sklearn.metrics import mutual_info_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.tree import DecisionTreeClassifier
+
+_CHUNK = 2**22  # distances that are kept in memory at a time
+
+
+class LaplaceTree(DecisionTreeClassifier):
+    """A tree with Laplace smoothing: one additional case of each class in every leaf."""
+
+    def predict_proba(self, X):
+        """(n1 + 1) / (n + 2) in each leaf, for two classes."""
+        leaves = self.apply(X)
+        n_cases = self.tree_.weighted_n_node_samples[leaves]
+        counts = self.tree_.value[leaves, 0] * n_cases[:, None]
+        return (counts + 1) / (n_cases + len(self.classes_))[:, None]
+
+
+class Single:
+    """One classifier; its scores are probabilities."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        """Fit the classifier."""
+        self.estimator.fit(X, y)
+        return self
+
+    def scores(self, X):
+        """Probabilities of class 1."""
+        return self.estimator.predict_proba(X)[None, :, 1]
+
+
+class Margins(Single):
+    """One classifier; its scores are distances from the boundary, of any size."""
+
+    def scores(self, X):
+        """Values of the decision function."""
+        return self.estimator.decision_function(X)[None, :]
+
+
+class Stages(Single):
+    """A boosted classifier after some numbers of steps; scores are shares of votes.
+
+    Attributes
+    ----------
+    totals : numpy.ndarray of shape (n_steps,)
+        Sums of the votes after those steps.
+    """
+
+    def __init__(self, estimator, steps):
+        super().__init__(estimator.set_params(n_estimators=max(steps)))
+        self.steps = steps
+
+    def fit(self, X, y):
+        """Fit all steps."""
+        super().fit(X, y)
+        totals = np.cumsum(self.estimator.estimator_weights_)
+        self.totals = np.maximum(totals[np.array(self.steps) - 1], 1e-10)
+        return self
+
+    def scores(self, X):
+        """(1 + F / total) / 2 after each number of steps."""
+        stages = enumerate(self.estimator.staged_decision_function(X), 1)
+        found = {step: scores for step, scores in stages if step in self.steps}
+        votes = np.stack([found[step] for step in self.steps])
+        return np.clip((1 + votes / self.totals[:, None]) / 2, 0, 1)
+
+
+class Snapshots(Single):
+    """A neural net after some numbers of epochs."""
+
+    def __init__(self, estimator, epochs):
+        super().__init__(estimator)
+        self.epochs = epochs
+
+    def fit(self, X, y):
+        """Train as many epochs as are needed."""
+        found = {}
+        for epoch in range(1, max(self.epochs) + 1):
+            self.estimator.partial_fit(X, y, classes=[0, 1])
+            if epoch in self.epochs:
+                found[epoch] = deepcopy(self.estimator)
+        self.nets = [found[epoch] for epoch in self.epochs]
+        return self
+
+    def scores(self, X):
+        """Probabilities of class 1 after each number of epochs."""
+        return np.stack([net.predict_proba(X)[:, 1] for net in self.nets])
+
+
+class Neighbors:
+    """Votes of the nearest training rows, for many numbers of neighbors and weights.
+
+    Parameters
+    ----------
+    votes : list of (str, float)
+        ("uniform", k), ("distance", k), or ("kernel", width): all rows with weights that decay
+        exponentially with the distance, relative to the width times the smallest distance above 0
+        from a training row to another.
+    gain_ratio : bool
+        Whether distances are weighted by the gain ratios of the columns.
+    """
+
+    def __init__(self, votes, gain_ratio):
+        self.votes, self.gain_ratio = votes, gain_ratio
+
+    def fit(self, X, y):
+        """Keep the rows."""
+        ratios = gain_ratios(X, y) if self.gain_ratio else np.ones(X.shape[1])
+        self.factors, self.y = np.sqrt(ratios), y
+        X = X * self.factors
+        self.index = NearestNeighbors(algorithm="brute").fit(X)
+        nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors()[0][:, 0]
+        positive = nearest[nearest > 0]
+        self.unit = positive.min() if len(positive) else 1.0
+        return self
+
+    def scores(self, X):
+        """Shares of class 1 among the votes."""
+        n_rows = max(1, _CHUNK // len(self.y))
+        chunks = [X[at : at + n_rows] for at in range(0, len(X), n_rows)]
+        return np.concatenate([self._chunk(chunk * self.factors) for chunk in chunks], axis=1)
+
+    def _chunk(self, X):
+        # Always all rows, so that rows at equal distances rank alike whatever the votes.
+        distances, rows = self.index.kneighbors(X, len(self.y))
+        labels = self.y[rows].astype(float)
+        uniform = np.cumsum(labels, axis=1)
+        weights = _inverse(distances)
+        by_distance = np.cumsum(weights * labels, axis=1) / np.cumsum(weights, axis=1)
+        found = []
+        for kind, number in self.votes:
+            last = min(int(number), len(self.y)) - 1
+            if kind == "uniform":
+                found.append(uniform[:, last] / (last + 1))
+            elif kind == "distance":
+                found.append(by_distance[:, last])
+            else:
+                decay = (distances - distances[:, :1]) / (number * self.unit)
+                weights = np.exp(-decay)  # 1 at the nearest row, so that not all are 0
+                found.append((weights * labels).sum(axis=1) / weights.sum(axis=1))
+        return np.clip(np.stack(found), 0, 1)
+
+
+def _inverse(distances):
+    """Weights 1 / distance; where some distance is 0, only those rows count."""
+    is_same = distances == 0
+    with np.errstate(divide="ignore"):
+        weights = np.where(is_same, 0, 1 / distances)
+    same = is_same.any(axis=1)
+    weights[same] = is_same[same]
+    return weights
+
+
+class Counts(Single):
+    """A classifier of categories by their positions, such as naive Bayes with tables."""
+
+    def fit(self, X, y):
+        """Fit; a category that is missing becomes the most frequent one."""
+        self.modes = {name: X[name].cat.codes.mode()[0] for name in X}
+        sizes = [max(1, len(X[name].cat.categories)) for name in X]
+        self.estimator.set_params(min_categories=sizes)
+        return super().fit(self._codes(X), y)
+
+    def scores(self, X):
+        """Probabilities of class 1."""
+        return super().scores(self._codes(X))
+
+    def _codes(self, X):
+        columns = [X[name].cat.codes.replace(-1, max(self.modes[name], 0)) for name in X]
+        return np.column_stack(columns)
+
+
+def gain_ratios(X, y):
+    """Mutual information of each column and the class, divided by the entropy of the column."""
+    ratios = []
+    for column in X.T:
+        cuts = np.unique(np.quantile(column, np.arange(1, 5) / 5))
+        codes = np.searchsorted(cuts, column, side="left")
+        entropy = mutual_info_score(codes, codes)
+        ratios.append(mutual_info_score(codes, y) / entropy if entropy > 0 else 0.0)
+    return np.array(ratios)

@@ -1,0 +1,143 @@
+"""Worker processes, each of which can be ended when a task takes too long or too much memory."""
+
+import sys
+import time
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, NamedTuple
+
+from joblib.externals.loky import ProcessPoolExecutor
+
+from bnmtl.errors import InputError
+
+# Workers compute in one thread: they are the parallel axis, and sums do not depend on threads.
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+_POLL = 0.5  # seconds
+
+
+class Done(NamedTuple):
+    """A finished task: its result, or the reason why it has none."""
+
+    task: Any
+    result: Any
+    failure: str | None
+    seconds: float
+
+
+class _Worker:
+    """A process that runs one task at a time."""
+
+    def __init__(self, memory):
+        self._memory = memory
+        self._executor = None
+        self.prepare()
+
+    def prepare(self):
+        """Start the process, if there is none, without waiting for it."""
+        if self._executor is None:
+            options = {"initializer": _limit_memory, "initargs": (self._memory,)}
+            self._executor = ProcessPoolExecutor(1, env=_ONE_THREAD, **options)
+            self._ready = self._executor.submit(_ready)
+
+    def start(self, task, function, arguments):
+        """Run a task; its time begins when the process is ready."""
+        self.prepare()
+        try:
+            self._ready.result()
+        except (MemoryError, ImportError, BrokenProcessPool):
+            if self._memory is None:
+                raise
+            rule, remedies = "must be enough for every process", ("set it higher", "use fewer jobs")
+            raise InputError("max_memory", rule, self._memory, remedies=remedies) from None
+        self.task, self.began, self.ended = task, time.monotonic(), None
+        self.future = self._executor.submit(function, *arguments)
+        self.future.add_done_callback(self._stop_clock)
+
+    def _stop_clock(self, _):
+        self.ended = time.monotonic()
+
+    @property
+    def seconds(self):
+        """Time that the task has taken."""
+        return (self.ended or time.monotonic()) - self.began
+
+    def end(self):
+        """End the process at once."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
+            self._executor = None
+
+
+def _ready():
+    """Load what tasks need."""
+    import bnmtl.ensembles.library.families  # noqa: F401
+
+
+def _limit_memory(n_bytes):
+    if n_bytes is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
+
+
+def check_memory_limit(max_memory):
+    """Raise if the memory of processes cannot be limited on this system."""
+    if max_memory is not None and not sys.platform.startswith("linux"):
+        rule, remedies = "must be None on this system", "only Linux limits memory"
+        raise InputError("max_memory", rule, max_memory, remedies=remedies)
+
+
+def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
+    """Run a function on tasks in processes; yield a `Done` for each as it finishes.
+
+    Parameters
+    ----------
+    function : callable
+    tasks : iterable
+    arguments_of : callable
+        A task -> the arguments of the function.
+    n_workers : int
+    time_limit : float, default=None
+        Seconds after which the process of a task is ended.
+    memory : int, default=None
+        Most bytes of data of a process.
+    """
+    waiting, idle, busy = iter(tasks), [_Worker(memory) for _ in range(n_workers)], []
+    try:
+        while True:
+            while idle and (task := next(waiting, None)) is not None:
+                worker = idle.pop()
+                busy.append(worker)
+                worker.start(task, function, arguments_of(task))
+            if not busy:
+                return
+            wait([worker.future for worker in busy], _POLL, FIRST_COMPLETED)
+            for worker in list(busy):
+                done = _finished(worker, time_limit)
+                if done is not None:
+                    busy.remove(worker)
+                    idle.append(worker)
+                    yield done
+    finally:
+        for worker in [*idle, *busy]:
+            worker.end()
+
+
+def _finished(worker, time_limit):
+    """The `Done` of a worker, or None while it is busy; ends the process if it must."""
+    if not worker.future.done():
+        if time_limit is None or worker.seconds < time_limit:
+            return None
+        worker.end()
+        return Done(worker.task, None, f"it took more than {time_limit:g} seconds", time_limit)
+    try:
+        return Done(worker.task, worker.future.result(), None, worker.seconds)
+    except MemoryError:
+        failure = "it needed more memory than it may have"
+    except BrokenProcessPool:
+        failure = "its process ended, for example for lack of memory"
+    except Exception as error:
+        lines = str(error).splitlines() or [""]
+        return Done(worker.task, None, f"{type(error).__name__}: {lines[0]}", worker.seconds)
+    worker.end()
+    return Done(worker.task, None, failure, worker.seconds)
