@@ -70,8 +70,8 @@ def build_library(
         "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These
         receive a frame of floats and categories.
     hillclimb : float, int or (X, y), default=0.2
-        Share or number of rows that are not used for training but for calibration and selection, or
-        such rows. Not used with ``cv``.
+        Share or number of the rows that are held out of training, for calibration and selection; or
+        other rows for it. Not used with ``cv``.
     cv : int, default=None
         Number of folds of embedded cross-validation: a model is one sibling for each fold, which
         predicts the rows of its fold and is calibrated on them, so that all rows are used for hill
