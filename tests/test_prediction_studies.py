@@ -25,6 +25,7 @@ from benchmarks.related import Related
 from bnmtl import HillClimbing, problems, structures
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.confidence import arc_confidence
+from bnmtl.ensembles.library import grids, trained
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.metrics.prediction import root_mean_squared_error
 
@@ -101,7 +102,7 @@ def test_tables_are_read_by_their_schema(table):
 
 def test_a_leaf_has_one_case_of_each_class_more():
     X, y = np.array([[0], [0], [0], [1], [1]]), np.array([0, 0, 1, 1, 1])
-    tree = good_learners.LaplaceTree(max_depth=1).fit(X, y)
+    tree = trained.LaplaceTree(max_depth=1).fit(X, y)
     assert tree.predict_proba([[0], [1]]) == pytest.approx(
         np.array([[3 / 5, 2 / 5], [1 / 4, 3 / 4]])
     )
@@ -110,13 +111,8 @@ def test_a_leaf_has_one_case_of_each_class_more():
 def test_gain_ratios_measure_the_information_of_a_column():
     y = np.tile([0, 1], 500)
     columns = np.column_stack([y, RNG.random(1000), np.ones(1000)])
-    same, noise, constant = good_learners.gain_ratios(columns, y)
+    same, noise, constant = trained.gain_ratios(columns, y)
     assert same == pytest.approx(1) and 0 <= noise < 0.02 and constant == 0
-
-
-def test_a_kernel_has_weight_one_at_the_nearest():
-    weights = good_learners._Kernel(2.0)(np.array([[3.0, 5.0, 1e6]]))
-    assert weights == pytest.approx(np.array([[1, np.exp(-1), 0]]))
 
 
 def test_rows_are_drawn_into_disjoint_parts_and_again_the_same():
@@ -132,7 +128,7 @@ def test_rows_are_drawn_into_disjoint_parts_and_again_the_same():
 def test_the_best_on_the_calibration_rows_is_tested():
     line = good_probabilities.measure(QUICK, 0, ["logistic regression"])["logistic regression"]
     views, y, (train, calibration, test), _ = good_probabilities.views_of(QUICK, 0)
-    models = list(good_learners.logistic_regression(views, y, train, calibration, 0))
+    models = list(good_learners.LEARNERS["logistic regression"](views, y, train, calibration, 0))
     errors = [root_mean_squared_error(y[calibration], model.scores) for model in models]
     best = models[int(np.argmin(errors))]
     before = line["methods"]["before"]
@@ -147,11 +143,11 @@ def test_the_best_on_the_calibration_rows_is_tested():
 
 @pytest.mark.filterwarnings("ignore:.*count as that near")
 def test_boosting_has_both_corrections(monkeypatch):
-    monkeypatch.setattr(good_learners, "STUMP_STEPS", (1, 4))
+    monkeypatch.setattr(grids, "STUMP_STEPS", (1, 4))
     line = good_probabilities.measure(QUICK, 0, ["boosted stumps"])["boosted stumps"]
     assert {"logistic correction", "log-loss"} <= set(line["methods"])
     views, y, parts, _ = good_probabilities.views_of(QUICK, 0)
-    models = list(good_learners.boosted_stumps(views, y, *parts[:2], 0))
+    models = list(good_learners.LEARNERS["boosted stumps"](views, y, *parts[:2], 0))
     assert len(models) == 8 and sum(model.calibrated for model in models) == 4
     for model in models:
         assert ((model.scores >= 0) & (model.scores <= 1)).all()
@@ -165,9 +161,9 @@ def test_boosting_has_both_corrections(monkeypatch):
 
 
 def test_decision_values_are_not_probabilities_wherever_they_lie(monkeypatch):
-    monkeypatch.setattr(good_learners, "SVM_COSTS", (1e-3,))
+    monkeypatch.setattr(grids, "SVM_COSTS", (1e-3,))
     views, y, (train, calibration, _), _ = good_probabilities.views_of(QUICK, 0)
-    model = next(good_learners.support_vectors(views, y, train, calibration, 0))
+    model = next(good_learners.LEARNERS["SVMs"](views, y, train, calibration, 0))
     within = model._replace(scores=np.clip(model.scores, 0, 1))
     found = good_probabilities.candidates(within, y[calibration])
     assert set(found) == {"before", "Platt", "isotonic"}

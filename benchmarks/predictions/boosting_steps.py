@@ -14,9 +14,9 @@ from benchmarks import study
 from benchmarks.drawing import panels
 from benchmarks.predictions import good_probabilities
 from benchmarks.predictions.good_diagrams import LEGEND, OPTIONS, draw_panel
-from benchmarks.predictions.good_learners import Stages
 from benchmarks.summary import markdown
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator, reliability
+from bnmtl.ensembles.library.trained import Stages
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 NAME = "boosting_steps"
@@ -45,13 +45,10 @@ def measure(problem, trial, wanted):
     """One line per number of steps: predictions for the test rows, and their errors."""
     views, y, (train, _, test), data = good_probabilities.views_of(problem, trial)
     tree = DecisionTreeClassifier(criterion=FIXED["criterion"])
-    model = AdaBoostM1(tree, n_estimators=max(wanted), random_state=trial)
+    model = Stages(AdaBoostM1(tree, random_state=trial), list(wanted))
     model.fit(views.numbers[train], y[train])
-    stages = Stages(model, views.numbers, wanted).at(test)
-    totals = np.cumsum(model.estimator_weights_)
     lines = {}
-    for steps in wanted:
-        p = np.clip((1 + stages[steps] / totals[steps - 1]) / 2, 0, 1)
+    for steps, p in zip(wanted, model.scores(views.numbers[test]), strict=True):
         lines[steps] = {
             "data": data,
             "rmse": round(float(root_mean_squared_error(y[test], p)), 6),

@@ -16,12 +16,13 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks import study
-from benchmarks.predictions import good_learners, uci
+from benchmarks.predictions import uci
 from benchmarks.predictions.good_diagrams import pictures as more_pictures
 from benchmarks.predictions.good_learners import LEARNERS, Model
 from benchmarks.predictions.good_pictures import draw
 from benchmarks.predictions.good_tables import CROSS_ENTROPY, RMSE, tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
+from bnmtl.ensembles.library import families, grids
 from bnmtl.metrics import prediction
 from bnmtl.seeding import generator
 
@@ -51,10 +52,10 @@ FIXED = {
     "train": 4000,
     "calibration": 1000,
     "draws": N_DRAWS,
-    "svm_iterations": good_learners.SVM_ITERATIONS,
-    "learning_rate": good_learners.LEARNING_RATE,
-    "epochs": good_learners.EPOCHS,
-    "bins": good_learners.BINS,
+    "svm_iterations": families.SVM_ITERATIONS,
+    "learning_rate": families.LEARNING_RATE,
+    "epochs": grids.EPOCHS,
+    "bins": grids.N_BINS,
 }
 
 

@@ -74,6 +74,10 @@ def _style(member):
     return member["criterion"] + (", Laplace" if member["smoothing"] == "Laplace" else "")
 
 
+def _trees(member, default):
+    return "" if member["trees"] == default else f", {member['trees']} trees"
+
+
 def _decision_tree(members, seed):
     return Single(_tree(members[0], seed, ccp_alpha=members[0]["alpha"]))
 
@@ -161,7 +165,7 @@ FAMILIES = {
     "bagged trees": Family(
         _bagged,
         {**_TREE, "trees": N_BAGGED},
-        lambda member: f"{_style(member)}, {member['trees']} trees",
+        lambda member: _style(member) + _trees(member, N_BAGGED),
         _TREE_FORMS,
         takes_missing=True,
     ),
@@ -187,7 +191,7 @@ FAMILIES = {
     "random forests": Family(
         _forest,
         {"features": 4, "trees": N_FOREST},
-        lambda member: f"{member['features']} features, {member['trees']} trees",
+        lambda member: f"{member['features']} features" + _trees(member, N_FOREST),
         _TREE_FORMS,
         takes_missing=True,
     ),
@@ -216,7 +220,10 @@ FAMILIES = {
         ("weights", "number"),
     ),
     "naive Bayes": Family(
-        _naive_bayes, {"kind": "Gaussian"}, lambda member: member["kind"], (NUMBERS, CODES, BINS)
+        _naive_bayes,
+        {"kind": "Gaussian"},
+        lambda member: "Gaussian" if member["kind"] == "Gaussian" else "",
+        (NUMBERS, CODES, BINS),
     ),
     "Bayesian network": Family(
         make_network,
