@@ -39,7 +39,7 @@ class SelectionReport:
         parts = ["hillclimb"] + ([part] if part not in (None, "hillclimb") else [])
         scores = {one: _scores(selector, one) for one in parts}
         name = judge_of(selector.metric, store).name
-        return cls(name, _families(selector), pd.DataFrame(scores))
+        return cls(name, families_of(selector), pd.DataFrame(scores))
 
     def __str__(self):
         chosen = self.families[self.families["weight"] > 0]
@@ -58,7 +58,18 @@ class SelectionReport:
         return "\n".join(lines)
 
 
-def _families(selector):
+def families_of(selector):
+    """The weight of each family, and the numbers of its models.
+
+    Parameters
+    ----------
+    selector : EnsembleSelector or WeightedEnsemble
+
+    Returns
+    -------
+    pandas.DataFrame by family
+        As `SelectionReport.families`.
+    """
     weights = selector.weights_
     settings = selector.store_.settings
     family = settings[FAMILY].astype(str) if FAMILY in settings else pd.Series(weights.index)
