@@ -8,10 +8,16 @@ from typing import ClassVar
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
 # Names of parameters in Python -> arguments or options of the commands.
-_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
+_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
-_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_bootstrap": "bootstrap"}
+_OPTIONS = {
+    "y": "label",
+    "bins": "discretize",
+    "penalties": "penalty",
+    "cv": "folds",
+    "n_bootstrap": "bootstrap",
+}
 
 
 class _OptionWords(Words):
@@ -29,6 +35,7 @@ class _OptionWords(Words):
         "no limit": "leave it out for a full search",
         "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
         "show more": "More rows or fewer variables (--ignore) may show more.",
+        "write predictions": "`PredictionStore.save` in Python writes one; a CSV file will do, too",
     }
 
     def parameter(self, name):

@@ -8,6 +8,7 @@ import pandas as pd
 from bnmtl.ensembles.judges import judge_of
 
 FAMILY = "family"
+_MOST_NAMED = 8
 _ENSEMBLE, _BEST, _MEAN = "ensemble", "best single model", "mean of all models"
 
 
@@ -41,14 +42,22 @@ class SelectionReport:
         name = judge_of(selector.metric, store).name
         return cls(name, families_of(selector), pd.DataFrame(scores))
 
-    def __str__(self):
+    def chosen_in_words(self):
+        """Say which families were chosen."""
         chosen = self.families[self.families["weight"] > 0]
-        families = [f"{name} ({weight:.0%})" for name, weight in chosen["weight"].items()]
+        families = [f"{name} ({_percent(weight)})" for name, weight in chosen["weight"].items()]
+        more = len(families) - _MOST_NAMED
+        families = families[:_MOST_NAMED] + ([f"and {more} more"] if more > 0 else [])
+        return (
+            f"The ensemble has {int(chosen['chosen'].sum())} of "
+            f"{int(self.families['models'].sum())} models: {', '.join(families)}."
+        )
+
+    def __str__(self):
         selected, other = self.scores.columns[0], self.scores.columns[-1]
         ensemble, best, mean = self.scores[other]
         lines = [
-            f"{int(chosen['chosen'].sum())} of {int(self.families['models'].sum())} models have a "
-            f"weight: {', '.join(families[:8])}{', ...' if len(families) > 8 else ''}.",
+            self.chosen_in_words(),
             f"On the part {other}, {self.metric} is {ensemble:.4f}; the best single model has "
             f"{best:.4f}, the mean of all models {mean:.4f}.",
         ]
@@ -56,6 +65,10 @@ class SelectionReport:
             score = self.scores.loc[_ENSEMBLE, selected]
             lines.append(f"On the cases of selection the ensemble has {score:.4f}.")
         return "\n".join(lines)
+
+
+def _percent(weight):
+    return f"{weight:.0%}" if weight >= 0.005 else "below 1%"
 
 
 def families_of(selector):
