@@ -1,5 +1,6 @@
 """Errors of users in terms of the command line: one sentence that names options."""
 
+import contextlib
 import os
 from difflib import get_close_matches
 from pathlib import Path
@@ -88,6 +89,17 @@ def in_options(message):
         # The limit of a stage is only a part of the user's time limit.
         message.found = None
     return message.render(OPTION_WORDS)
+
+
+@contextlib.contextmanager
+def renamed(argument, option):
+    """Name an option in mistakes raised in the block, instead of an argument in Python."""
+    try:
+        yield
+    except (InputError, InputTypeError) as mistake:
+        if mistake.argument == argument:
+            mistake.argument = option
+        raise
 
 
 def _missing(parameter):

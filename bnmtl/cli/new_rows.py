@@ -1,6 +1,7 @@
 """New cases of `bnmtl select --predict`, and their predictions by the selected ensemble."""
 
 from bnmtl.cli.columns import check_new_columns
+from bnmtl.cli.messages import renamed
 from bnmtl.ensembles.csv import probabilities
 from bnmtl.errors import InputError, located
 
@@ -61,5 +62,5 @@ def predictions_of(selector, rows):
     InputError
         If a model of the ensemble is missing.
     """
-    with located(argument="rows"):
+    with renamed("part", "rows"):
         return selector.predict_proba(rows)

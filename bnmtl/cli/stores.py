@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from bnmtl.cli.messages import renamed
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.csv import from_tables, no_label
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB
-from bnmtl.errors import InputError, located
+from bnmtl.errors import InputError
 
 TEST = "test"
 _LABEL = "y"  # unless the option names another column
@@ -42,7 +43,7 @@ def _opened(options):
         rule, found = "must come with a CSV file", "{folder} is a folder with all its predictions"
         remedies = "give the test cases when STORE is made, with `bnmtl library --test TABLE`"
         raise InputError("test", rule, found=found, remedies=remedies, folder=options.store)
-    with located(argument="store"):
+    with renamed("folder", "store"):
         return PredictionStore.open(options.store)
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bnmtl.errors import InputError, located
+from bnmtl.wording import Bare
 
 
 def read_csv(paths, label, first):
@@ -84,7 +85,8 @@ def probabilities(table):
         wrong = ~((columns[name] >= 0) & (columns[name] <= 1))
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
-            value = str(table[name].iloc[row])
+            value = table[name].iloc[row]
+            value = Bare("no value") if pd.isna(value) else str(value)
             rule = "must be probabilities from 0 to 1"
             found = "row {row} below the header has {value}"
             remedies = "calibrate scores", "leave the column out if it is not a model"
