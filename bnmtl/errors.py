@@ -48,6 +48,7 @@ class Words:
         "no limit": "leave it None for a full search",
         "settle more": "More rows or fewer variables may settle more of them",
         "show more": "More rows or fewer variables may show more.",
+        "write predictions": "write one with `PredictionStore.save`",
     }
 
     def parameter(self, name):

@@ -226,7 +226,7 @@ def test_from_csv(tmp_path):
     [
         ("a,b\n0.1,0.2\n", "`label` must be a column of the file, which has `a`, `b`, got 'y'"),
         ("a,y\n0.1,0\n1.5,1\n", "column `a` must be probabilities.*row 2 .* has `1.5`"),
-        ("a,y\n0.1,0\n,1\n", "column `a` must be probabilities.*row 2 .* has `nan`"),
+        ("a,y\n0.1,0\n,1\n", "column `a` must be probabilities.*row 2 .* has no value"),
         ("a,y\n0.1,0\nx,1\n", "column `a` must be probabilities.*row 2 .* has `x`"),
         ("", "must be a CSV file"),
     ],

@@ -15,6 +15,7 @@ from bnmtl.cli.options import (
     Options,
     PredictOptions,
     RelateOptions,
+    SelectOptions,
     takes_options,
 )
 from bnmtl.errors import InputError
@@ -22,7 +23,7 @@ from bnmtl.errors import InputError
 _MISTAKE = 2
 _INTERRUPTED = 130
 # Output folders that users need not name.
-_FOLDERS = (Options.out, RelateOptions.out, CalibrateOptions.out)
+_FOLDERS = (Options.out, RelateOptions.out, CalibrateOptions.out, SelectOptions.out)
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -125,6 +126,17 @@ def calibrate(options):
     reliability.png, report.html and run.json to DIR; with --apply only scores.csv and run.json.
     """
     _run("calibrate" if options.apply is None else "apply", options)
+
+
+@app.command()
+@takes_options(SelectOptions)
+def select(options):
+    """Select an ensemble from the predictions of many models, for one metric.
+
+    Writes weights.csv, trajectory.csv, predictions.csv, unused_cases.csv,
+    pictures, report.html and run.json to DIR; with --predict also predicted.csv.
+    """
+    _run("select", options, has_progress=True)
 
 
 def _run(command, options, has_progress=False):

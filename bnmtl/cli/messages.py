@@ -1,5 +1,6 @@
 """Errors of users in terms of the command line: one sentence that names options."""
 
+import contextlib
 import os
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,10 +9,16 @@ from typing import ClassVar
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
 # Names of parameters in Python -> arguments or options of the commands.
-_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
+_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
-_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_bootstrap": "bootstrap"}
+_OPTIONS = {
+    "y": "label",
+    "bins": "discretize",
+    "penalties": "penalty",
+    "cv": "folds",
+    "n_bootstrap": "bootstrap",
+}
 
 
 class _OptionWords(Words):
@@ -29,6 +36,7 @@ class _OptionWords(Words):
         "no limit": "leave it out for a full search",
         "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
         "show more": "More rows or fewer variables (--ignore) may show more.",
+        "write predictions": "`PredictionStore.save` in Python writes one; a CSV file will do, too",
     }
 
     def parameter(self, name):
@@ -81,6 +89,17 @@ def in_options(message):
         # The limit of a stage is only a part of the user's time limit.
         message.found = None
     return message.render(OPTION_WORDS)
+
+
+@contextlib.contextmanager
+def renamed(argument, option):
+    """Name an option in mistakes raised in the block, instead of an argument in Python."""
+    try:
+        yield
+    except (InputError, InputTypeError) as mistake:
+        if mistake.argument == argument:
+            mistake.argument = option
+        raise
 
 
 def _missing(parameter):

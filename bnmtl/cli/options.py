@@ -58,10 +58,20 @@ def _choice(words, help, default=None):
 def _whole(least):
     """Return a check that an option is an integer of at least `least`."""
 
+    return _check("must be a whole number of at least {least}", _as_whole(least), least=least)
+
+
+def _whole_or(word, least):
+    """Return a check that an option is a word or an integer of at least `least`."""
+    rule = f"must be {word} or a whole number of at least {{least}}"
+    return _check(rule, _as_whole(least), word, least=least)
+
+
+def _as_whole(least):
     def parse(text):
         return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
 
-    return _check("must be a whole number of at least {least}", parse, least=least)
+    return parse
 
 
 def _number(rule, is_right, *words):
@@ -79,9 +89,14 @@ def _text(rule):
     return _check(rule, lambda text: text if text.strip() else None)
 
 
+def _flag(name, help):
+    """Return a field for an option without a value."""
+    return field(default=False, metadata={_OPTION: typer.Option(name, help=help)})
+
+
 def _force(help):
     """Return a field for the option that permits overwriting."""
-    return field(default=False, metadata={_OPTION: typer.Option("--force", help=help)})
+    return _flag("--force", help)
 
 
 _FILE, _NAME = _text("must name a file"), _text("must be a name")
@@ -91,6 +106,8 @@ _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
 _SHARE = _number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
 _SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
 _SMOOTHING = _number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
+_COUNT = _whole_or("auto", 0)
+_KEPT = _number("sweep or a number above 0 and at most 1", lambda x: 0 < x <= 1, "sweep")
 _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
@@ -312,6 +329,64 @@ class CalibrateOptions:
         "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", _FILE
     )
     out: str = _option("DIR", "Output folder.", default="bnmtl-calibrate")
+    force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectOptions:
+    """The options of `bnmtl select`."""
+
+    store: str = _argument(
+        "STORE",
+        "Folder with the predictions of many models, or CSV or Parquet file: one column per model "
+        "with the probability of the second of two labels, sorted, and one with the labels.",
+        _FILE,
+    )
+    metric: str = _option(
+        "M",
+        "What the ensemble is selected for: accuracy, f-score, lift, roc-area, average-precision, "
+        "break-even-point, root-mean-squared-error or cross-entropy.",
+        _NAME,
+        MISSING,
+    )
+    label: str | None = _option("Y", "Column of labels of a CSV file (default y).", _NAME)
+    test: str | None = _option(
+        "CSV",
+        "Further cases, with the columns of STORE, to see how good the ensemble is (default: the "
+        "part test of STORE, or five folds).",
+        _FILE,
+    )
+    predict: str | None = _option(
+        "ROWS", "New cases to predict, with one column per model; others are kept.", _FILE
+    )
+    bags: int = _option("N", "Bags of models, whose ensembles are averaged.", _whole(1), 20)
+    bag_fraction: float = _option("X", "Share of the models in each bag.", _SHARE, 0.5)
+    initial: int | str = _option(
+        "auto|N",
+        "Number of the best models with which a bag starts; auto is the number up to 25 with the "
+        "best mean.",
+        _COUNT,
+        "auto",
+    )
+    prune: float | str = _option(
+        "X|sweep",
+        "Share of the models, the best ones, that may be selected at all; sweep chooses it by five "
+        "folds.",
+        _KEPT,
+        1.0,
+    )
+    max_steps: int = _option("N", "Number of models that join each bag.", _whole(1), 200)
+    patience: int | None = _option(
+        "N",
+        "Steps without a better score after which a bag ends (default: it takes all steps).",
+        _whole(1),
+    )
+    no_replacement: bool = _flag("--no-replacement", "Let each model join a bag only once.")
+    seed: int = _option("N", "Random seed; the same seed gives the same result.", _whole(0), 0)
+    jobs: int | None = _option(
+        "N", "Number of threads (default: all); it does not change the result.", _whole(1)
+    )
+    out: str = _option("DIR", "Output folder.", default="bnmtl-select")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 
 

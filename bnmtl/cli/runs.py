@@ -15,7 +15,7 @@ from bnmtl.io.versions import versions
 
 _PAGE = "report.html"
 # Positional arguments, and their names in help and messages.
-_ARGUMENTS = {"paths": "PATH", "scores": "SCORES"}
+_ARGUMENTS = {"paths": "PATH", "scores": "SCORES", "store": "STORE"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,5 +162,17 @@ def apply(result):
     yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."
 
 
+def select(result):
+    """Show scores of the ensemble and of simpler ones, and what was chosen."""
+    rows = [
+        [name, *(f"{one:.4f}" for one in values)] for name, *values in result.scores.itertuples()
+    ]
+    yield Table([result.record["metric"], *result.scores], rows)
+    yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, _WIDTH)
+    yield _where(result)
+
+
 def _where(result):
     return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."

@@ -16,6 +16,7 @@ from bnmtl.ensembles.rivals import (
 from bnmtl.ensembles.selector import EnsembleSelector
 from bnmtl.ensembles.stacking import Stacking, blending
 from bnmtl.ensembles.store import PredictionStore
+from bnmtl.ensembles.unused_cases import UnusedCases
 
 __all__ = [
     "EnsembleSelector",
@@ -24,6 +25,7 @@ __all__ = [
     "PredictionStore",
     "SelectionReport",
     "Stacking",
+    "UnusedCases",
     "WeightedEnsemble",
     "basic_selection",
     "best_of_families",

@@ -1,8 +1,9 @@
-"""Predictions in CSV files: one column per model, and one with the labels."""
+"""Predictions in tables: one column per model, and one with the labels."""
 
 import pandas as pd
 
 from bnmtl.errors import InputError, located
+from bnmtl.wording import Bare
 
 
 def read_csv(paths, label, first):
@@ -20,22 +21,52 @@ def read_csv(paths, label, first):
     dict
         Arguments of `PredictionStore`.
     """
+    return from_tables({part: _read(path) for part, path in paths.items()}, label, first, paths)
+
+
+def from_tables(tables, label, first, files):
+    """Take one table per part.
+
+    Parameters
+    ----------
+    tables : dict of str to pandas.DataFrame
+    label : str
+        The column with the labels, which the part `first` must have.
+    first : str
+    files : dict of str to path
+        Where the tables are from, for messages.
+
+    Returns
+    -------
+    dict
+        Arguments of `PredictionStore`.
+    """
     predictions, y, names = {}, {}, None
-    for part, path in paths.items():
-        frame = _read(path)
-        if label in frame:
-            y[part] = frame.pop(label).to_numpy()
+    for part, table in tables.items():
+        if label in table:
+            y[part] = table[label].to_numpy()
         elif part == first:
-            rule = "must be a column of the file, which has {columns}"
-            raise InputError("label", rule, label, file=path, columns=list(frame))
-        names = list(frame) if names is None else names
-        if sorted(frame) != sorted(names):
-            other = sorted(set(frame) ^ set(names))[0]
+            raise no_label(label, table, files[part])
+        table = table.drop(columns=label, errors="ignore")
+        names = list(table) if names is None else names
+        if sorted(table) != sorted(names):
+            other = sorted(set(table) ^ set(names))[0]
             rule = "must have the models of the other files"
-            raise InputError(rule=rule, found="not all have {name}", file=path, name=other)
-        with located(file=path):
-            predictions[part] = _numbers(frame[names])
+            found = "not all have {name}"
+            raise InputError(rule=rule, found=found, file=files[part], name=other)
+        with located(file=files[part]):
+            predictions[part] = probabilities(table[names])
+    n_classes = pd.Series(y[first]).nunique()
+    if n_classes > 2:
+        rule, found = "must have two classes in a file with one column per model", "it has {n}"
+        raise InputError("label", rule, found=found, file=files[first], n=n_classes)
     return {"predictions": predictions, "y": y, "names": names}
+
+
+def no_label(label, table, file):
+    """The error for a file without the column of labels."""
+    rule = "must be a column of the file, which has {columns}"
+    return InputError("label", rule, label, file=file, columns=list(table))
 
 
 def _read(path):
@@ -46,15 +77,19 @@ def _read(path):
         raise InputError(rule=rule, found="{reason!s}", file=path, reason=reason) from None
 
 
-def _numbers(frame):
+def probabilities(table):
     """Predictions (models, cases), or an error that names the model and the row."""
-    for name in frame:
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        wrong = ~((numbers >= 0) & (numbers <= 1))
+    columns = {}
+    for name in table:
+        columns[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+        wrong = ~((columns[name] >= 0) & (columns[name] <= 1))
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
-            value = str(frame[name].iloc[row])
+            value = table[name].iloc[row]
+            value = Bare("no value") if pd.isna(value) else str(value)
             rule = "must be probabilities from 0 to 1"
             found = "row {row} below the header has {value}"
-            raise InputError(rule=rule, found=found, column=name, row=row + 1, value=value)
-    return frame.to_numpy(float).T
+            remedies = "calibrate scores", "leave the column out if it is not a model"
+            place = {"column": name, "row": row + 1, "value": value}
+            raise InputError(rule=rule, found=found, remedies=remedies, **place)
+    return pd.DataFrame(columns, index=table.index).to_numpy(float).T

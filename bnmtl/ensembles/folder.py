@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.entries import checked_settings
-from bnmtl.errors import InputError
+from bnmtl.errors import Action, InputError
 from bnmtl.writing import replacing_folder, write_whole
 
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
@@ -153,7 +153,7 @@ def _read_record(path):
     if not file.is_file():
         rule, found = "must be a folder of predictions", "{folder} has no {name}"
         detail = {"folder": str(path), "name": RECORD}
-        remedies = "write one with `PredictionStore.save`"
+        remedies = Action("write predictions")
         raise InputError("folder", rule, found=found, remedies=remedies, **detail)
     try:
         record = json.loads(file.read_text(encoding="utf-8"))

@@ -20,6 +20,7 @@ BINARY = (
     *LOSSES,
 )
 MULTICLASS = ("accuracy", *LOSSES)
+_TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ def judge_of(metric, store, part="hillclimb"):
     check_choice("metric", name, names, remedies=remedies)
     sign = -1 if name in LOSSES else 1
     return Judge(name, getattr(metrics, name), sign, cases.y, cases.weights)
+
+
+def title_of(judge):
+    """The name of the metric of a judge as people write it."""
+    return _TITLES.get(judge.name, judge.name.replace("_", " "))
 
 
 def _list(names):

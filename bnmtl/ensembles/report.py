@@ -8,6 +8,7 @@ import pandas as pd
 from bnmtl.ensembles.judges import judge_of
 
 FAMILY = "family"
+_MOST_NAMED = 8
 _ENSEMBLE, _BEST, _MEAN = "ensemble", "best single model", "mean of all models"
 
 
@@ -39,16 +40,24 @@ class SelectionReport:
         parts = ["hillclimb"] + ([part] if part not in (None, "hillclimb") else [])
         scores = {one: _scores(selector, one) for one in parts}
         name = judge_of(selector.metric, store).name
-        return cls(name, _families(selector), pd.DataFrame(scores))
+        return cls(name, families_of(selector), pd.DataFrame(scores))
+
+    def chosen_in_words(self):
+        """Say which families were chosen."""
+        chosen = self.families[self.families["weight"] > 0]
+        families = [f"{name} ({_percent(weight)})" for name, weight in chosen["weight"].items()]
+        more = len(families) - _MOST_NAMED
+        families = families[:_MOST_NAMED] + ([f"and {more} more"] if more > 0 else [])
+        return (
+            f"The ensemble has {int(chosen['chosen'].sum())} of "
+            f"{int(self.families['models'].sum())} models: {', '.join(families)}."
+        )
 
     def __str__(self):
-        chosen = self.families[self.families["weight"] > 0]
-        families = [f"{name} ({weight:.0%})" for name, weight in chosen["weight"].items()]
         selected, other = self.scores.columns[0], self.scores.columns[-1]
         ensemble, best, mean = self.scores[other]
         lines = [
-            f"{int(chosen['chosen'].sum())} of {int(self.families['models'].sum())} models have a "
-            f"weight: {', '.join(families[:8])}{', ...' if len(families) > 8 else ''}.",
+            self.chosen_in_words(),
             f"On the part {other}, {self.metric} is {ensemble:.4f}; the best single model has "
             f"{best:.4f}, the mean of all models {mean:.4f}.",
         ]
@@ -58,7 +67,22 @@ class SelectionReport:
         return "\n".join(lines)
 
 
-def _families(selector):
+def _percent(weight):
+    return f"{weight:.0%}" if weight >= 0.005 else "below 1%"
+
+
+def families_of(selector):
+    """The weight of each family, and the numbers of its models.
+
+    Parameters
+    ----------
+    selector : EnsembleSelector or WeightedEnsemble
+
+    Returns
+    -------
+    pandas.DataFrame by family
+        As `SelectionReport.families`.
+    """
     weights = selector.weights_
     settings = selector.store_.settings
     family = settings[FAMILY].astype(str) if FAMILY in settings else pd.Series(weights.index)

@@ -1,9 +1,10 @@
-"""Plots of configurations, tasks and predictions; matplotlib is loaded on first use."""
+"""Plots of configurations, tasks, predictions and ensembles; matplotlib is loaded on first use."""
 
 from bnmtl.plotting.borrowing import borrowing
 from bnmtl.plotting.calibrating import calibration_panel, learning_curves
 from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
+from bnmtl.plotting.ensembles import hillclimb_sizes, pruning, trajectory, weights
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
@@ -22,10 +23,14 @@ __all__ = [
     "dags",
     "dendrogram",
     "distances",
+    "hillclimb_sizes",
     "learning_curves",
     "penalties",
     "png",
+    "pruning",
     "relatedness",
     "reliability",
     "svg",
+    "trajectory",
+    "weights",
 ]

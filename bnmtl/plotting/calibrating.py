@@ -4,44 +4,31 @@ import textwrap
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from bnmtl.calibration import reliability as reliability_table
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_cases
 from bnmtl.plotting.dissimilarities import check_label
-from bnmtl.plotting.drawing import (
-    ABSENT,
-    COLORS,
-    INK,
-    LEGEND_ROW,
-    PAD,
-    SAMPLE,
-    draw_legend,
-    draw_text,
-    entry_width,
-    flow,
-    framed_axes,
-    new_figure,
-)
-from bnmtl.plotting.fonts import families, warn_of_boxes
+from bnmtl.plotting.drawing import ABSENT, COLORS, INK, PAD, SAMPLE, draw_text, framed_axes
+from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.lines import (
+    METHOD_COLORS,
+    Style,
+    check_lines,
+    draw_lines,
+    line_sample,
+    styles_of,
+)
 from bnmtl.plotting.predictions import check_calibrator, draw_curve, draw_histogram, draw_points
 from bnmtl.plotting.table import shorten
-from bnmtl.plotting.widths import check_has
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import type_of
 
-# The colors of arcs and others of Okabe and Ito: with the markers, 42 distinguishable methods.
-_METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
-_MARKERS = "os^DvPX"
 _UNCALIBRATED = "uncalibrated"
-_COLUMNS = ["method", "size", "value"]
 
-# Sizes of both plots, in points.
 _HEADING = 9  # size of letters
 _HEADING_WRAP, _HEADING_LINE = 19, 11.0  # characters in a line, height of a line
-# Sizes of the panel.
+# Sizes of the panel, in points.
 _SIDE = 112.0  # of a diagram
 _HISTOGRAM = 30.0  # height
 _WITHIN, _BETWEEN = 6.0, 16.0  # inside a cell and from one to the next
@@ -49,10 +36,6 @@ _CELL = _SIDE + _WITHIN + _HISTOGRAM  # height
 _LEFT, _FOOT = 62.0, 36.0  # for headings, captions and numbers
 _CAPTION = 32.0  # from a cell to the label of its vertical axis
 _HEAD = 18.0
-# Sizes of learning curves.
-_SINGLE, _ONE_OF_MANY = (310.0, 220.0), (190.0, 160.0)
-_MOST_ACROSS = 3
-_NUMBER = 26.0  # width of a size on the axis
 
 
 def calibration_panel(y, predictions, bins=10, calibrators=None):
@@ -107,7 +90,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     fits = _inner_names(curves)
     tables = _tables(y, predictions, bins)
     # The first color is for the points.
-    colors = {name: _METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
+    colors = {name: METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
     warn_of_boxes(map(str, [*models, *stages, *fits]))
     figure, corners = _headed_figure(models, stages, set(tables), colors)
     highest = max((one["count"] / one["count"].sum()).max() for one in tables.values())
@@ -178,7 +161,8 @@ def _headed_figure(models, stages, present, colors):
     head = _HEAD + (max(map(len, columns)) - 1) * _HEADING_LINE
     body = (_LEFT + len(columns) * across - _BETWEEN, head + len(rows) * down - _BETWEEN + _FOOT)
     entries = [(_draw_diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
-    entries += [(_line_sample(color), f"fitted: {shorten(name)}") for name, color in colors.items()]
+    for name, color in colors.items():
+        entries.append((line_sample(Style(color)), f"fitted: {shorten(name)}"))
     axes = framed_axes(*body, "headings", entries)
     style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center"}
     corners = {}
@@ -238,14 +222,6 @@ def _draw_observed(axes, x, y):
     axes.errorbar(middle, y, yerr=6, fmt="o", color=COLORS["all"], markersize=4, linewidth=1)
 
 
-def _line_sample(color, linestyle="-", marker=""):
-    def draw(axes, x, y):
-        axes.plot([x, x + SAMPLE], [y, y], linestyle, color=color, linewidth=1.2)
-        axes.plot(x + SAMPLE / 2, y, marker, color=color, markersize=4)
-
-    return draw
-
-
 def learning_curves(table, by=None, ylabel="root mean squared error"):
     """Plot the error of calibrated probabilities by the number of calibration cases.
 
@@ -280,6 +256,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> sizes, values = [32, 32, 64, 64] * 2, [0.5, 0.4, 0.4, 0.3, 0.6, 0.5, 0.4, 0.3]
     >>> methods = ["Platt"] * 4 + ["isotonic"] * 4
     >>> table = pd.DataFrame({"method": methods, "size": sizes, "value": values})
@@ -287,94 +264,11 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     >>> [line.get_label() for line in axes.lines]
     ['Platt', 'isotonic']
     """
-    _check_table(table, by)
+    check_lines(table, "size", by, "of `bnmtl.calibration.learning_curve`")
     check_label("ylabel", ylabel)
-    styles = _styles(table["method"])
-    panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
-    warn_of_boxes([*map(str, [*styles, *panels]), ylabel])
-    n_across = 2 if len(panels) == 4 else min(len(panels), _MOST_ACROSS)
-    n_down = -(-len(panels) // n_across)
-    size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
-    entries = [(_line_sample(*style), shorten(name)) for name, style in styles.items()]
-    width = max(n_across * size[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
-    legend = flow(entries, width - 2 * PAD)
-    foot = len(legend) * LEGEND_ROW + PAD / 2
-    height = n_down * size[1] + foot
-    figure = new_figure(width, height)
-    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    for i, (name, rows) in enumerate(panels.items()):
-        axes = figure.add_subplot(n_down, n_across, i + 1, label=f"learning curves {name}".strip())
-        _draw_learning_curves(axes, rows, styles)
-        _set_sizes(axes, sorted(rows["size"].unique()), size[0])
-        axes.set_title(shorten(name), fontsize=_HEADING, color=INK, **_as_it_is(name))
-        if i % n_across == 0:
-            axes.set_ylabel(ylabel, fontsize=8, color=INK, **_as_it_is(ylabel))
-        if i + n_across >= len(panels):
-            axes.set_xlabel("calibration cases", fontsize=8, color=INK)
-    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
-    return figure
-
-
-def _as_it_is(text):
-    """Style of a text with literal `$`."""
-    return {"fontfamily": families(str(text)), "parse_math": False}
-
-
-def _check_table(table, by):
-    if not isinstance(table, pd.DataFrame) or table.empty:
-        given = Bare("an empty one") if isinstance(table, pd.DataFrame) else type_of(table)
-        rule = "must be a DataFrame of `bnmtl.calibration.learning_curve`"
-        raise InputTypeError("table", rule, given)
-    check_has("table", table, _COLUMNS, "that of `bnmtl.calibration.learning_curve`")
-    for column in ("size", "value"):
-        if not is_numeric_dtype(table[column]) or table[column].isna().any():
-            rule, remedy = "must hold a number in every row", "drop the rows that lack one"
-            given = Bare(table[column].dtype)
-            raise InputError("table", rule, given, remedies=remedy, column=column)
     if (table["size"] < 1).any():
         least, remedy = float(table["size"].min()), "leave such rows out"
         raise InputError("table", "must be 1 or more", least, remedies=remedy, column="size")
-    if by is not None and (not isinstance(by, str) or by not in table):
-        rule = "must be a column of {table}, one of {columns}"
-        raise InputError("by", rule, by, columns=list(table))
-
-
-def _styles(methods):
-    """Color, line style and marker of each method; uncalibrated scores come last."""
-    names = [name for name in methods.unique() if name != _UNCALIBRATED]
-    styles = {
-        name: (_METHOD_COLORS[i % len(_METHOD_COLORS)], "-", _MARKERS[i % len(_MARKERS)])
-        for i, name in enumerate(names)
-    }
-    if len(names) < methods.nunique():
-        styles[_UNCALIBRATED] = (ABSENT, "--", "")
-    return styles
-
-
-def _draw_learning_curves(axes, table, styles):
-    for name, (color, line, marker) in styles.items():
-        values = table[table["method"] == name].groupby("size")["value"].agg(["mean", "sem"])
-        if values.empty:
-            continue
-        style = {"color": color, "linewidth": 1.2, "markersize": 4}
-        axes.plot(values.index, values["mean"], line, marker=marker, label=name, **style)
-        if name != _UNCALIBRATED:
-            # A single row has no standard error.
-            style = {"fmt": "none", "ecolor": color, "elinewidth": 1}
-            axes.errorbar(values.index, values["mean"], yerr=values["sem"].fillna(0), **style)
-
-
-def _set_sizes(axes, sizes, width):
-    """Mark every size on a logarithmic axis and label those for which there is room."""
-    axes.set_xscale("log", base=2)
-    places = np.log2(sizes)
-    per_point = max(places[-1] - places[0], 1) / (width - 60)
-    written = [len(sizes) - 1]
-    for i in range(len(sizes) - 2, -1, -1):
-        if places[written[-1]] - places[i] >= _NUMBER * per_point:
-            written.append(i)
-    axes.set_xticks(sizes, [str(one) if i in written else "" for i, one in enumerate(sizes)])
-    axes.minorticks_off()
-    axes.tick_params(labelsize=8)
-    axes.ticklabel_format(axis="y", useOffset=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    styles = styles_of(table["method"], _UNCALIBRATED, has_bars=False)
+    captions = "calibration cases", ylabel
+    return draw_lines(table, "size", by, styles, "learning curves", captions)

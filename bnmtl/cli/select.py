@@ -1,0 +1,178 @@
+"""One run of `bnmtl select`: predictions of many models in, an ensemble and its quality out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.cli.columns import without_points
+from bnmtl.cli.new_rows import class_columns, predictions_of, read_new_rows
+from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.stores import TEST, read_store
+from bnmtl.ensembles import EnsembleSelector, SelectionReport, UnusedCases
+from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.store import HILLCLIMB
+from bnmtl.reports.selected import write as write_report
+
+_PREDICTED = "predicted.csv"
+_FILES = (
+    *("weights.csv", "trajectory.csv", "predictions.csv", "unused_cases.csv", _PREDICTED),
+    *("pruning.csv", "weights.png", "trajectory.png", "pruning.png", "report.html"),
+)
+
+
+@dataclass(frozen=True)
+class Result(FolderResult):
+    """The result of a run.
+
+    Attributes
+    ----------
+    scores : pandas.DataFrame
+        Of the ensemble, the best single model and the mean of all models, on the cases of selection
+        and on cases that were not used.
+    """
+
+    scores: pd.DataFrame
+
+
+def run(options, progress=None):
+    """Check the input, select an ensemble and write the folder of one run.
+
+    Parameters
+    ----------
+    options : SelectOptions
+    progress : callable, optional
+        Called with every `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the options or the data are invalid; nothing is written then.
+    """
+    with new_run("select", options, _FILES) as run:
+        store = read_store(options)
+        judge_of(options.metric, store)  # a mistake in the name should not cost the user time
+        rows = None if options.predict is None else read_new_rows(options.predict, store)
+        run.lap("reading")
+        has_test = TEST in store.parts and store.parts[TEST].y is not None
+        selector = _selector(options, progress).fit(store, monitor=TEST if has_test else None)
+        run.lap("selecting")
+        contents = {} if rows is None else {_PREDICTED: _predicted(selector, rows)}
+        unused = UnusedCases.on_part(selector) if has_test else UnusedCases.by_folds(selector)
+        run.lap("unused cases")
+        report, scores = selector.report(HILLCLIMB), _scores(selector, unused)
+        figures = _draw(selector)
+        run.lap("pictures")
+
+        def write_page(path, record, seconds):
+            settings = as_options(record["settings"])
+            write_report(path, record, scores, report.families, figures, settings, seconds)
+
+        contents |= _tables(selector, unused) | figures
+        record = run.write(_record(selector, report, unused), contents, write_page)
+    return Result(scores, folder=run.folder.path, record=record)
+
+
+def _selector(options, progress):
+    return EnsembleSelector(
+        options.metric,
+        initial=options.initial,
+        bags=options.bags,
+        bag_fraction=options.bag_fraction,
+        prune=options.prune,
+        max_steps=options.max_steps,
+        patience=options.patience,
+        replacement=not options.no_replacement,
+        random_state=options.seed,
+        n_jobs=-1 if options.jobs is None else options.jobs,
+        progress=progress or False,
+    )
+
+
+def _predicted(selector, rows):
+    """The columns of new cases that are not models, and their probabilities."""
+    p = predictions_of(selector, rows)
+    kept = without_points(rows.drop(columns=[n for n in selector.store_.names if n in rows]))
+    return kept.assign(**dict(zip(class_columns(selector.classes_), p.T, strict=True)))
+
+
+def _scores(selector, unused):
+    """Scores by method on the cases of selection and on unused ones."""
+    selected = SelectionReport.of(selector, HILLCLIMB).scores[HILLCLIMB]
+    return pd.DataFrame({"cases of selection": selected, "unused cases": unused.scores})
+
+
+def _draw(selector):
+    from bnmtl import plotting
+
+    figures = {
+        "weights.png": plotting.weights(selector),
+        "trajectory.png": plotting.trajectory(selector),
+    }
+    if len(selector.prune_scores_):
+        figures["pruning.png"] = plotting.pruning(selector)
+    return figures
+
+
+def _tables(selector, unused):
+    """The files with tables, by name."""
+    store = selector.store_
+    weights = pd.concat(
+        [
+            selector.weights_,
+            store.score(selector.metric).rename("score"),
+            store.settings.drop(columns=["weight", "score"], errors="ignore"),
+        ],
+        axis=1,
+    ).reset_index(names="model")
+    tables = {
+        "weights.csv": weights.sort_values(["weight", "model"], ascending=[False, True]),
+        "trajectory.csv": selector.trajectory_,
+        "predictions.csv": _predictions(selector),
+        "unused_cases.csv": unused.table.reset_index(),
+    }
+    if len(selector.prune_scores_):
+        tables["pruning.csv"] = selector.prune_scores_.rename("score").reset_index()
+    return tables
+
+
+def _predictions(selector):
+    """The probabilities of all cases of the store."""
+    store, parts = selector.store_, []
+    for name, part in store.parts.items():
+        columns = {"part": name, "case": np.arange(1, part.n_cases + 1)}
+        columns["label"] = None if part.y is None else store.classes[part.y]
+        p = selector.predict_proba(name)
+        columns |= dict(zip(class_columns(store.classes), p.T, strict=True))
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts)
+
+
+def _record(selector, report, unused):
+    """The entries of run.json that are specific to this command."""
+    store = selector.store_
+    words = report.chosen_in_words(), unused.gain_in_words(), unused.optimism_in_words()
+    return {
+        "tasks": [{"name": name, "rows": part.n_cases} for name, part in store.parts.items()],
+        "metric": unused.metric,
+        "smaller_is_better": bool(judge_of(selector.metric, store).natural(1) < 0),
+        "classes": store.classes.tolist(),
+        "models": store.n_models,
+        "different_models": selector.n_models_,
+        "initial": selector.initial_,
+        "prune": selector.prune_,
+        "score": selector.score_,
+        "unused_cases": {
+            "part": unused.part,
+            "scores": unused.scores.to_dict(),
+            "gain": unused.gain,
+            "standard_error": unused.standard_error,
+            "optimism": unused.optimism,
+        },
+        "families": report.families.to_dict("index"),
+        "verdict": list(words),
+    }

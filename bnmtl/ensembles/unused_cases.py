@@ -1,0 +1,230 @@
+"""How good an ensemble is on cases on which it was not selected, beside the best single model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.ensembles.judges import judge_of, title_of
+from bnmtl.ensembles.rivals import best_single, mean_of_all
+from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
+from bnmtl.errors import InputError, check_whole
+from bnmtl.progress import Reporter
+from bnmtl.seeding import generator, seed_of
+
+ENSEMBLE, BEST, MEAN = "ensemble", "best single model", "mean of all models"
+_REPLICATES = 200
+_UNUSED = "unused"
+
+
+@dataclass(frozen=True)
+class UnusedCases:
+    """Scores on cases that were not used for selection.
+
+    Attributes
+    ----------
+    metric : str
+    table : pandas.DataFrame
+        The number of cases, and the scores of the ensemble, the best single model and the mean of
+        all models: one row for the part, or one per fold.
+    part : str or None
+        The part of the store; None for folds over the cases of selection.
+    selected : float
+        The score of the ensemble on the cases on which it was selected.
+    scores : pandas.Series
+        The mean scores over the rows of the table.
+    gain : float
+        By how much the ensemble is better than the best single model; negative if it is worse.
+    standard_error : float
+        Of the gain.
+    optimism : float
+        By how much the score on the cases of selection is better than that on unused cases.
+    """
+
+    metric: str
+    table: pd.DataFrame
+    part: str | None
+    selected: float
+    scores: pd.Series
+    gain: float
+    standard_error: float
+    optimism: float
+
+    @classmethod
+    def on_part(cls, selector, part="test"):
+        """Score a fitted selector on a part of its store.
+
+        The standard error is that of 200 bootstrap replicates of the cases of each class.
+
+        Parameters
+        ----------
+        selector : EnsembleSelector
+        part : str, default="test"
+            A part with labels.
+
+        Returns
+        -------
+        UnusedCases
+        """
+        check_is_fitted(selector)
+        store, metric = selector.store_, selector.metric
+        judge, y = judge_of(metric, store, part), store.part(part, labels=True).y
+        ensembles = _ensembles(selector, store)
+        predictions = {name: _of_part(one, part) for name, one in ensembles.items()}
+        rng = generator(seed_of(selector.random_state), "replicates")
+        groups = [np.flatnonzero(y == code) for code in np.unique(y)]
+        gains = []
+        for _ in range(_REPLICATES):
+            drawn = [rng.choice(group, len(group)) for group in groups]
+            cases = np.sort(np.concatenate(drawn))
+            drawn_judge = judge.at(cases)
+            values = [drawn_judge.of(predictions[name][cases]) for name in (ENSEMBLE, BEST)]
+            gains.append(values[0] - values[1])
+        row = {"cases": len(y), **_scored(judge, predictions)}
+        table = pd.DataFrame([row], pd.Index([part], name="part"))
+        return cls._of(selector, judge, table, part, float(np.std(gains, ddof=1)))
+
+    @classmethod
+    def by_folds(cls, selector, n_folds=5):
+        """Repeat the selection without each fold of the cases, and score it on the fold.
+
+        The best single model is that of the same cases. Selections use fewer cases than that of the
+        selector, so the scores are slightly too low. The standard error takes into account that
+        they overlap.
+
+        Parameters
+        ----------
+        selector : EnsembleSelector
+            Fitted.
+        n_folds : int, default=5
+            Fewer if a class has fewer cases.
+
+        Returns
+        -------
+        UnusedCases
+
+        Raises
+        ------
+        ValueError
+            If a class has only one case.
+
+        References
+        ----------
+        Nadeau & Bengio (2003), "Inference for the generalization error", Machine Learning 52.
+        """
+        check_is_fitted(selector)
+        check_whole("n_folds", n_folds, least=2)
+        store, seed = selector.store_, seed_of(selector.random_state)
+        y = store.part(HILLCLIMB).y
+        n_folds = _possible_folds(y, store.classes, n_folds)
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed % 2**32)
+        rows, gains = [], []
+        with Reporter(selector.progress) as report:
+            for number, (rest, fold) in enumerate(folds.split(y, y)):
+                progress = _progress(report, number, n_folds, selector.bags)
+                again = clone(selector).set_params(random_state=seed, progress=progress)
+                split = _split(store, rest, fold)
+                judge = judge_of(selector.metric, split, _UNUSED)
+                ensembles = _ensembles(again.fit(split), split)
+                predictions = {name: _of_part(one, _UNUSED) for name, one in ensembles.items()}
+                rows.append({"cases": len(fold), **_scored(judge, predictions)})
+                gains.append(judge.of(predictions[ENSEMBLE]) - judge.of(predictions[BEST]))
+        table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
+        # The variance of the mean of folds whose selections share cases.
+        variance = np.var(gains, ddof=1) * (1 / n_folds + 1 / (n_folds - 1))
+        return cls._of(selector, judge, table, None, float(np.sqrt(variance)))
+
+    @classmethod
+    def _of(cls, selector, judge, table, part, standard_error):
+        scores, sign = table[[ENSEMBLE, BEST, MEAN]].mean(), judge.natural(1)
+        return cls(
+            title_of(judge),
+            table,
+            part,
+            selector.score_,
+            scores,
+            gain=float(sign * (scores[ENSEMBLE] - scores[BEST])),
+            standard_error=standard_error,
+            optimism=float(sign * (selector.score_ - scores[ENSEMBLE])),
+        )
+
+    def __str__(self):
+        return "\n".join([self.gain_in_words(), self.optimism_in_words()])
+
+    def gain_in_words(self):
+        """Say how good the ensemble is, and by how much better than the best single model."""
+        n_cases = self.table["cases"].sum()
+        if self.part is None:
+            where = (
+                f"By {len(self.table)} folds over the {n_cases} hill-climbing cases, each scored "
+                "by what was selected on the other folds"
+            )
+        else:
+            where = f"On the {n_cases} cases of the part {self.part}, which were not used"
+        said = f"{where}, {self.metric} of the ensemble is {self.scores[ENSEMBLE]:.4f}"
+        if self.gain == 0:
+            return f"{said}, the same as that of the best single model."
+        word = "better" if self.gain > 0 else "worse"
+        chance = ", which may be chance" if abs(self.gain) < 2 * self.standard_error else ""
+        return (
+            f"{said}, {abs(self.gain):.4f} ± {self.standard_error:.4f} (standard error) {word} "
+            f"than that of the best single model, {self.scores[BEST]:.4f}{chance}."
+        )
+
+    def optimism_in_words(self):
+        """Say how far the score on the cases of selection can be trusted."""
+        said = f"On the cases of selection the ensemble has {self.selected:.4f}"
+        if self.optimism <= 0:
+            return f"{said}, which is not too optimistic here."
+        return f"{said}, which is {self.optimism:.4f} too optimistic."
+
+
+def _possible_folds(y, classes, n_folds):
+    """The number of folds for which each has a case of each class."""
+    counts = np.bincount(y, minlength=len(classes))
+    if counts.min() < 2:
+        rule, found = "must have two cases of each class or more", "{label!r} has one"
+        detail = {"label": classes.tolist()[counts.argmin()], "remedies": "add cases"}
+        raise InputError("store", rule, found=found, **detail)
+    return min(n_folds, int(counts.min()))
+
+
+def _progress(report, number, n_folds, bags):
+    """A function that reports bags of one fold as steps of all folds."""
+
+    def progress(event):
+        if event.stage == "bags":
+            report("unused cases", None, number * bags + event.done, n_folds * bags)
+
+    return progress
+
+
+def _split(store, rest, fold):
+    """A store with some cases for selection and others that are not used."""
+    part, models = store.part(HILLCLIMB), store.predictions()
+    cases = {HILLCLIMB: rest, _UNUSED: fold}
+    weights = part.weights
+    return PredictionStore(
+        {name: models[:, at] for name, at in cases.items()},
+        {name: store.classes[part.y[at]] for name, at in cases.items()},
+        store.names,
+        None if weights is None else {name: weights[at] for name, at in cases.items()},
+    )
+
+
+def _ensembles(selector, store):
+    single, mean = best_single(store, selector.metric), mean_of_all(store)
+    return {ENSEMBLE: selector, BEST: single, MEAN: mean}
+
+
+def _of_part(ensemble, part):
+    """Predictions of a part, as judges take them."""
+    p = ensemble.predict_proba(part)
+    return p[:, 1] if p.shape[1] == 2 else p
+
+
+def _scored(judge, predictions):
+    return {name: judge.natural(judge.of(p)) for name, p in predictions.items()}

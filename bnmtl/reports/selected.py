@@ -1,0 +1,120 @@
+"""One HTML page about a selected ensemble: members, scores on unused cases, growth."""
+
+from html import escape
+
+from bnmtl.reports.page import count, frame_table, image, number, write_page
+
+_DIGITS = 4
+_MOST_FAMILIES = 20
+_SAME = "Models with the same predictions count as one: {n} are different."
+
+
+def write(path, record, scores, families, figures, settings, times):
+    """Write a self-contained HTML page about the results of `bnmtl select`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write; an existing one is replaced.
+    record : dict
+        The contents of run.json.
+    scores : pandas.DataFrame
+        Scores on the cases of selection and on unused ones, one row per method.
+    families : pandas.DataFrame
+        Models, chosen models and weight by family.
+    figures : dict of str to matplotlib.figure.Figure
+        By file name.
+    settings : mapping
+        Name -> value, as shown on the page.
+    times : mapping
+        Stage -> seconds.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    sections = [
+        _scores_section(record, scores),
+        _families_section(record, families, figures["weights.png"]),
+        _growth_section(record, figures["trajectory.png"]),
+    ]
+    if "pruning.png" in figures:
+        sections.append(_pruning_section(record, figures["pruning.png"]))
+    lead = escape(" ".join(record["verdict"]))
+    return write_page(
+        path, "Selected ensemble", lead, sections, record["warnings"], settings, times
+    )
+
+
+def _scores_section(record, scores):
+    cells = scores.map(lambda value: number(value, _DIGITS))
+    best = scores.min() if record["smaller_is_better"] else scores.max()
+    for name in cells:
+        is_best = cells[name] == number(best[name], _DIGITS)
+        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
+    part = record["unused_cases"]["part"]
+    if part is None:
+        unused = (
+            "Unused cases are folds of the hill-climbing cases: the whole selection and the choice "
+            "of the best single model were repeated without each fold, and scored on it. These "
+            "selections use fewer cases than the ensemble, so their scores are slightly too low."
+        )
+    else:
+        sizes = {task["name"]: task["rows"] for task in record["tasks"]}
+        unused = f"Unused cases are the {count(sizes[part], 'case')} of the part {escape(part)}."
+    direction = "smaller" if record["smaller_is_better"] else "larger"
+    return (
+        "<h2>How good the ensemble is</h2>\n"
+        f"<p>Scores are {escape(record['metric'])}; {direction} is better, and the best of each "
+        "column is in bold. The cases of selection are those on which the members, and the best "
+        f"single model, were chosen, so both look too good on them. {unused}</p>\n"
+        f"{frame_table('method', cells)}"
+    )
+
+
+def _families_section(record, families, figure):
+    is_by_model = (families["models"] == 1).all()
+    shown = families[families["weight"] > 0][:_MOST_FAMILIES]
+    shares = shown["weight"].map(_percent)
+    cells = shown.drop(columns="weight").astype(str).assign(weight=shares)
+    cells = cells.drop(columns=["models", "chosen"] if is_by_model else [])
+    n_chosen = int(families["chosen"].sum())
+    same = _SAME.format(n=f"{record['different_models']:,}")
+    same = "" if record["different_models"] == record["models"] else f" {same}"
+    return (
+        "<h2>Which models were chosen</h2>\n"
+        f"<p>{n_chosen:,} of {count(record['models'], 'model')} have a weight.{same} The weight of "
+        "a model is the share of the members that it has, averaged over bags. weights.csv lists "
+        "all models.</p>\n"
+        f"{image(figure, 'Weight of each family')}\n"
+        f"{frame_table('model' if is_by_model else 'family', cells)}"
+    )
+
+
+def _percent(weight):
+    return f"{number(100 * weight)} %" if weight >= 0.0005 else "below 0.1 %"
+
+
+def _growth_section(record, figure):
+    bags = record["settings"]["bags"]
+    several = "" if bags == 1 else f" Each of {bags} bags is a line."
+    rest = ""
+    if record["unused_cases"]["part"] is not None:
+        rest = " Beside it are the same members on the test cases."
+    return (
+        "<h2>How it grew</h2>\n"
+        "<p>In each step the model joins with which the mean of all members is best on the cases "
+        f"of selection. The best prefix is kept, up to the dot.{several}{rest}</p>\n"
+        f"{image(figure, 'Score by number of members')}"
+    )
+
+
+def _pruning_section(record, figure):
+    share = number(100 * record["prune"], 0)
+    return (
+        "<h2>How many models are worth keeping</h2>\n"
+        f"<p>The best {share} % of the models, by their own scores, may be selected: an ensemble "
+        "of this share is best on average over five folds of the hill-climbing cases.</p>\n"
+        f"{image(figure, 'Score by share of the models kept')}"
+    )

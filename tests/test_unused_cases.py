@@ -1,0 +1,132 @@
+"""Scores on unused cases are those of selections repeated by hand, and say who is better."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases, best_single, mean_of_all
+from bnmtl.metrics import prediction
+
+pytestmark = pytest.mark.beside_kernels
+
+METHODS = ["ensemble", "best single model", "mean of all models"]
+
+
+def store(n_classes=2, n_cases=90, weights=None, n_test=60):
+    rng = np.random.default_rng(0)
+    n = n_cases + n_test
+    y = rng.permutation(np.arange(n) % n_classes)
+    noise = rng.normal(size=(10, n, n_classes)) * np.linspace(1, 3, 10)[:, None, None]
+    p = np.exp(1.5 * np.eye(n_classes)[y] + noise)
+    p /= p.sum(axis=2, keepdims=True)
+    parts = {"hillclimb": np.arange(n_cases), "test": np.arange(n_cases, n)}
+    return PredictionStore(
+        {part: p[:, at] for part, at in parts.items()},
+        {part: np.array(["no", "so", "yes"])[y[at]] for part, at in parts.items()},
+        weights=weights,
+        settings=[{"family": "a"}] * 10,
+    )
+
+
+def fitted(given, metric="cross_entropy", **options):
+    options = {"bags": 2, "max_steps": 5, "random_state": 3, **options}
+    return EnsembleSelector(metric, **options).fit(given)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("metric", ["cross_entropy", "accuracy"])
+def test_folds_are_scored_by_what_was_selected_on_the_others(n_classes, metric):
+    given = store(n_classes)
+    selector = fitted(given, metric)
+    found = UnusedCases.by_folds(selector, n_folds=4)
+    y, p, score = given.parts["hillclimb"].y, given.predictions(), getattr(prediction, metric)
+    gains = []
+    splits = StratifiedKFold(4, shuffle=True, random_state=3).split(y, y)
+    for (rest, fold), (number, row) in zip(splits, found.table.iterrows(), strict=True):
+        part = PredictionStore(p[:, rest], given.classes[y[rest]], given.names)
+        ensembles = fitted(part, metric), best_single(part, metric), mean_of_all(part)
+        scores = []
+        for one in ensembles:
+            mean = np.tensordot(one.weights_, p[:, fold].astype(float), 1)
+            scores.append(score(y[fold], mean))
+        assert row["cases"] == len(fold) and number == len(gains) + 1
+        assert row[METHODS].tolist() == pytest.approx(scores)
+        gains.append((scores[1] - scores[0]) * (1 if metric == "cross_entropy" else -1))
+    assert found.gain == pytest.approx(np.mean(gains))
+    assert found.standard_error == pytest.approx(np.std(gains, ddof=1) * np.sqrt(1 / 4 + 1 / 3))
+    assert found.scores.tolist() == pytest.approx(found.table[METHODS].mean().tolist())
+    sign = -1 if metric == "cross_entropy" else 1
+    assert found.selected == selector.score_ and found.part is None
+    assert found.optimism == pytest.approx(sign * (selector.score_ - found.scores["ensemble"]))
+
+
+def test_a_part_is_scored_by_the_selector():
+    given = store()
+    selector = fitted(given, "accuracy")
+    found = UnusedCases.on_part(selector)
+    expected = selector.report("test").scores["test"]
+    assert found.scores.to_dict() == pytest.approx(expected.to_dict())
+    assert found.table.index.tolist() == ["test"] and found.table["cases"].tolist() == [60]
+    assert found.gain == pytest.approx(expected["ensemble"] - expected["best single model"])
+    y = given.parts["test"].y
+    single = best_single(given, "accuracy").predict_proba("test")[:, 1]
+    right = [(p >= 0.5) == y for p in (selector.predict_proba("test")[:, 1], single)]
+    differences = pd.Series(right[0].astype(int) - right[1].astype(int))
+    # Replicates keep the sizes of both classes, so the variance is the mean of those within.
+    within = differences.groupby(y).var(ddof=0).mean()
+    assert found.standard_error == pytest.approx(np.sqrt(within / len(y)), rel=0.2)
+
+
+def test_weights_count_and_functions_and_mappings_may_be_metrics():
+    weights = {"hillclimb": np.linspace(0.1, 3, 90), "test": np.linspace(0.1, 3, 60)}
+    heavy = UnusedCases.by_folds(fitted(store(weights=weights)))
+    assert (
+        heavy.scores["best single model"]
+        != UnusedCases.by_folds(fitted(store())).scores["best single model"]
+    )
+    known = UnusedCases.on_part(fitted(store(), "accuracy"))
+    plain = UnusedCases.on_part(fitted(store(), lambda y, p: prediction.accuracy(y, p)))
+    mixed = UnusedCases.on_part(fitted(store(), {"accuracy": 1.0}))
+    assert plain.scores.tolist() == known.scores.tolist()
+    assert plain.standard_error == known.standard_error
+    assert np.sign(mixed.gain) == np.sign(known.gain) and mixed.metric == "normalized score"
+
+
+def test_the_same_seed_gives_the_same():
+    for make in (UnusedCases.by_folds, UnusedCases.on_part):
+        one, two = (make(fitted(store(), "roc_area")) for _ in range(2))
+        pd.testing.assert_frame_equal(one.table, two.table)
+        assert (one.gain, one.standard_error) == (two.gain, two.standard_error)
+
+
+def test_few_cases_of_a_class():
+    p = np.random.default_rng(0).random((4, 20))
+    y = np.arange(20) < 3
+    assert len(UnusedCases.by_folds(fitted(PredictionStore(p, y))).table) == 3
+    alone = fitted(PredictionStore(p, np.arange(20) < 1))
+    with pytest.raises(ValueError, match="`store` must have two cases of each class or more; True"):
+        UnusedCases.by_folds(alone)
+    with pytest.raises(ValueError, match="`n_folds` must be a whole number"):
+        UnusedCases.by_folds(alone, n_folds=1)
+    with pytest.raises(ValueError, match="not fitted"):
+        UnusedCases.by_folds(EnsembleSelector())
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "optimism", "words", "trust"),
+    [
+        (0.1, 0.01, 0.02, "0.1000 ± 0.0100 (standard error) better than that", "is 0.0200 too op"),
+        (-0.1, 0.01, -0.02, "0.1000 ± 0.0100 (standard error) worse than", "not too optimistic"),
+        (0.01, 0.01, 0.0, "best single model, 0.8000, which may be chance.", "not too optimistic"),
+        (0.0, 0.01, 0.0, "is 0.9000, the same as that of the best", "has 0.9200, which is not"),
+    ],
+)
+def test_words(gain, error, optimism, words, trust):
+    scores = pd.Series([0.9, 0.8, 0.7], METHODS)
+    table = pd.DataFrame({"cases": [5, 5], **scores})
+    found = UnusedCases("ROC area", table, None, 0.92, scores, gain, error, optimism)
+    assert str(found).startswith("By 2 folds over the 10 hill-climbing cases, ")
+    first, second = str(found).split("\n")
+    assert words in first and trust in second
+    assert ("chance" in first) == (abs(gain) < 2 * error and gain != 0)
