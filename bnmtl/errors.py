@@ -46,6 +46,7 @@ class Words:
         "leave out": "leave the column out",
         "leave out there": "leave such columns out of that task (a task may lack variables)",
         "no limit": "leave it None for a full search",
+        "see skipped": "`skipped` of the store lists them",
         "settle more": "More rows or fewer variables may settle more of them",
         "show more": "More rows or fewer variables may show more.",
         "write predictions": "write one with `PredictionStore.save`",

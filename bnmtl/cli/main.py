@@ -12,6 +12,7 @@ from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
 from bnmtl.cli.options import (
     CalibrateOptions,
+    LibraryOptions,
     Options,
     PredictOptions,
     RelateOptions,
@@ -23,7 +24,9 @@ from bnmtl.errors import InputError
 _MISTAKE = 2
 _INTERRUPTED = 130
 # Output folders that users need not name.
-_FOLDERS = (Options.out, RelateOptions.out, CalibrateOptions.out, SelectOptions.out)
+_FOLDERS = tuple(
+    kind.out for kind in (Options, RelateOptions, CalibrateOptions, LibraryOptions, SelectOptions)
+)
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -126,6 +129,17 @@ def calibrate(options):
     reliability.png, report.html and run.json to DIR; with --apply only scores.csv and run.json.
     """
     _run("calibrate" if options.apply is None else "apply", options)
+
+
+@app.command()
+@takes_options(LibraryOptions)
+def library(options):
+    """Train a library of models, from which `bnmtl select` selects ensembles.
+
+    Writes the predictions of all models and the training rows to STORE. A build that was
+    interrupted goes on when it is started again with the same table and options.
+    """
+    _run("library", options, has_progress=True)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import ClassVar
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
 # Names of parameters in Python -> arguments or options of the commands.
-_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE"}
+_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE", "table": "TABLE"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
 _OPTIONS = {
@@ -34,6 +34,7 @@ class _OptionWords(Words):
         "leave out": "leave the column out with `--ignore C`",
         "leave out there": "leave such columns out with `--ignore C`",
         "no limit": "leave it out for a full search",
+        "see skipped": "skipped.csv in STORE lists them",
         "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
         "show more": "More rows or fewer variables (--ignore) may show more.",
         "write predictions": "`PredictionStore.save` in Python writes one; a CSV file will do, too",

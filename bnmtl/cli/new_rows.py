@@ -3,6 +3,7 @@
 from bnmtl.cli.columns import check_new_columns
 from bnmtl.cli.messages import renamed
 from bnmtl.ensembles.csv import probabilities
+from bnmtl.ensembles.library.record import training_rows
 from bnmtl.errors import InputError, located
 
 
@@ -17,15 +18,13 @@ def read_new_rows(path, store):
     Returns
     -------
     pandas.DataFrame
-        One column per model, and others. Models that will not be in the ensemble may be missing.
+        One column per model, and others; models that will not be in the ensemble may be missing.
+        Or, for a library with its training rows, the columns of these.
     """
     from bnmtl.tasks.files import read_rows
 
     if store.path is not None:
-        rule = "must come with training rows, on which the chosen models are trained again"
-        found = "{folder} keeps none"
-        remedies = "predict with each model, and give CSV files of predictions as STORE and ROWS"
-        raise InputError("predict", rule, found=found, remedies=remedies, folder=str(store.path))
+        return _read_features(path, store)
     rows = read_rows(path)
     models = [name for name in store.names if name in rows]
     if not models:
@@ -35,6 +34,24 @@ def read_new_rows(path, store):
     with located(file=path):
         probabilities(rows[models])
     check_new_columns(rows.drop(columns=models), class_columns(store.classes), "rows")
+    return rows
+
+
+def _read_features(path, store):
+    """New cases for the models of a library, which are trained again."""
+    from bnmtl.tasks.files import read_rows
+
+    if training_rows(store) is None:
+        rule = "must come with training rows, on which the chosen models are trained again"
+        found = "{folder} keeps none"
+        remedies = "predict with each model, and give CSV files of predictions as STORE and ROWS"
+        raise InputError("predict", rule, found=found, remedies=remedies, folder=str(store.path))
+    columns = store.library.known_columns
+    nominal = [name for name, known in columns.categories.items() if known is not None]
+    rows = read_rows(path, nominal)
+    with located(file=path):
+        columns.matrix(rows)
+    check_new_columns(rows, class_columns(store.classes), "rows")
     return rows
 
 
@@ -60,7 +77,11 @@ def predictions_of(selector, rows):
     Raises
     ------
     InputError
-        If a model of the ensemble is missing.
+        If a model of the ensemble is missing or cannot be trained again.
     """
-    with renamed("part", "rows"):
-        return selector.predict_proba(rows)
+    store = selector.store_
+    if store.path is None:
+        with renamed("part", "rows"):
+            return selector.predict_proba(rows)
+    X, y, hillclimb = training_rows(store)
+    return selector.refit(X, y, hillclimb=hillclimb).predict_proba(rows)

@@ -108,6 +108,7 @@ _SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
 _SMOOTHING = _number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
 _COUNT = _whole_or("auto", 0)
 _KEPT = _number("sweep or a number above 0 and at most 1", lambda x: 0 < x <= 1, "sweep")
+_POSITIVE = _number("a number above 0", lambda x: 0 < x < math.inf)
 _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
@@ -330,6 +331,49 @@ class CalibrateOptions:
     )
     out: str = _option("DIR", "Output folder.", default="bnmtl-calibrate")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryOptions:
+    """The options of `bnmtl library`."""
+
+    table: str = _argument("TABLE", "CSV or Parquet file: one row per case.", _FILE)
+    label: str = _option("Y", "Column of labels, of two classes.", _NAME, MISSING)
+    profile: str = _choice(
+        "small|thesis",
+        "Which models: about 150 in minutes, or about 1000 in hours (default small).",
+        "small",
+    )
+    test: str | None = _option(
+        "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", _FILE
+    )
+    hillclimb: float = _option(
+        "X",
+        "Share of the rows that is held out of training, for calibration and selection; not used "
+        "with --cv.",
+        _SMALL_PENALTY,
+        0.2,
+    )
+    cv: int | None = _option(
+        "K",
+        "Embedded cross-validation: each model is trained K times, and all rows are used for "
+        "calibration and selection (default: no).",
+        _whole(2),
+    )
+    time_limit: float | None = _option(
+        "S", "Seconds after which a model is skipped (default: no limit).", _POSITIVE
+    )
+    max_memory: float | None = _option(
+        "GB",
+        "Gigabytes that all processes together may have; a model that needs more than its share "
+        "is skipped (default: no limit).",
+        _POSITIVE,
+    )
+    keep_models: bool = _flag("--keep-models", "Keep the trained models in STORE.")
+    seed: int = _option("N", "Random seed; the same seed gives the same models.", _whole(0), 0)
+    jobs: int | None = _option("N", "Number of processes (default: all cores).", _whole(1))
+    out: str = _option("STORE", "Folder of the library.", default="bnmtl-library")
+    force: bool = _force("Replace another library in STORE.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,5 +174,23 @@ def select(result):
     yield _where(result)
 
 
+def library(result):
+    """Show the models by family, and how to go on."""
+    store = result.store
+    table = store.settings.assign(area=store.score("roc_area").to_numpy())
+    rows = [
+        [name, str(len(group)), f"{group['seconds'].sum() / 2:.0f}", f"{group['area'].max():.4f}"]
+        for name, group in table.groupby("family", sort=False)
+    ]
+    yield Table(["family", "models", "seconds", "best ROC area"], rows)
+    yield ""
+    raw = int((~table["calibrated"].astype(bool)).sum())
+    yield (
+        f"{count(store.n_models, 'model')} in {result.folder}: {count(raw, 'setting')}, raw and "
+        "calibrated; ROC areas on the cases of selection."
+    )
+    yield f"Next: bnmtl select {result.folder} --metric roc-area"
+
+
 def _where(result):
     return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."

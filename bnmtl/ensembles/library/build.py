@@ -25,7 +25,7 @@ from bnmtl.ensembles.library.rows import Rows, check_hillclimb
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, fits_of
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
 from bnmtl.ensembles.store import PredictionStore
-from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, warn
+from bnmtl.errors import Action, InputError, InputTypeError, check_number, check_whole, warn
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
 from bnmtl.wording import Bare
@@ -292,9 +292,9 @@ class _Build:
             if not self.store.n_models:
                 rule, found = "must have settings that can be trained", "{name}: {reason!s}"
                 raise InputError("profile", rule, found=found, name=name, reason=reason)
-            rule = "has {n} of {total} models that were skipped"
-            found = "the first is {name}: {reason!s}; `skipped` of the store lists them"
-            warn("profile", rule, found=found, name=name, reason=reason, **details)
+            rule, found = "has {n} of {total:setting} that were skipped", "first {name}: {reason!s}"
+            details |= {"remedies": Action("see skipped"), "name": name, "reason": reason}
+            warn("profile", rule, found=found, **details)
         return self.store
 
 

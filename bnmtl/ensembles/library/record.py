@@ -5,7 +5,6 @@
 be trained.
 """
 
-import io
 import json
 from dataclasses import asdict, dataclass, field, replace
 
@@ -91,21 +90,29 @@ def rows_as_bytes(columns, X, y, classes, label):
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
-def read_rows(folder, record, classes, name=ROWS):
-    """The features and labels of a file of rows; None if there is no such file.
+def training_rows(store):
+    """The rows from which the library of a store on disk was built; None if it has none.
 
     Returns
     -------
-    (DataFrame, array) or None
+    (X, y, hillclimb) or None
+        Arguments of `build_library`; ``hillclimb`` is a pair or None.
     """
-    if not (folder / name).is_file():
+    if store.library is None or store.path is None or not (store.path / ROWS).is_file():
         return None
+    X, y = _read_rows(store.path / ROWS, store)
+    given = store.path / HILLCLIMB
+    return X, y, _read_rows(given, store) if given.is_file() else None
+
+
+def _read_rows(path, store):
+    """The features and labels of a file of rows."""
+    record = store.library
     nominal = {column: str for column, known in record.columns.items() if known is not None}
-    content = io.BytesIO((folder / name).read_bytes())
     options = {"dtype": {**nominal, record.label: str}, "keep_default_na": False}
-    frame = pd.read_csv(content, na_values=[""], **options)
-    labels = {str(one): at for at, one in enumerate(classes.tolist())}
-    return frame[list(record.columns)], classes[frame[record.label].map(labels).to_numpy()]
+    frame = pd.read_csv(path, na_values=[""], **options)
+    labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
+    return frame[list(record.columns)], store.classes[frame[record.label].map(labels).to_numpy()]
 
 
 def read_skipped(folder):

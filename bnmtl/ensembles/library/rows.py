@@ -72,7 +72,7 @@ class Rows:
         test = None if self.test is None else self.test[0]
         state = seed % 2**32
         if cv is not None:
-            self._check_counts("cv", cv)
+            self._check_counts(cv)
             folds = np.empty(len(self.y), dtype=int)
             splitter = StratifiedKFold(cv, shuffle=True, random_state=state)
             for fold, (_, at) in enumerate(splitter.split(self.X, self.y)):
@@ -82,7 +82,7 @@ class Rows:
             return Cases(self.columns, self.X, self.y, self.hillclimb, None, test)
         rows = np.arange(len(self.y))
         share = self.hillclimb
-        self._check_counts("hillclimb", 2)
+        self._check_counts(2)
         train, held_out = train_test_split(
             rows, test_size=share, stratify=self.y, random_state=state
         )
@@ -90,13 +90,13 @@ class Rows:
         pair = self.X[held_out], self.y[held_out]
         return Cases(self.columns, self.X[train], self.y[train], pair, None, test)
 
-    def _check_counts(self, argument, least):
+    def _check_counts(self, least):
+        """Raise unless there are rows of both classes for all parts."""
         counts = np.bincount(self.y, minlength=2)
         if counts.min() < least:
-            rule = "must leave cases of both classes in every part"
-            found = "class {label!r} has {n:row}"
-            detail = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
-            raise InputError(argument, rule, found=found, **detail)
+            rule, found = "must have {least:row} or more of each class", "{label!r} has {n}"
+            details = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
+            raise InputError("y", rule, found=found, least=least, **details)
 
     def digest(self):
         """A hash of all rows and how they are read."""
