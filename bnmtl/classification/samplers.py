@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,21 +10,25 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.rows import as_frame, check_parameters, encoded
-from bnmtl.errors import InputError, InputTypeError, InputWarning, check_whole, located
+from bnmtl.errors import InputTypeError, InputWarning, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import discretize
 from bnmtl.tasks.columns import numeric_values
-from bnmtl.tasks.encoding import encode_frames, named_frames
+from bnmtl.tasks.encoding import column_names, encode_frames, named_frames
 from bnmtl.tasks.task import Tasks
 from bnmtl.wording import type_of
+
+# Whole numbers with at most this many values are states.
+_FEW = 10
 
 
 class NetworkSampler(BaseEstimator):
     """Draw pseudo-cases from a learned network, or from the networks of several tasks.
 
-    The network is learned from all columns, so leave the target out. Columns of more than `bins`
-    different numbers are discretized for learning. A drawn state becomes the cell of a random case
+    The network is learned from all columns, so leave the target out. Numeric columns are
+    discretized for learning, except whole numbers of at most `bins` or 10 different values, which
+    are states. A drawn state becomes the cell of a random case
     with this state, so numbers come from the observed numbers of a bin, and types of columns and
     categories are kept. If no case of a task has the state, the cell comes from another task.
 
@@ -93,8 +98,9 @@ class NetworkSampler(BaseEstimator):
             discrete = _discretized(frames, int(self.bins))
             learner = self._learner(is_several)
             learner.fit(discrete if learner.missing == "drop" else encoded(discrete, learner))
-        pools = _Pools(frames, encode_frames(discrete, "state"))
-        self.learner_, self.networks_, self._pools = learner, learner.networks_, pools
+        states = encode_frames(discrete, "state")
+        self._pools = {name: _Pool.of(name, frames, states) for name in states.states}
+        self.learner_, self.networks_ = learner, learner.networks_
         self._frames = {name: frame[:0] for name, frame in frames.items()}
         self._names = {str(name): name for name in X} if is_several else None
         self._is_array = not is_several and not isinstance(X, pd.DataFrame)
@@ -136,57 +142,72 @@ class NetworkSampler(BaseEstimator):
         for label in self._frames[task]:
             name = str(label)
             uniform = generator(seed, "cells", name).random(n)
-            columns.append(self._pools.drawn(task, name, states[name].array, uniform))
+            columns.append(self._pools[name].drawn(task, states[name].array, uniform))
         return pd.concat(columns, axis=1).set_axis(self._frames[task].columns, axis=1)
 
 
-class _Pools:
-    """The observed cells of each state of each column.
+class _Pool(NamedTuple):
+    """The observed cells of a column, and where each task draws those of a state.
 
     Parameters
     ----------
-    frames : dict task -> DataFrame
-    encoded : Tasks
-        The same rows as codes of states.
+    cells : pandas.Series
+        Of all tasks.
+    rows : dict task -> dict state -> numpy.ndarray of int
+        Positions in ``cells``: of the task or, if it has none, of the other tasks.
     """
 
-    def __init__(self, frames, encoded):
-        self._cells, self._rows = {}, {}
-        for task, frame in frames.items():
-            for label in frame:
-                name = str(label)
-                self._cells[task, name] = frame[label]
-                codes = encoded[task].codes[encoded[task].index[name]]
-                for code, state in enumerate(encoded.states[name]):
-                    self._rows[task, name, state] = np.flatnonzero(codes == code)
+    cells: pd.Series
+    rows: dict
 
-    def drawn(self, task, name, states, uniform):
-        """A cell for each of the drawn states, chosen by numbers from 0 to 1."""
-        ordered = [task, *sorted({one for one, _ in self._cells} - {task})]
-        cells = [self._cells[one, name] for one in ordered if (one, name) in self._cells]
-        starts = np.cumsum([0, *(len(part) for part in cells)])
-        rows = np.empty(len(states), dtype=int)
+    @classmethod
+    def of(cls, name, frames, encoded):
+        """The cells of one column, from frames by task and the same rows as codes."""
+        tasks = [task for task in frames if name in encoded[task].index]
+        cells = [frames[task].iloc[:, column_names(frames[task]).index(name)] for task in tasks]
+        codes = [encoded[task].codes[encoded[task].index[name]] for task in tasks]
+        task_of = np.repeat(np.arange(len(tasks)), [len(part) for part in codes])
+        together, rows = np.concatenate(codes), {}
+        for number, task in enumerate(tasks):
+            rows[task] = {}
+            for code, state in enumerate(encoded.states[name]):
+                has_state = together == code
+                in_task = has_state & (task_of == number)
+                rows[task][state] = np.flatnonzero(in_task if in_task.any() else has_state)
+        return cls(cells[0] if len(cells) == 1 else pd.concat(cells), rows)
+
+    def drawn(self, task, states, uniform):
+        """A cell for each drawn state, chosen by a number from 0 to 1."""
+        places = np.empty(len(states), dtype=int)
         for code, state in enumerate(states.categories):
             chosen = states.codes == code
+            rows = self.rows[task].get(state, ())
             if chosen.any():
-                pools = [self._rows.get((one, name, state), []) for one in ordered]
-                pools = zip(starts, [p for one, p in zip(ordered, pools, strict=True)
-                                     if (one, name) in self._cells], strict=False)
-                pool = next(start + pool for start, pool in pools if len(pool))
-                rows[chosen] = pool[(uniform[chosen] * len(pool)).astype(int)]
-        together = cells[0] if len(cells) == 1 else pd.concat(cells)
-        return together.iloc[rows].reset_index(drop=True)
+                places[chosen] = rows[(uniform[chosen] * len(rows)).astype(int)]
+        return self.cells.iloc[places].reset_index(drop=True)
 
 
 def _discretized(frames, bins):
-    """Frames with states; columns of more than some number of different numbers get bins."""
-    numbers = {name: {} for name in frames}
-    for task, frame in frames.items():
-        for label in frame:
-            values = numeric_values(frame[label])
-            if values is not None:
-                if np.isinf(values).any():
-                    rule, found = "must hold finite numbers", "it has an infinite one"
-                    raise InputError(rule=rule, found=found, column=str(label), task=task)
-                numbers[task][str(label)] = values
-    return numbers, bins, discretize, warnings, InputWarning
+    """Frames with observed states only; columns of many different numbers have bins."""
+    prepared = {task: frame.copy() for task, frame in frames.items()}
+    numbers = {}
+    for task, frame in prepared.items():
+        for at, name in enumerate(column_names(frame)):
+            column = frame.iloc[:, at]
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                frame.isetitem(at, column.cat.remove_unused_categories())
+            elif (values := numeric_values(column)) is not None:
+                numbers.setdefault(name, {})[task] = values
+    for name, by_task in numbers.items():
+        together = np.concatenate(list(by_task.values()))
+        is_whole = (np.isnan(together) | (together == np.floor(together))).all()
+        if is_whole and len(np.unique(together[~np.isnan(together)])) <= max(bins, _FEW):
+            continue
+        for task, values in by_task.items():
+            # Whole numbers would be states; halves are discretized at the same places.
+            shifted = values + 0.5 if is_whole else values
+            prepared[task].isetitem(column_names(prepared[task]).index(name), shifted)
+    with warnings.catch_warnings():
+        # Coinciding cut points are not a mistake: cells are drawn within the bins that there are.
+        warnings.simplefilter("ignore", InputWarning)
+        return discretize(prepared, bins)

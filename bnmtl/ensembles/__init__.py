@@ -1,6 +1,10 @@
 """Ensembles selected from libraries of models, and compression of ensembles."""
 
+from bnmtl.classification import NetworkSampler
+from bnmtl.ensembles.controls import MarginalSampler, NaiveBayesSampler
+from bnmtl.ensembles.mimic import Mimic
 from bnmtl.ensembles.multitask import MultitaskEnsembleSelector
+from bnmtl.ensembles.munge import Munge
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.rivals import (
     WeightedEnsemble,
@@ -16,7 +20,12 @@ from bnmtl.ensembles.store import PredictionStore
 
 __all__ = [
     "EnsembleSelector",
+    "MarginalSampler",
+    "Mimic",
     "MultitaskEnsembleSelector",
+    "Munge",
+    "NaiveBayesSampler",
+    "NetworkSampler",
     "PredictionStore",
     "SelectionReport",
     "Stacking",

@@ -83,7 +83,7 @@ def read_columns(X):
     if len(frame) < 2 or not frame.shape[1]:
         rule = "must have two rows or more, and one column or more"
         raise InputError("X", rule, found="its shape is {shape!s}", shape=frame.shape)
-    names = [str(label) for label in frame]
+    names = names_of(frame)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         rule, found = "must have different names of columns", "{name} occurs twice"
@@ -119,3 +119,42 @@ def rows_like(X, columns):
         return np.stack([column.to_numpy() for column in columns], axis=1)
     frame = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
     return frame.set_axis(X.columns, axis=1)
+
+
+def names_of(X):
+    """Names of the columns of a frame, or of an array, as in `read_columns`."""
+    return [str(label) for label in (X if isinstance(X, pd.DataFrame) else range(np.shape(X)[1]))]
+
+
+def matched_rows(argument, X, names):
+    """Rows with their columns in a given order: of a frame by name, of an array by position.
+
+    Parameters
+    ----------
+    argument : str
+    X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+    names : list of str
+
+    Returns
+    -------
+    pandas.DataFrame or numpy.ndarray
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other dimensions, a frame without one of the columns, and an array with more or fewer.
+    """
+    if isinstance(X, pd.DataFrame):
+        found = names_of(X)
+        lacking = [name for name in names if name not in found]
+        if lacking:
+            rule = "must have the columns of the fit"
+            raise InputError(argument, rule, found="{name} is missing", name=lacking[0])
+        return X if found == names else X.iloc[:, [found.index(name) for name in names]]
+    array = np.asarray(X)
+    if array.ndim != 2 or array.shape[1] != len(names):
+        rule = "must have {n:column}, as in the fit"
+        raise InputError(
+            argument, rule, found="its shape is {shape!s}", n=len(names), shape=array.shape
+        )
+    return array

@@ -99,6 +99,11 @@ class MarginalSampler(BaseEstimator):
     Each cell is the cell of a random case. Missing cells are drawn like others. Types of columns
     are kept.
 
+    Attributes
+    ----------
+    n_rows_ : int
+        Number of cases.
+
     Raises
     ------
     TypeError, ValueError
@@ -127,6 +132,7 @@ class MarginalSampler(BaseEstimator):
         MarginalSampler
         """
         # One class of all cases.
+        self.n_rows_ = len(X)
         self._sampler = NaiveBayesSampler().fit(X, np.zeros(len(X)))
         return self
 

@@ -7,6 +7,7 @@ from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
+from bnmtl.plotting.mimics import mimic_curve
 from bnmtl.plotting.predictions import reliability
 from bnmtl.plotting.table import arcs
 from bnmtl.plotting.tasks import dendrogram, distances, relatedness
@@ -23,6 +24,7 @@ __all__ = [
     "dendrogram",
     "distances",
     "learning_curves",
+    "mimic_curve",
     "penalties",
     "png",
     "relatedness",
