@@ -33,7 +33,10 @@ def munged(cases, draws, local_variance, skip, original):
 
     `cases` and `draws` are those of `bnmtl.ensembles.munge`.
     """
-    start = [(row.tolist(), codes.tolist()) for row, codes in zip(cases.numbers, cases.codes, strict=True)]
+    start = [
+        (row.tolist(), codes.tolist())
+        for row, codes in zip(cases.numbers, cases.codes, strict=True)
+    ]
     now = [(list(numbers), list(codes)) for numbers, codes in start]
     ranges = [high - low for low, high in zip(cases.low, cases.high, strict=True)]
     for e in range(len(now)):
