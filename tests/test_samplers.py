@@ -292,6 +292,12 @@ def test_pseudo_cases_of_several_tasks_come_from_their_networks():
     assert isinstance(NetworkSampler().fit(tasks).learner_, MultitaskLearner)
 
 
+def test_tasks_with_the_same_rows_have_different_pseudo_cases():
+    rows = structures.load("asia").sample(300, random_state=0)
+    pseudo = NetworkSampler().fit({"a": rows, "b": rows}).sample(100, random_state=0)
+    assert not pseudo["a"].equals(pseudo["b"])
+
+
 def test_a_state_that_a_task_lacks_comes_from_the_others():
     rng = np.random.default_rng(0)
     tasks = {"a": pd.DataFrame({"x": rng.integers(3, size=50), "y": rng.integers(2, size=50)})}
