@@ -49,7 +49,7 @@ class Words:
         "see skipped": "`skipped` of the store lists them",
         "settle more": "More rows or fewer variables may settle more of them",
         "show more": "More rows or fewer variables may show more.",
-        "write predictions": "write one with `PredictionStore.save`",
+        "write predictions": "`build_library` and `PredictionStore.save` write one",
     }
 
     def parameter(self, name):

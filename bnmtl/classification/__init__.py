@@ -3,5 +3,11 @@
 from bnmtl.classification.by_class import MultiNetClassifier
 from bnmtl.classification.by_task import MultitaskBayesNetClassifier
 from bnmtl.classification.network import BayesNetClassifier
+from bnmtl.classification.samplers import NetworkSampler
 
-__all__ = ["BayesNetClassifier", "MultiNetClassifier", "MultitaskBayesNetClassifier"]
+__all__ = [
+    "BayesNetClassifier",
+    "MultiNetClassifier",
+    "MultitaskBayesNetClassifier",
+    "NetworkSampler",
+]

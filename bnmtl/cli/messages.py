@@ -21,6 +21,10 @@ _OPTIONS = {
 }
 
 
+class Option(str):
+    """The name of an option, which is not always that of the parameter in Python."""
+
+
 class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
@@ -37,7 +41,7 @@ class _OptionWords(Words):
         "see skipped": "skipped.csv in STORE lists them",
         "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
         "show more": "More rows or fewer variables (--ignore) may show more.",
-        "write predictions": "`PredictionStore.save` in Python writes one; a CSV file will do, too",
+        "write predictions": "`bnmtl library` writes one; a CSV file will do, too",
     }
 
     def parameter(self, name):
@@ -54,7 +58,8 @@ OPTION_WORDS = _OptionWords()
 
 
 def _option(name):
-    return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    option = name if isinstance(name, Option) else _OPTIONS.get(name, name)
+    return f"--{option.replace('_', '-')}"
 
 
 def in_one_sentence(error, given):

@@ -10,6 +10,7 @@ from typing import Annotated, get_origin
 import typer
 from typer.models import ArgumentInfo
 
+from bnmtl.cli.messages import Option
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, either
 
@@ -40,7 +41,7 @@ def _check(rule, parse, *words, **details):
         value = text if text is None or text in words else parse(text)
         if text is not None and value is None:
             given = Bare(text if text.strip() else "nothing")
-            raise InputError(option.name, rule, given, **details)
+            raise InputError(Option(option.name), rule, given, **details)
         return value
 
     return check

@@ -1,5 +1,9 @@
 """Ensembles selected from libraries of models, and compression of ensembles."""
 
+from bnmtl.classification import NetworkSampler
+from bnmtl.ensembles.compression.controls import MarginalSampler, NaiveBayesSampler
+from bnmtl.ensembles.compression.mimic import Mimic
+from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.library.build import build_library
 from bnmtl.ensembles.library.kept import load_model
 from bnmtl.ensembles.library.refit import LibraryEnsemble
@@ -21,7 +25,12 @@ from bnmtl.ensembles.unused_cases import UnusedCases
 __all__ = [
     "EnsembleSelector",
     "LibraryEnsemble",
+    "MarginalSampler",
+    "Mimic",
     "MultitaskEnsembleSelector",
+    "Munge",
+    "NaiveBayesSampler",
+    "NetworkSampler",
     "PredictionStore",
     "SelectionReport",
     "Stacking",

@@ -8,6 +8,7 @@ from bnmtl.plotting.ensembles import hillclimb_sizes, pruning, trajectory, weigh
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
+from bnmtl.plotting.mimics import mimic_curve
 from bnmtl.plotting.predictions import reliability
 from bnmtl.plotting.table import arcs
 from bnmtl.plotting.tasks import dendrogram, distances, relatedness
@@ -25,6 +26,7 @@ __all__ = [
     "distances",
     "hillclimb_sizes",
     "learning_curves",
+    "mimic_curve",
     "penalties",
     "png",
     "pruning",

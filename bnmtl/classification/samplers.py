@@ -1,0 +1,213 @@
+"""Pseudo-cases drawn from learned networks, for one table or several tasks."""
+
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.classification.rows import as_frame, check_parameters, encoded
+from bnmtl.errors import InputTypeError, InputWarning, check_whole, located
+from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks import discretize
+from bnmtl.tasks.columns import numeric_values
+from bnmtl.tasks.encoding import column_names, encode_frames, named_frames
+from bnmtl.tasks.task import Tasks
+from bnmtl.wording import type_of
+
+# Whole numbers with at most this many values are states.
+_FEW = 10
+
+
+class NetworkSampler(BaseEstimator):
+    """Draw pseudo-cases from a learned network, or from the networks of several tasks.
+
+    The network is learned from all columns, so leave the target out. Numeric columns are
+    discretized for learning, except whole numbers of at most `bins` or 10 different values, which
+    are states. A drawn state becomes the cell of a random case
+    with this state, so numbers come from the observed numbers of a bin, and types of columns and
+    categories are kept. If no case of a task has the state, the cell comes from another task.
+
+    Parameters
+    ----------
+    learner : learner, default=None
+        From `bnmtl.learners`; None is `SingleTaskLearner(missing="state")` for one table and
+        `MultitaskLearner(missing="state")` for several tasks. With ``missing="state"`` missing
+        cells are drawn like other states; with "drop" only complete rows are used for learning and
+        no cell is missing.
+    bins : int, default=5
+        Number of bins of a numeric column, each with about the same number of cases.
+
+    Attributes
+    ----------
+    networks_ : dict task -> BayesNet
+        One table is the task "task1".
+    learner_ : learner
+        The fitted learner.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: as the learner, for example for missing cells with ``missing="error"``, and for
+        infinite numbers.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> rows = structures.load("asia").sample(500, random_state=0).assign(age=np.arange(500) / 10)
+    >>> sampler = NetworkSampler().fit(rows)
+    >>> pseudo = sampler.sample(3, random_state=0)
+    >>> pseudo.shape, bool(pseudo["age"].isin(rows["age"]).all())
+    ((3, 9), True)
+    >>> several = NetworkSampler().fit({"a": rows[:250], "b": rows[250:]}).sample(10)
+    >>> {task: len(frame) for task, frame in several.items()}
+    {'a': 10, 'b': 10}
+    """
+
+    def __init__(self, learner=None, bins=5):
+        self.learner = learner
+        self.bins = bins
+
+    def fit(self, X, y=None):
+        """Learn the network, or the networks of several tasks.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, array-like of shape (n_rows, n_columns), or mapping name -> DataFrame
+            Several tasks as a mapping; for a frame with a task column, use
+            ``bnmtl.tasks.split(frame, column)``.
+        y : object, default=None
+            Not used, because the class is not an attribute; all samplers take it.
+
+        Returns
+        -------
+        NetworkSampler
+        """
+        check_parameters("error", self.learner)
+        check_whole("bins", self.bins, least=2)
+        if isinstance(X, Tasks):
+            rule, remedies = "must be frames of the tasks", "pass the frames that were encoded"
+            raise InputTypeError("X", rule, type_of(X), remedies=remedies)
+        is_several = isinstance(X, Mapping)
+        with located(argument="X"):
+            frames = named_frames(dict(X) if is_several else as_frame(X))
+            discrete = _discretized(frames, int(self.bins))
+            learner = self._learner(is_several)
+            learner.fit(discrete if learner.missing == "drop" else encoded(discrete, learner))
+        states = encode_frames(discrete, "state")
+        self._pools = {name: _Pool.of(name, frames, states) for name in states.states}
+        self.learner_, self.networks_ = learner, learner.networks_
+        self._frames = {name: frame[:0] for name, frame in frames.items()}
+        self._names = {str(name): name for name in X} if is_several else None
+        self._is_array = not is_several and not isinstance(X, pd.DataFrame)
+        return self
+
+    def _learner(self, is_several):
+        if self.learner is not None:
+            return clone(self.learner)
+        return (MultitaskLearner if is_several else SingleTaskLearner)(missing="state")
+
+    def sample(self, n, random_state=None):
+        """Draw pseudo-cases.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, of each task if there are several.
+        random_state : None, int or numpy.random.Generator, default=None
+
+        Returns
+        -------
+        pandas.DataFrame, numpy.ndarray, or dict task -> DataFrame
+            Of the same kind as the data of the fit, with the same columns. A shorter sample is the
+            beginning of a longer one.
+        """
+        check_is_fitted(self)
+        check_whole("n", n, least=1)
+        seed = seed_of(random_state)
+        drawn = {task: self._drawn(task, n, seed) for task in self._frames}
+        if self._names is not None:
+            return {name: drawn[task] for task, name in self._names.items()}
+        (frame,) = drawn.values()
+        return frame.to_numpy() if self._is_array else frame
+
+    def _drawn(self, task, n, seed):
+        seed = int(generator(seed, task).integers(2**63))
+        states = self.networks_[task].sample(n, seed)
+        columns = []
+        for label in self._frames[task]:
+            name = str(label)
+            uniform = generator(seed, "cells", name).random(n)
+            columns.append(self._pools[name].drawn(task, states[name].array, uniform))
+        return pd.concat(columns, axis=1).set_axis(self._frames[task].columns, axis=1)
+
+
+class _Pool(NamedTuple):
+    """The observed cells of a column, and where each task draws those of a state.
+
+    Parameters
+    ----------
+    cells : pandas.Series
+        Of all tasks.
+    rows : dict task -> dict state -> numpy.ndarray of int
+        Positions in ``cells``: of the task or, if it has none, of the other tasks.
+    """
+
+    cells: pd.Series
+    rows: dict
+
+    @classmethod
+    def of(cls, name, frames, encoded):
+        """The cells of one column, from frames by task and the same rows as codes."""
+        tasks = [task for task in frames if name in encoded[task].index]
+        cells = [frames[task].iloc[:, column_names(frames[task]).index(name)] for task in tasks]
+        codes = [encoded[task].codes[encoded[task].index[name]] for task in tasks]
+        task_of = np.repeat(np.arange(len(tasks)), [len(part) for part in codes])
+        together, rows = np.concatenate(codes), {}
+        for number, task in enumerate(tasks):
+            rows[task] = {}
+            for code, state in enumerate(encoded.states[name]):
+                has_state = together == code
+                in_task = has_state & (task_of == number)
+                rows[task][state] = np.flatnonzero(in_task if in_task.any() else has_state)
+        return cls(cells[0] if len(cells) == 1 else pd.concat(cells), rows)
+
+    def drawn(self, task, states, uniform):
+        """A cell for each drawn state, chosen by a number from 0 to 1."""
+        places = np.empty(len(states), dtype=int)
+        for code, state in enumerate(states.categories):
+            chosen = states.codes == code
+            rows = self.rows[task].get(state, ())
+            if chosen.any():
+                places[chosen] = rows[(uniform[chosen] * len(rows)).astype(int)]
+        return self.cells.iloc[places].reset_index(drop=True)
+
+
+def _discretized(frames, bins):
+    """Frames with observed states only; columns of many different numbers have bins."""
+    prepared = {task: frame.copy() for task, frame in frames.items()}
+    numbers = {}
+    for task, frame in prepared.items():
+        for at, name in enumerate(column_names(frame)):
+            column = frame.iloc[:, at]
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                frame.isetitem(at, column.cat.remove_unused_categories())
+            elif (values := numeric_values(column)) is not None:
+                numbers.setdefault(name, {})[task] = values
+    for name, by_task in numbers.items():
+        together = np.concatenate(list(by_task.values()))
+        is_whole = (np.isnan(together) | (together == np.floor(together))).all()
+        if is_whole and len(np.unique(together[~np.isnan(together)])) <= max(bins, _FEW):
+            continue
+        for task, values in by_task.items():
+            # Whole numbers would be states; halves are discretized at the same places.
+            shifted = values + 0.5 if is_whole else values
+            prepared[task].isetitem(column_names(prepared[task]).index(name), shifted)
+    with warnings.catch_warnings():
+        # Coinciding cut points are not a mistake: cells are drawn within the bins that there are.
+        warnings.simplefilter("ignore", InputWarning)
+        return discretize(prepared, bins)

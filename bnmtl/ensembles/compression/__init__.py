@@ -1,0 +1,1 @@
+"""Compression of ensembles: samplers of pseudo-cases, and models that mimic others."""

@@ -1,0 +1,160 @@
+"""Columns of rows for samplers: numbers or nominal codes, and back to the kind of the input."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
+
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import type_of
+
+_MISSING = -1
+
+
+class Column(NamedTuple):
+    """The cells of one column.
+
+    Parameters
+    ----------
+    name : str
+    is_numeric : bool
+    cells : numpy.ndarray of shape (n_rows,)
+        Numbers, nan = missing, or codes of nominal values, -1 = missing.
+    dtype : numpy dtype or pandas dtype
+        That of the input.
+    values : array-like or None
+        The nominal values by code; None for numbers and categories.
+    """
+
+    name: str
+    is_numeric: bool
+    cells: np.ndarray
+    dtype: object
+    values: object = None
+
+    @classmethod
+    def of(cls, name, series):
+        """Read one column of a frame."""
+        dtype = series.dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            return cls(name, False, series.array.codes.astype(np.int64), dtype)
+        if is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and dtype.kind != "c":
+            numbers = series.to_numpy(dtype=float, na_value=np.nan)
+            if np.isinf(numbers).any():
+                rule, found = "must hold finite numbers", "it has an infinite one"
+                raise InputError("X", rule, found=found, remedies="replace it", column=name)
+            return cls(name, True, numbers, dtype)
+        if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_string_dtype(dtype)):
+            rule, remedies = "must hold numbers, text, booleans or categories", "convert it"
+            raise InputTypeError("X", rule, str(dtype), remedies=remedies, column=name)
+        codes, values = pd.factorize(series.array)
+        return cls(name, False, codes, dtype, pd.Series(values, dtype=dtype).array)
+
+    def restored(self, cells):
+        """A series of the original type with these cells."""
+        if self.is_numeric:
+            return pd.Series(cells).astype(self.dtype)
+        if self.values is None:
+            return pd.Series(pd.Categorical.from_codes(cells, dtype=self.dtype))
+        has_gaps = bool((cells == _MISSING).any())
+        return pd.Series(self.values.take(cells, allow_fill=has_gaps), dtype=self.dtype)
+
+
+def read_columns(X):
+    """Columns of a frame or of a numeric array, in their order.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+        Columns of an array are named "0", "1", ...
+
+    Returns
+    -------
+    list of Column
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other types, fewer than two rows, no columns, two columns with the same name, and
+        infinite numbers.
+    """
+    frame = _as_frame(X)
+    if len(frame) < 2 or not frame.shape[1]:
+        rule = "must have two rows or more, and one column or more"
+        raise InputError("X", rule, found="its shape is {shape!s}", shape=frame.shape)
+    names = names_of(frame)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        rule, found = "must have different names of columns", "{name} occurs twice"
+        raise InputError("X", rule, found=found, remedies="rename one", name=twice[0])
+    return [Column.of(name, frame.iloc[:, at]) for at, name in enumerate(names)]
+
+
+def _as_frame(X):
+    if isinstance(X, pd.DataFrame):
+        return X
+    array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
+    if array is None or array.ndim != 2 or array.dtype.kind not in "buif":
+        given = type_of(X) if array is None or array.ndim == 2 else array.shape
+        rule = "must be a DataFrame, or an array of numbers with two dimensions"
+        raise InputTypeError("X", rule, given)
+    return pd.DataFrame(array)
+
+
+def rows_like(X, columns):
+    """Rows of the kind of X, from a series per column, in the order of the columns.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame or array-like
+        Only its labels and types are used.
+    columns : list of pandas.Series
+
+    Returns
+    -------
+    pandas.DataFrame or numpy.ndarray
+    """
+    if not isinstance(X, pd.DataFrame):
+        return np.stack([column.to_numpy() for column in columns], axis=1)
+    frame = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
+    return frame.set_axis(X.columns, axis=1)
+
+
+def names_of(X):
+    """Names of the columns of a frame, or of an array, as in `read_columns`."""
+    return [str(label) for label in (X if isinstance(X, pd.DataFrame) else range(np.shape(X)[1]))]
+
+
+def matched_rows(argument, X, names):
+    """Rows with their columns in a given order: of a frame by name, of an array by position.
+
+    Parameters
+    ----------
+    argument : str
+    X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+    names : list of str
+
+    Returns
+    -------
+    pandas.DataFrame or numpy.ndarray
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other dimensions, a frame without one of the columns, and an array with more or fewer.
+    """
+    if isinstance(X, pd.DataFrame):
+        found = names_of(X)
+        lacking = [name for name in names if name not in found]
+        if lacking:
+            rule = "must have the columns of the fit"
+            raise InputError(argument, rule, found="{name} is missing", name=lacking[0])
+        return X if found == names else X.iloc[:, [found.index(name) for name in names]]
+    array = np.asarray(X)
+    if array.ndim != 2 or array.shape[1] != len(names):
+        rule = "must have {n:column}, as in the fit"
+        raise InputError(
+            argument, rule, found="its shape is {shape!s}", n=len(names), shape=array.shape
+        )
+    return array

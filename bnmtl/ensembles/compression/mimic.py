@@ -1,0 +1,332 @@
+"""Mimic: a small, fast model trained on pseudo-cases that a large one has labeled."""
+
+import pickle
+import time
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.ensembles.compression.columns import matched_rows, read_columns
+from bnmtl.ensembles.compression.munge import Munge
+from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent, takes_rows
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.progress import Reporter
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+_SIZES = (4000, 10_000, 25_000, 50_000, 100_000, 200_000, 400_000)
+_HELD_OUT = 0.2
+_TIMED = 10_000
+
+
+class Mimic(ClassifierMixin, BaseEstimator):
+    """Compress a classifier: train a student on pseudo-cases labeled by the teacher.
+
+    Pseudo-cases are drawn from the cases of the fit, which should be the training cases of the
+    teacher. The student learns the teacher's probabilities; it never sees the true classes. A
+    student is trained for each number of pseudo-cases, and the last one predicts.
+
+    Parameters
+    ----------
+    teacher : classifier
+        Fitted, with ``predict_proba`` and two classes.
+    student : regressor or classifier, default=None
+        None is a neural net of 256 hidden units on standardized inputs, one per number and per
+        value of a nominal column. After each epoch it is compared with the teacher on held-out
+        cases; training ends after 10 epochs without improvement, or 200, and the best epoch is
+        kept. Any other student is trained without held-out cases. Labels of a classifier are drawn
+        from the teacher's probabilities. Nominal columns of a frame are one-hot encoded, and
+        missing numbers replaced by medians with an indicator, except for a
+        `sklearn.pipeline.Pipeline` and the classifiers of `bnmtl.classification`, which receive the
+        rows as they are.
+    sampler : sampler, default=None
+        With ``fit(X, y)`` and ``sample(n, random_state)``, such as `NetworkSampler`; None is
+        `Munge`. It is fitted with the classes that the teacher predicts.
+    sizes : int or sequence of int
+        Increasing numbers of pseudo-cases, by default from 4000 to 400000. The cases of a smaller
+        number are among those of a larger one.
+    target : {"probability", "log-odds"}, default="probability"
+        What a regressor learns; log odds of probabilities nearer than 0.001 to 0 or 1 are cut off
+        there.
+    random_state : None, int or numpy.random.Generator, default=None
+        Also seeds a student without a seed.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total,
+        score). The steps are pseudo-cases.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray, shape (2,)
+        Those of the teacher.
+    learning_curve_ : pandas.DataFrame
+        One row per number of pseudo-cases: size, fidelity, seconds (of training).
+    fidelity_ : float
+        Mean squared difference of the probabilities of teacher and student on the held-out cases;
+        0 is a perfect copy. It is slightly too low for the default student, which stops on these
+        cases.
+    seconds_ : pandas.Series
+        Of "teacher" and "student": seconds to predict 10,000 cases.
+    bytes_ : pandas.Series
+        Of "teacher" and "student": bytes of the pickled model; nan if it cannot be pickled.
+    n_features_in_ : int
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for a teacher that is not a fitted classifier of two classes, other arguments
+        out of range, rows that a sampler or a student does not take. In predictions: for rows with
+        other columns.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 4.7; Bucila, Caruana & Niculescu-Mizil (2006), "Model
+    compression", KDD.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> teacher = RandomForestClassifier(random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> mimic = Mimic(teacher, sizes=(500, 2000), random_state=0).fit(X)
+    >>> bool(mimic.bytes_["student"] < mimic.bytes_["teacher"] / 10)
+    True
+    >>> mimic.learning_curve_["size"].tolist()
+    [500, 2000]
+    """
+
+    def __init__(
+        self,
+        teacher,
+        student=None,
+        sampler=None,
+        sizes=_SIZES,
+        target="probability",
+        random_state=None,
+        progress=False,
+    ):
+        self.teacher = teacher
+        self.student = student
+        self.sampler = sampler
+        self.sizes = sizes
+        self.target = target
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y=None, *, held_out=None):
+        """Draw and label pseudo-cases, and train the students.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            Training cases of the teacher.
+        y : object, default=None
+            Not used, because the teacher labels all cases; scikit-learn passes it.
+        held_out : pandas.DataFrame or array-like, shape (n_held_out, n_columns), default=None
+            Real cases on which the student is compared with the teacher; their classes are not
+            needed. None keeps a random fifth of X from the sampler.
+
+        Returns
+        -------
+        Mimic
+        """
+        sizes = self._check()
+        names = [column.name for column in read_columns(X)]
+        X, seed = matched_rows("X", X, names), seed_of(self.random_state)
+        if held_out is None:
+            rows, held_out = _split(X, seed)
+        else:
+            rows, held_out = X, matched_rows("held_out", held_out, names)
+        with Reporter(self.progress) as report:
+            pseudo, p, seconds = self._labeled(rows, sizes[-1], seed, report)
+            truth = self.teacher.predict_proba(held_out)[:, 1]
+            self._train(X, sizes, (pseudo, p), (held_out, truth), seed, report)
+        self.classes_ = np.asarray(self.teacher.classes_)
+        self.n_features_in_, self._names = len(names), names
+        self.fidelity_ = float(self.learning_curve_["fidelity"].iloc[-1])
+        student = _seconds(self._students[-1].predict, pseudo[:_TIMED])
+        self.seconds_ = pd.Series({"teacher": seconds, "student": student})
+        models = {"teacher": self.teacher, "student": self._students[-1]}
+        self.bytes_ = pd.Series({name: _bytes(model) for name, model in models.items()})
+        return self
+
+    def _check(self):
+        """The checked sizes."""
+        check_choice("target", self.target, ("probability", "log-odds"))
+        check_teacher(self.teacher)
+        student = self.student
+        is_model = isinstance(student, BaseEstimator)
+        if student is not None and not (
+            is_model and (is_classifier(student) or is_regressor(student))
+        ):
+            rule = "must be a regressor, a classifier or None"
+            raise InputTypeError("student", rule, type_of(student))
+        if is_model and is_classifier(student) and self.target != "probability":
+            rule = 'must be "probability" for a classifier'
+            remedies = "labels are drawn from probabilities"
+            raise InputError("target", rule, self.target, remedies=remedies)
+        for name in ("fit", "sample"):
+            if self.sampler is not None and not hasattr(self.sampler, name):
+                rule = "must have the methods fit and sample"
+                remedies = "for example Munge()"
+                raise InputTypeError("sampler", rule, type_of(self.sampler), remedies=remedies)
+        sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
+        for size in sizes:
+            check_whole("sizes", size, least=2)
+        if not sizes or sizes != sorted(set(sizes)):
+            raise InputError("sizes", "must be increasing numbers", self.sizes)
+        return sizes
+
+    def _labeled(self, rows, n, seed, report):
+        """Pseudo-cases, the teacher's probabilities, and its seconds per 10,000 cases."""
+        sampler = Munge() if self.sampler is None else clone(self.sampler)
+        if "progress" in sampler.get_params():
+            sampler.set_params(progress=lambda event: report(*event[:4]))
+        most_probable = np.asarray(self.teacher.predict_proba(rows)).argmax(axis=1)
+        pseudo = sampler.fit(rows, most_probable).sample(n, generator(seed, "pseudo-cases"))
+        # Any part of them is a random choice.
+        order = generator(seed, "order").permutation(n)
+        pseudo = (
+            pseudo.iloc[order].reset_index(drop=True) if hasattr(pseudo, "iloc") else pseudo[order]
+        )
+        p, seconds = np.empty(n), 0.0
+        for at in range(0, n, _TIMED):
+            report("labels", None, at, n)
+            part = pseudo[at : at + _TIMED]
+            start = time.perf_counter()
+            p[at : at + _TIMED] = self.teacher.predict_proba(part)[:, 1]
+            seconds += time.perf_counter() - start
+        report("labels", None, n, n)
+        return pseudo, p, seconds / n * _TIMED
+
+    def _train(self, X, sizes, pseudo, held_out, seed, report):
+        """Train a student per size."""
+        self._students, curve, total, before = [], [], sum(sizes), 0
+        make = self._maker(X)
+        for size in sizes:
+
+            def report_share(share, before=before, size=size):
+                report("training", None, before + round(share * size), total)
+
+            start = time.perf_counter()
+            student = make().fit(pseudo[0][:size], pseudo[1][:size], held_out, seed, report_share)
+            seconds = time.perf_counter() - start
+            before += size
+            report("training", None, before, total)
+            fidelity = float(np.mean((student.predict(held_out[0]) - held_out[1]) ** 2))
+            curve.append((size, fidelity, seconds))
+            self._students.append(student)
+        self.learning_curve_ = pd.DataFrame(curve, columns=["size", "fidelity", "seconds"])
+
+    def _maker(self, X):
+        """A function that makes an untrained student."""
+        if self.student is None:
+            encode = Encoder(X, scaled=True)
+            return lambda: NetStudent(encode, self.target)
+        is_nominal = isinstance(X, pd.DataFrame) and not takes_rows(self.student)
+        encode = Encoder(X, scaled=False) if is_nominal else None
+        return lambda: ModelStudent(self.student, encode, self.target)
+
+    def predict_proba(self, X):
+        """Probabilities of the classes by the student.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, 2)
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._students[-1], matched_rows("X", X, self._names))
+
+    def staged_predict_proba(self, X):
+        """Probabilities by the student of each number of pseudo-cases, from the smallest.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+
+        Yields
+        ------
+        numpy.ndarray of float, shape (n_rows, 2)
+        """
+        check_is_fitted(self)
+        rows = matched_rows("X", X, self._names)
+        for student in self._students:
+            yield self._probabilities(student, rows)
+
+    def predict(self, X):
+        """The more probable class of each row; of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_rows,)
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def _probabilities(self, student, rows):
+        p = student.predict(rows)
+        return np.stack([1 - p, p], axis=1)
+
+
+def check_teacher(teacher):
+    """Raise unless it is a fitted classifier of two classes with probabilities."""
+    if not hasattr(teacher, "predict_proba"):
+        rule = "must be a classifier with predict_proba"
+        raise InputTypeError("teacher", rule, type_of(teacher))
+    classes = getattr(teacher, "classes_", None)
+    if classes is None:
+        found, remedies = "it has no classes_", "call its fit first"
+        raise InputError("teacher", "must be fitted", found=found, remedies=remedies)
+    if len(classes) != 2:
+        rule = "must have two classes"
+        remedies = "compress one model for each class against the others"
+        raise InputError("teacher", rule, len(classes), remedies=remedies)
+
+
+def _split(X, seed):
+    """The cases for the sampler, in their order, and the others."""
+    n_rows = len(X)
+    n_held_out = max(1, round(_HELD_OUT * n_rows))
+    is_held_out = np.zeros(n_rows, dtype=bool)
+    is_held_out[generator(seed, "held out").choice(n_rows, n_held_out, replace=False)] = True
+    return X[~is_held_out], X[is_held_out]
+
+
+def _seconds(predict, rows):
+    """Seconds per 10,000 cases, the shortest of three runs."""
+    runs = []
+    for _ in range(3):
+        start = time.perf_counter()
+        predict(rows)
+        runs.append(time.perf_counter() - start)
+    return min(runs) / len(rows) * _TIMED
+
+
+class _Counter:
+    """A file that only counts bytes."""
+
+    def __init__(self):
+        self.n_bytes = 0
+
+    def write(self, part):
+        self.n_bytes += memoryview(part).nbytes
+
+
+def _bytes(model):
+    """Bytes of a pickled model; nan if it cannot be pickled."""
+    counter = _Counter()
+    try:
+        pickle.dump(model, counter, protocol=5)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return np.nan
+    return float(counter.n_bytes)

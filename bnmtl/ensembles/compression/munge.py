@@ -1,0 +1,311 @@
+"""Munge: pseudo-cases from cases whose attributes are exchanged with those of their neighbors."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.ensembles.compression.columns import read_columns, rows_like
+from bnmtl.ensembles.compression.neighbors import Neighbors
+from bnmtl.errors import check_choice, check_number, check_whole
+from bnmtl.progress import Reporter
+from bnmtl.seeding import check_seed, generator, seed_of
+
+
+class Munge(BaseEstimator):
+    """Draw pseudo-cases that resemble given cases.
+
+    A pass starts from a copy of the cases. Each case in turn is paired with its nearest other
+    case, and each attribute of the pair is exchanged with some probability: nominal values are
+    swapped; numbers are drawn from normal distributions around the other's number, with the
+    difference of the numbers divided by `local_variance` as standard deviation. Drawn numbers are
+    clipped to the observed range, and rounded in columns of whole numbers.
+
+    The squared distance of two cases is the sum of squared differences of numeric columns, scaled
+    to a range of 1, and of the number of different nominal values. Ties are drawn.
+
+    A missing cell is treated as a nominal value: it is at distance 1 from every value, and swapped
+    as it is.
+
+    Parameters
+    ----------
+    size : int, default=5
+        Number of passes if `sample` is not given a number of rows.
+    probability : float, default=0.5
+        Probability from 0 to 1 that an attribute of a pair is exchanged.
+    local_variance : float, default=5.0
+        Above 0; larger values keep numbers closer to those of the cases.
+    neighbors : {"current", "original"}, default="current"
+        "current" finds the neighbor among the cases of the pass as they are at that moment;
+        "original" among the given cases, which is several times faster.
+    identical : {"skip", "keep"}, default="skip"
+        "skip" pairs a case with the nearest case that differs from it, because an exchange of
+        identical cases changes nothing; "keep" takes the nearest case.
+    random_state : None, int or numpy.random.Generator, default=None
+        Used if `sample` is not given one.
+    progress : bool or callable, default=False
+        True shows a progress bar of passes; a callable receives a named tuple (stage, task, done,
+        total, score).
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Number of rows of a pass.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for parameters out of range, other data than a frame or a numeric array, fewer
+        than two rows, and infinite numbers.
+
+    Notes
+    -----
+    Each column has a separate random stream, found by its name, so the order of the columns does
+    not matter.
+
+    References
+    ----------
+    Bucila, Caruana & Niculescu-Mizil (2006), "Model compression", KDD. Known here from a
+    description, so results may differ from those of the authors' program.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 30, 50, 60], "job": ["none", "cook", "cook", "nurse"]})
+    >>> pseudo = Munge(random_state=0).fit(frame).sample(1000)
+    >>> pseudo.shape, bool(pseudo["age"].between(20, 60).all()), sorted(set(pseudo["job"]))
+    ((1000, 2), True, ['cook', 'none', 'nurse'])
+    """
+
+    def __init__(
+        self,
+        size=5,
+        probability=0.5,
+        local_variance=5.0,
+        neighbors="current",
+        identical="skip",
+        random_state=None,
+        progress=False,
+    ):
+        self.size = size
+        self.probability = probability
+        self.local_variance = local_variance
+        self.neighbors = neighbors
+        self.identical = identical
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y=None):
+        """Keep the cases.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            Numbers, and in frames also text, booleans and categories.
+        y : object, default=None
+            Not used, because the class is not an attribute; all samplers take it.
+
+        Returns
+        -------
+        Munge
+        """
+        check_whole("size", self.size, least=1)
+        check_number("probability", self.probability, least=0, most=1)
+        check_number("local_variance", self.local_variance, above=0)
+        check_choice("neighbors", self.neighbors, ("current", "original"))
+        check_choice("identical", self.identical, ("skip", "keep"))
+        check_seed(self.random_state)
+        self._columns = read_columns(X)
+        self._cases = Cases.of(self._columns)
+        self._like = X[:0]
+        self.n_rows_ = len(self._cases.numbers)
+        return self
+
+    def sample(self, n=None, random_state=None):
+        """Draw pseudo-cases.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Number of rows; None is `size` passes. If it is not a multiple of the number of cases,
+            the last pass contributes a random choice of its rows.
+        random_state : None, int or numpy.random.Generator, default=None
+            None uses that of the sampler.
+
+        Returns
+        -------
+        pandas.DataFrame or numpy.ndarray, shape (n, n_columns)
+            Of the same kind as the cases, with the same types of columns; whole passes have the
+            cases in their order.
+        """
+        check_is_fitted(self)
+        check_whole("n", n, least=1, optional=True)
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        n = self.size * self.n_rows_ if n is None else n
+        n_passes = -(-n // self.n_rows_)
+        numbers, codes = [], []
+        with Reporter(self.progress) as report:
+            for cases in self._passes(seed, n_passes, report):
+                numbers.append(cases.numbers)
+                codes.append(cases.codes)
+        n_last = n - (n_passes - 1) * self.n_rows_
+        rows = generator(seed, "rows").choice(self.n_rows_, n_last, replace=False)
+        numbers[-1], codes[-1] = numbers[-1][np.sort(rows)], codes[-1][np.sort(rows)]
+        cells = self._cases.cells(np.concatenate(numbers), np.concatenate(codes))
+        restored = [column.restored(cells[column.name]) for column in self._columns]
+        return rows_like(self._like, restored)
+
+    def _passes(self, seed, n_passes, report):
+        """Yield the cases after each pass."""
+        skip, partners = self.identical == "skip", None
+        if self.neighbors == "original":
+            ties = [tie_draws(seed, number, self.n_rows_) for number in range(n_passes)]
+            partners = original_partners(self._cases, np.stack(ties), skip)
+        for number in range(n_passes):
+            report("pseudo-cases", None, number * self.n_rows_, n_passes * self.n_rows_)
+            draws = draw(seed, number, self._cases, self.probability)
+            chosen = None if partners is None else partners[number]
+            yield exchanged(self._cases, draws, self.local_variance, skip, chosen)
+        report("pseudo-cases", None, n_passes * self.n_rows_, n_passes * self.n_rows_)
+
+
+class Cases(NamedTuple):
+    """Cases with numeric and nominal columns, each sorted by name.
+
+    Parameters
+    ----------
+    numbers : numpy.ndarray of float, shape (n_rows, n_numeric)
+    codes : numpy.ndarray of int, shape (n_rows, n_nominal)
+    names : tuple of two lists of str
+        Names of the numeric and of the nominal columns.
+    whole : numpy.ndarray of bool, shape (n_numeric,)
+        Whether all numbers of a column are whole.
+    low, high : numpy.ndarray of float, shape (n_numeric,)
+    """
+
+    numbers: np.ndarray
+    codes: np.ndarray
+    names: tuple
+    whole: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, columns):
+        """The cases of some columns."""
+        columns = sorted(columns, key=lambda column: column.name)
+        numeric = [column for column in columns if column.is_numeric]
+        nominal = [column for column in columns if not column.is_numeric]
+        n_rows = len(columns[0].cells)
+        numbers = np.array([column.cells for column in numeric]).reshape(-1, n_rows).T.copy()
+        codes = np.array([column.cells for column in nominal], int).reshape(-1, n_rows).T.copy()
+        # Columns without any number are at 0.
+        filled = np.where(np.isnan(numbers).all(axis=0), 0, numbers)
+        names = [column.name for column in numeric], [column.name for column in nominal]
+        low, high = np.nanmin(filled, axis=0), np.nanmax(filled, axis=0)
+        return cls(numbers, codes, names, whole_columns(numbers), low, high)
+
+    def cells(self, numbers, codes):
+        """Columns by name."""
+        return {
+            **dict(zip(self.names[0], numbers.T, strict=True)),
+            **dict(zip(self.names[1], codes.T, strict=True)),
+        }
+
+    def copy(self):
+        """Cases that can be changed."""
+        return self._replace(numbers=self.numbers.copy(), codes=self.codes.copy())
+
+
+def whole_columns(numbers):
+    """Which columns have only whole numbers and missing cells."""
+    return (np.isnan(numbers) | (numbers == np.floor(numbers))).all(axis=0)
+
+
+class Draws(NamedTuple):
+    """All random numbers of a pass.
+
+    Parameters
+    ----------
+    ties : numpy.ndarray of float in [0, 1), shape (n_rows,)
+        Which of the nearest cases is the partner.
+    numeric, nominal : numpy.ndarray of bool, shape (n_rows, n_numeric or n_nominal)
+        Whether the attribute is exchanged.
+    normals : numpy.ndarray of float, shape (n_rows, 2, n_numeric)
+        For the case and for its partner.
+    """
+
+    ties: np.ndarray
+    numeric: np.ndarray
+    nominal: np.ndarray
+    normals: np.ndarray
+
+
+def tie_draws(seed, number, n_rows):
+    """Draws between 0 and 1 that choose among ties, by case."""
+    return generator(seed, "ties", number).random(n_rows)
+
+
+def draw(seed, number, cases, probability):
+    """The random numbers of one pass, with a stream per column."""
+    n_rows = len(cases.numbers)
+    numeric, nominal = (np.empty((n_rows, len(names)), dtype=bool) for names in cases.names)
+    normals = np.empty((n_rows, 2, numeric.shape[1]))
+    for at, name in enumerate(cases.names[0]):
+        rng = generator(seed, "pass", number, name)
+        numeric[:, at] = rng.random(n_rows) < probability
+        normals[:, :, at] = rng.standard_normal((n_rows, 2))
+    for at, name in enumerate(cases.names[1]):
+        nominal[:, at] = generator(seed, "pass", number, name).random(n_rows) < probability
+    return Draws(tie_draws(seed, number, n_rows), numeric, nominal, normals)
+
+
+def original_partners(cases, ties, skip):
+    """The partner of each case in each pass among the original cases; -1 if there is none."""
+    neighbors = Neighbors(cases.numbers, cases.codes, cases.low, cases.high)
+    partners = np.full(ties.shape, -1)
+    for case in range(ties.shape[1]):
+        near = neighbors.nearest(case, skip)
+        if len(near):
+            partners[:, case] = near[(ties[:, case] * len(near)).astype(int)]
+    return partners
+
+
+def exchanged(cases, draws, local_variance, skip, partners=None):
+    """The cases after one pass; partners are found among the current cases if they are None."""
+    after = cases.copy()
+    neighbors = None
+    if partners is None:
+        neighbors = Neighbors(after.numbers, after.codes, cases.low, cases.high)
+    normals = draws.normals / local_variance
+    for case in range(len(after.numbers)):
+        if neighbors is None:
+            partner = partners[case]
+        else:
+            near = neighbors.nearest(case, skip)
+            partner = near[int(draws.ties[case] * len(near))] if len(near) else -1
+        if partner < 0:
+            continue
+        pair = [case, partner]
+        if after.numbers.shape[1]:
+            _exchange_numbers(after, pair, draws.numeric[case], normals[case])
+        if after.codes.shape[1]:
+            codes = after.codes[pair]
+            after.codes[pair] = np.where(draws.nominal[case], codes[::-1], codes)
+        if neighbors is not None:
+            neighbors.update(pair)
+    return after
+
+
+def _exchange_numbers(cases, pair, chosen, normals):
+    """Draw each number of a pair of cases around that of the other one."""
+    old = cases.numbers[pair]
+    other = old[::-1]
+    new = other + np.abs(old[0] - old[1]) * normals
+    np.rint(new, out=new, where=cases.whole)
+    new = np.minimum(np.maximum(new, cases.low), cases.high)
+    is_missing = np.isnan(new)
+    if is_missing.any():
+        new = np.where(is_missing, other, new)
+    cases.numbers[pair] = np.where(chosen, new, old)
