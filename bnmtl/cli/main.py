@@ -8,17 +8,11 @@ from typing import Annotated
 import typer
 
 import bnmtl
+from bnmtl.cli.ensemble_options import LibraryOptions, SelectOptions
+from bnmtl.cli.fields import takes_options
 from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
-from bnmtl.cli.options import (
-    CalibrateOptions,
-    LibraryOptions,
-    Options,
-    PredictOptions,
-    RelateOptions,
-    SelectOptions,
-    takes_options,
-)
+from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions
 from bnmtl.errors import InputError
 
 _MISTAKE = 2

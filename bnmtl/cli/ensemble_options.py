@@ -1,0 +1,120 @@
+"""The options of the commands about ensembles: names, defaults, help."""
+
+from dataclasses import MISSING, dataclass
+
+from bnmtl.cli.fields import (
+    COUNT,
+    FILE,
+    KEPT,
+    NAME,
+    POSITIVE,
+    SHARE,
+    SMALL_PENALTY,
+    argument,
+    choice,
+    flag,
+    force,
+    option,
+    whole,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryOptions:
+    """The options of `bnmtl library`."""
+
+    table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
+    label: str = option("Y", "Column of labels, of two classes.", NAME, MISSING)
+    profile: str = choice(
+        "small|thesis",
+        "Which models: about 150 in minutes, or about 1000 in hours (default small).",
+        "small",
+    )
+    test: str | None = option(
+        "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
+    )
+    hillclimb: float = option(
+        "X",
+        "Share of the rows that is held out of training, for calibration and selection; not used "
+        "with --cv.",
+        SMALL_PENALTY,
+        0.2,
+    )
+    cv: int | None = option(
+        "K",
+        "Embedded cross-validation: each model is trained K times, and all rows are used for "
+        "calibration and selection (default: no).",
+        whole(2),
+    )
+    time_limit: float | None = option(
+        "S", "Seconds after which a model is skipped (default: no limit).", POSITIVE
+    )
+    max_memory: float | None = option(
+        "GB",
+        "Gigabytes that all processes together may have; a model that needs more than its share "
+        "is skipped (default: no limit).",
+        POSITIVE,
+    )
+    keep_models: bool = flag("--keep-models", "Keep the trained models in STORE.")
+    seed: int = option("N", "Random seed; the same seed gives the same models.", whole(0), 0)
+    jobs: int | None = option("N", "Number of processes (default: all cores).", whole(1))
+    out: str = option("STORE", "Folder of the library.", default="bnmtl-library")
+    force: bool = force("Replace another library in STORE.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectOptions:
+    """The options of `bnmtl select`."""
+
+    store: str = argument(
+        "STORE",
+        "Folder with the predictions of many models, or CSV or Parquet file: one column per model "
+        "with the probability of the second of two labels, sorted, and one with the labels.",
+        FILE,
+    )
+    metric: str = option(
+        "M",
+        "What the ensemble is selected for: accuracy, f-score, lift, roc-area, average-precision, "
+        "break-even-point, root-mean-squared-error or cross-entropy.",
+        NAME,
+        MISSING,
+    )
+    label: str | None = option("Y", "Column of labels of a CSV file (default y).", NAME)
+    test: str | None = option(
+        "CSV",
+        "Further cases, with the columns of STORE, to see how good the ensemble is (default: the "
+        "part test of STORE, or five folds).",
+        FILE,
+    )
+    predict: str | None = option(
+        "ROWS", "New cases to predict, with one column per model; others are kept.", FILE
+    )
+    bags: int = option("N", "Bags of models, whose ensembles are averaged.", whole(1), 20)
+    bag_fraction: float = option("X", "Share of the models in each bag.", SHARE, 0.5)
+    initial: int | str = option(
+        "auto|N",
+        "Number of the best models with which a bag starts; auto is the number up to 25 with the "
+        "best mean.",
+        COUNT,
+        "auto",
+    )
+    prune: float | str = option(
+        "X|sweep",
+        "Share of the models, the best ones, that may be selected at all; sweep chooses it by five "
+        "folds.",
+        KEPT,
+        1.0,
+    )
+    max_steps: int = option("N", "Number of models that join each bag.", whole(1), 200)
+    patience: int | None = option(
+        "N",
+        "Steps without a better score after which a bag ends (default: it takes all steps).",
+        whole(1),
+    )
+    no_replacement: bool = flag("--no-replacement", "Let each model join a bag only once.")
+    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
+    jobs: int | None = option(
+        "N", "Number of threads (default: all); it does not change the result.", whole(1)
+    )
+    out: str = option("DIR", "Output folder.", default="bnmtl-select")
+    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
