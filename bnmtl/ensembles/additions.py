@@ -11,6 +11,7 @@ from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import Judge, MixedJudge
 
 _BLOCK = 128  # models whose temporaries stay in the cache of a processor
+_FEW = 32  # the same where rows are sorted
 _LARGEST = 1000.0  # bits of a product of probabilities, below the limit of float64
 
 
@@ -157,7 +158,7 @@ def happened(sums, y, n_members=1):
 
 
 class _Ranked(Additions):
-    """Base of metrics of the whole ranking: sums are sorted with the label as their last bit."""
+    """Base of metrics of the ranking: keys are sums with the label as their last bit."""
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
@@ -167,44 +168,54 @@ class _Ranked(Additions):
         # 24 bits of a prediction, the bits of the number of members, and the label.
         fits = SCALE * (self.n_members + 1) * 2 <= 2**32
         kind = np.uint32 if fits else np.uint64
-        total, label = self.total.astype(kind), self._judge.y.astype(kind)
+        members = (self.total.astype(kind) << kind(1)) | self._judge.y.astype(kind)
         result = np.empty(len(self._models))
-        for begin in range(0, len(result), _BLOCK):
-            block = slice(begin, begin + _BLOCK)
-            keys = ((self._models[block].astype(kind) + total) << kind(1)) | label
-            keys.sort(axis=1)
-            result[block] = self._of_sorted(keys)
+        for begin in range(0, len(result), _FEW):
+            block = slice(begin, begin + _FEW)
+            keys = self._models[block].astype(kind)
+            keys <<= kind(1)
+            keys += members
+            result[block] = self._of_keys(keys)
         return result
 
 
+def _labels(keys):
+    return keys & keys.dtype.type(1)
+
+
+def _mixed_ties(keys):
+    """Sorted rows in which a positive case and a negative one have equal sums."""
+    # The last negative and the first positive of the tied cases differ only in their labels.
+    return np.flatnonzero(((keys[:, 1:] ^ keys[:, :-1]) == 1).any(axis=1))
+
+
 class _RocArea(_Ranked):
-    def _of_sorted(self, keys):
-        labels = (keys & keys.dtype.type(1)).astype(np.int64)
+    def _of_keys(self, keys):
+        keys.sort(axis=1)
         n, positive = keys.shape[1], self._n_positive
         # Negative cases below each positive one. Among equal sums the negatives come first, so
-        # every tied pair counts 1 and should count 1/2.
-        below = labels @ np.arange(n) - positive * (positive - 1) // 2
-        twice = 2 * below - _tied_pairs(keys >> keys.dtype.type(1), labels)
-        return (twice / 2) / (float(n - positive) * positive)
+        # every tied pair counts 1 and should count 1/2. These numbers are exact as floats.
+        below = _labels(keys).astype(float) @ np.arange(float(n)) - positive * (positive - 1) // 2
+        rows = _mixed_ties(keys)
+        if rows.size:
+            below[rows] -= _tied_pairs(keys[rows]) / 2
+        return below / (float(n - positive) * positive)
 
 
-def _tied_pairs(sums, labels):
+def _tied_pairs(keys):
     """Pairs of a positive and a negative case with equal sums, in each sorted row."""
-    pairs = np.zeros(len(sums), np.int64)
-    rows = np.flatnonzero((sums[:, 1:] == sums[:, :-1]).any(axis=1))
-    if rows.size:
-        row_of, sizes, positives = _groups(sums[rows], labels[rows])
-        np.add.at(pairs, rows[row_of], positives * (sizes - positives))
-    return pairs
+    row_of, sizes, positives = _groups(keys)
+    return np.bincount(row_of, positives * (sizes - positives), len(keys))
 
 
-def _groups(sums, labels):
+def _groups(keys):
     """Row, size and number of positives of each group of equal sums in sorted rows, in order."""
+    sums = keys >> keys.dtype.type(1)
     starts = np.ones(sums.shape, bool)
     starts[:, 1:] = sums[:, 1:] != sums[:, :-1]
     at = np.flatnonzero(starts)
     sizes = np.diff(np.append(at, sums.size))
-    return at // sums.shape[1], sizes, np.add.reduceat(labels.ravel(), at)
+    return at // sums.shape[1], sizes, np.add.reduceat(_labels(keys).ravel(), at, dtype=np.int64)
 
 
 class _AveragePrecision(_Ranked):
@@ -217,56 +228,71 @@ class _AveragePrecision(_Ranked):
         super().__init__(judge, models)
         self._harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1.0, len(judge.y) + 1))])
 
-    def _of_sorted(self, keys):
-        keys = keys[:, ::-1]
-        sums, labels = keys >> keys.dtype.type(1), (keys & keys.dtype.type(1)).astype(np.int64)
-        row, n, m = _groups(sums, labels)
+    def _of_keys(self, keys):
+        keys.sort(axis=1)
+        rows = _mixed_ties(keys)
+        gained = self._without_ties(keys)
+        if rows.size:
+            gained[rows] = self._with_ties(keys[rows, ::-1])
+        return gained / self._n_positive
+
+    def _without_ties(self, keys):
+        """Sums of the precision at each positive case, from the lowest in each row."""
+        n_rows, n_cases = keys.shape
+        at = np.flatnonzero(_labels(keys).astype(bool)).reshape(n_rows, self._n_positive)
+        ranks = n_cases * np.arange(1, n_rows + 1)[:, None] - at
+        return (np.arange(self._n_positive, 0, -1) / ranks).sum(axis=1)
+
+    def _with_ties(self, keys):
+        """The same for tied cases in random order, from rows whose highest sums come first."""
+        row, n, m = _groups(keys)
         cases, positives = np.cumsum(n) - n, np.cumsum(m) - m
         a, b = cases - row * keys.shape[1], positives - row * self._n_positive
         harmonic = self._harmonic[a + n] - self._harmonic[a]
         spread = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros(len(n)), where=n > 1)
         gained = m / n * ((b + 1) * harmonic + (m - 1) * spread)
-        return np.bincount(row, gained, len(keys)) / self._n_positive
+        return np.bincount(row, gained, len(keys))
 
 
-class _TopShare(Additions):
-    """Base of lift and break-even point: positives among a number of cases ranked highest."""
+class _TopShare(_Ranked):
+    """Base of lift and break-even point: positives among the cases ranked highest."""
 
-    is_exact = False
-    tolerance = 1e-11
-
-    def __init__(self, judge, models):
-        super().__init__(judge, models)
-        self._is_positive = judge.y == 1
-
-    def _captured(self, mass):
+    def _captured(self, keys, mass):
         """Positives among the `mass` highest cases; a tied group at the cutoff counts in part."""
-        n_cases = self._models.shape[1]
+        n_cases = keys.shape[1]
         last = min(n_cases, max(1, int(np.ceil(mass))))  # rank of the last case that counts
-        result = np.empty(len(self._models))
-        for begin in range(0, len(result), _BLOCK):
-            block = slice(begin, begin + _BLOCK)
-            sums = self._models[block] + self.total
-            cutoff = np.partition(sums, n_cases - last, axis=1)[:, n_cases - last, None]
-            above, tied = sums > cutoff, sums == cutoff
-            share = (mass - above.sum(axis=1)) / tied.sum(axis=1)
-            positives, among = (cases[:, self._is_positive].sum(axis=1) for cases in (above, tied))
-            result[block] = positives + share * among
+        keys.partition(n_cases - last, axis=1)
+        below, counted = keys[:, : n_cases - last], keys[:, n_cases - last :]
+        result = _labels(counted).sum(axis=1, dtype=float)
+        cutoff = counted[:, 0] >> keys.dtype.type(1)
+        highest = below.max(axis=1, initial=0) >> keys.dtype.type(1)
+        rows = np.flatnonzero((highest == cutoff) | (mass < last))
+        if rows.size:
+            result[rows] = _captured_in_part(keys[rows], cutoff[rows, None], mass)
         return result
+
+
+def _captured_in_part(keys, cutoff, mass):
+    """The same for any rows, with the operations of the metric, so that equal values are equal."""
+    sums, labels = keys >> keys.dtype.type(1), _labels(keys).astype(bool)
+    is_above, is_tied = sums > cutoff, sums == cutoff
+    above, tied = is_above.sum(axis=1), is_tied.sum(axis=1)
+    positives, among = (is_above & labels).sum(axis=1), (is_tied & labels).sum(axis=1)
+    part = among / tied * (mass - above)
+    return positives + np.where(mass == above + tied, among, part)
 
 
 class _Lift(_TopShare):
     FRACTION = 0.25
 
-    def scores(self):
-        mass, positive = self.FRACTION * len(self._is_positive), self._is_positive.sum()
-        return self._captured(mass) / (self.FRACTION * positive)
+    def _of_keys(self, keys):
+        mass = self.FRACTION * keys.shape[1]
+        return self._captured(keys, mass) / (self.FRACTION * self._n_positive)
 
 
 class _BreakEvenPoint(_TopShare):
-    def scores(self):
-        positive = float(self._is_positive.sum())
-        return self._captured(positive) / positive
+    def _of_keys(self, keys):
+        return self._captured(keys, float(self._n_positive)) / self._n_positive
 
 
 class _Mixed(Additions):
