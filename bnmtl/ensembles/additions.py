@@ -12,6 +12,7 @@ from bnmtl.ensembles.judges import Judge, MixedJudge
 
 _BLOCK = 128  # models whose temporaries stay in the cache of a processor
 _FEW = 32  # the same where rows are sorted
+_CASES = 1024  # numbers that are added with rounding errors of float32
 _LARGEST = 1000.0  # bits of a product of probabilities, below the limit of float64
 
 
@@ -48,6 +49,14 @@ class Additions:
     def value(self):
         """What the judge says of the members."""
         return self._judge.of(self.total / (SCALE * self.n_members))
+
+    def margin(self, score):
+        """By how much equal scores of such a size may differ."""
+        return 0.0 if self.is_exact else self.tolerance * max(1.0, abs(score))
+
+    def leading(self, allowed):
+        """`scores` of the allowed models that may be best, and -inf for others."""
+        return np.where(allowed, self.scores(), -np.inf)
 
     def scores(self):
         """What the judge says with each model, larger is better: float array (n_models,)."""
@@ -121,7 +130,10 @@ def residual_products(judge, models):
 
 
 class _CrossEntropy(Additions):
-    """By products of the probabilities of the true classes: a logarithm of many at once."""
+    """By products of the probabilities of the true classes: a logarithm of many at once.
+
+    Most models need no logarithm, because a bound shows that they are not the best.
+    """
 
     is_exact = False
     tolerance = 1e-11
@@ -131,15 +143,52 @@ class _CrossEntropy(Additions):
         self._happened = happened(models, judge.y).T.astype(np.float32)  # exact below 2**24
 
     def scores(self):
-        n_cases, n_models = self._happened.shape
-        members = happened(self.total[None], self._judge.y, self.n_members)[0]
+        return self._scores_of(np.arange(len(self._models)))
+
+    def leading(self, allowed):
+        if not self.n_members:
+            return super().leading(allowed)
+        bounds = np.where(allowed, self._bounds(), -np.inf)
+        result = np.full(len(bounds), -np.inf)
+        first = np.argsort(bounds)[-_FEW:]
+        first = first[allowed[first]]
+        result[first] = self._scores_of(first)
+        bounds[first] = -np.inf
+        rest = np.flatnonzero(bounds >= result.max() - self.margin(result.max()))
+        result[rest] = self._scores_of(rest)
+        return result
+
+    def _members(self):
+        """Sums of the members' probabilities of the true classes."""
+        return happened(self.total[None], self._judge.y, self.n_members)[0].astype(float)
+
+    def _scores_of(self, places):
+        """The scores with some of the models, sorted or not."""
+        n_cases, members = len(self._happened), self._members()[:, None]
         factors = max(1, int(_LARGEST / np.log2(SCALE * (self.n_members + 1.0))))
-        result = np.empty(n_models)
-        for begin in range(0, n_models, _BLOCK):
-            block = slice(begin, begin + _BLOCK)
-            sums = self._happened[:, block] + members[:, None].astype(float)
-            result[block] = _logs_of_products(sums, factors)
+        result = np.empty(len(places))
+        for begin in range(0, len(places), _BLOCK):
+            block = places[begin : begin + _BLOCK]
+            sums = self._happened[:, block] + members
+            result[begin : begin + _BLOCK] = _logs_of_products(sums, factors)
         return result / n_cases - np.log(SCALE * (self.n_members + 1.0))
+
+    def _bounds(self):
+        """Values that the scores do not exceed.
+
+        The logarithm is below its tangent at the mean of the n members, whose sum is s:
+        log(s + p) <= log(s (n + 1) / n) + (n p / s - 1) / (n + 1).
+        """
+        n, members = self.n_members, self._members()
+        inverse = (1 / members).astype(np.float32)
+        shares = np.zeros(len(self._models))
+        for begin in range(0, len(members), _CASES):
+            cases = slice(begin, begin + _CASES)
+            shares += inverse[cases] @ self._happened[cases]
+        # All terms are positive, so rounding is below this share of the sums.
+        shares *= 1 + 2.0**-23 * _CASES
+        constant = np.log(members / n).mean() - np.log(SCALE)
+        return constant + (n * shares / len(members) - 1) / (n + 1)
 
 
 def _logs_of_products(numbers, factors):
