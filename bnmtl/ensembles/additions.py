@@ -1,66 +1,22 @@
 """How good an ensemble becomes when each model of a library joins it, for all models at once.
 
-Predictions are whole numbers of 1 / SCALE, so the sum of the members is exact. Classes here compute
-what their `Judge` says of the mean of the members and one more model, up to rounding; `is_exact`
-means that two equal scores are equal values of the judge.
+Predictions are whole numbers of 1 / SCALE, so the sum of the members is exact. Classes compute what
+their `Judge` says of the mean of the members and one more model, up to rounding; `is_exact` means
+that two equal scores are equal values of the judge. Metrics of the ranking are in
+`ranked_additions.py`.
 """
 
 import numpy as np
 
+from bnmtl.ensembles import ranked_additions
 from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import Judge, MixedJudge
+from bnmtl.ensembles.plain_additions import Additions
 
 _BLOCK = 128  # models whose temporaries stay in the cache of a processor
-_FEW = 32  # the same where rows are sorted
+_FIRST = 32  # models whose scores are computed before bounds exclude others
 _CASES = 1024  # numbers that are added with rounding errors of float32
 _LARGEST = 1000.0  # bits of a product of probabilities, below the limit of float64
-
-
-class Additions:
-    """Scores by the judge itself, one model after the other.
-
-    Parameters
-    ----------
-    judge : Judge or MixedJudge
-    models : int32 array of shape (n_models, n_cases) or (n_models, n_cases, n_classes)
-        Predictions times SCALE.
-    """
-
-    is_exact = True
-    tolerance = 1e-12
-
-    def __init__(self, judge, models):
-        self._judge, self._models = judge, models
-        self.total, self.n_members = np.zeros(models.shape[1:], np.int64), 0
-
-    def add(self, at):
-        """Let a model join."""
-        self.total += self._models[at]
-        self.n_members += 1
-
-    def mean_with(self, at):
-        """The mean prediction of the members and one more model."""
-        return (self.total + self._models[at]) / (SCALE * (self.n_members + 1))
-
-    def value_with(self, at):
-        """What the judge says of it."""
-        return self._judge.of(self.mean_with(at))
-
-    def value(self):
-        """What the judge says of the members."""
-        return self._judge.of(self.total / (SCALE * self.n_members))
-
-    def margin(self, score):
-        """By how much equal scores of such a size may differ."""
-        return 0.0 if self.is_exact else self.tolerance * max(1.0, abs(score))
-
-    def leading(self, allowed):
-        """`scores` of the allowed models that may be best, and -inf for others."""
-        return np.where(allowed, self.scores(), -np.inf)
-
-    def scores(self):
-        """What the judge says with each model, larger is better: float array (n_models,)."""
-        return np.array([self.value_with(at) for at in range(len(self._models))])
 
 
 class _Thresholded(Additions):
@@ -150,7 +106,7 @@ class _CrossEntropy(Additions):
             return super().leading(allowed)
         bounds = np.where(allowed, self._bounds(), -np.inf)
         result = np.full(len(bounds), -np.inf)
-        first = np.argsort(bounds)[-_FEW:]
+        first = np.argsort(bounds)[-_FIRST:]
         first = first[allowed[first]]
         result[first] = self._scores_of(first)
         bounds[first] = -np.inf
@@ -206,144 +162,6 @@ def happened(sums, y, n_members=1):
     return np.where(y == 1, sums, n_members * SCALE - sums)
 
 
-class _Ranked(Additions):
-    """Base of metrics of the ranking: keys are sums with the label as their last bit."""
-
-    def __init__(self, judge, models):
-        super().__init__(judge, models)
-        self._n_positive = int(judge.y.sum())
-
-    def scores(self):
-        # 24 bits of a prediction, the bits of the number of members, and the label.
-        fits = SCALE * (self.n_members + 1) * 2 <= 2**32
-        kind = np.uint32 if fits else np.uint64
-        members = (self.total.astype(kind) << kind(1)) | self._judge.y.astype(kind)
-        result = np.empty(len(self._models))
-        for begin in range(0, len(result), _FEW):
-            block = slice(begin, begin + _FEW)
-            keys = self._models[block].astype(kind)
-            keys <<= kind(1)
-            keys += members
-            result[block] = self._of_keys(keys)
-        return result
-
-
-def _labels(keys):
-    return keys & keys.dtype.type(1)
-
-
-def _mixed_ties(keys):
-    """Sorted rows in which a positive case and a negative one have equal sums."""
-    # The last negative and the first positive of the tied cases differ only in their labels.
-    return np.flatnonzero(((keys[:, 1:] ^ keys[:, :-1]) == 1).any(axis=1))
-
-
-class _RocArea(_Ranked):
-    def _of_keys(self, keys):
-        keys.sort(axis=1)
-        n, positive = keys.shape[1], self._n_positive
-        # Negative cases below each positive one. Among equal sums the negatives come first, so
-        # every tied pair counts 1 and should count 1/2. These numbers are exact as floats.
-        below = _labels(keys).astype(float) @ np.arange(float(n)) - positive * (positive - 1) // 2
-        rows = _mixed_ties(keys)
-        if rows.size:
-            below[rows] -= _tied_pairs(keys[rows]) / 2
-        return below / (float(n - positive) * positive)
-
-
-def _tied_pairs(keys):
-    """Pairs of a positive and a negative case with equal sums, in each sorted row."""
-    row_of, sizes, positives = _groups(keys)
-    return np.bincount(row_of, positives * (sizes - positives), len(keys))
-
-
-def _groups(keys):
-    """Row, size and number of positives of each group of equal sums in sorted rows, in order."""
-    sums = keys >> keys.dtype.type(1)
-    starts = np.ones(sums.shape, bool)
-    starts[:, 1:] = sums[:, 1:] != sums[:, :-1]
-    at = np.flatnonzero(starts)
-    sizes = np.diff(np.append(at, sums.size))
-    return at // sums.shape[1], sizes, np.add.reduceat(_labels(keys).ravel(), at, dtype=np.int64)
-
-
-class _AveragePrecision(_Ranked):
-    """Ties count by their expected precision, as in the metric."""
-
-    is_exact = False
-    tolerance = 1e-11
-
-    def __init__(self, judge, models):
-        super().__init__(judge, models)
-        self._harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1.0, len(judge.y) + 1))])
-
-    def _of_keys(self, keys):
-        keys.sort(axis=1)
-        rows = _mixed_ties(keys)
-        gained = self._without_ties(keys)
-        if rows.size:
-            gained[rows] = self._with_ties(keys[rows, ::-1])
-        return gained / self._n_positive
-
-    def _without_ties(self, keys):
-        """Sums of the precision at each positive case, from the lowest in each row."""
-        n_rows, n_cases = keys.shape
-        at = np.flatnonzero(_labels(keys).astype(bool)).reshape(n_rows, self._n_positive)
-        ranks = n_cases * np.arange(1, n_rows + 1)[:, None] - at
-        return (np.arange(self._n_positive, 0, -1) / ranks).sum(axis=1)
-
-    def _with_ties(self, keys):
-        """The same for tied cases in random order, from rows whose highest sums come first."""
-        row, n, m = _groups(keys)
-        cases, positives = np.cumsum(n) - n, np.cumsum(m) - m
-        a, b = cases - row * keys.shape[1], positives - row * self._n_positive
-        harmonic = self._harmonic[a + n] - self._harmonic[a]
-        spread = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros(len(n)), where=n > 1)
-        gained = m / n * ((b + 1) * harmonic + (m - 1) * spread)
-        return np.bincount(row, gained, len(keys))
-
-
-class _TopShare(_Ranked):
-    """Base of lift and break-even point: positives among the cases ranked highest."""
-
-    def _captured(self, keys, mass):
-        """Positives among the `mass` highest cases; a tied group at the cutoff counts in part."""
-        n_cases = keys.shape[1]
-        last = min(n_cases, max(1, int(np.ceil(mass))))  # rank of the last case that counts
-        keys.partition(n_cases - last, axis=1)
-        below, counted = keys[:, : n_cases - last], keys[:, n_cases - last :]
-        result = _labels(counted).sum(axis=1, dtype=float)
-        cutoff = counted[:, 0] >> keys.dtype.type(1)
-        highest = below.max(axis=1, initial=0) >> keys.dtype.type(1)
-        rows = np.flatnonzero((highest == cutoff) | (mass < last))
-        if rows.size:
-            result[rows] = _captured_in_part(keys[rows], cutoff[rows, None], mass)
-        return result
-
-
-def _captured_in_part(keys, cutoff, mass):
-    """The same for any rows, with the operations of the metric, so that equal values are equal."""
-    sums, labels = keys >> keys.dtype.type(1), _labels(keys).astype(bool)
-    is_above, is_tied = sums > cutoff, sums == cutoff
-    above, tied = is_above.sum(axis=1), is_tied.sum(axis=1)
-    positives, among = (is_above & labels).sum(axis=1), (is_tied & labels).sum(axis=1)
-    part = among / tied * (mass - above)
-    return positives + np.where(mass == above + tied, among, part)
-
-
-class _Lift(_TopShare):
-    FRACTION = 0.25
-
-    def _of_keys(self, keys):
-        mass = self.FRACTION * keys.shape[1]
-        return self._captured(keys, mass) / (self.FRACTION * self._n_positive)
-
-
-class _BreakEvenPoint(_TopShare):
-    def _of_keys(self, keys):
-        return self._captured(keys, float(self._n_positive)) / self._n_positive
-
-
 class _Mixed(Additions):
     """Scores by several metrics, or on several tasks."""
 
@@ -367,10 +185,10 @@ class _Mixed(Additions):
 _FAST = {
     "accuracy": _Accuracy,
     "f_score": _FScore,
-    "lift": _Lift,
-    "roc_area": _RocArea,
-    "average_precision": _AveragePrecision,
-    "break_even_point": _BreakEvenPoint,
+    "lift": ranked_additions.Lift,
+    "roc_area": ranked_additions.RocArea,
+    "average_precision": ranked_additions.AveragePrecision,
+    "break_even_point": ranked_additions.BreakEvenPoint,
 }
 
 
