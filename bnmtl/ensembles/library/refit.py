@@ -13,8 +13,10 @@ from bnmtl.ensembles.library import workers
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
-from bnmtl.errors import InputError
+from bnmtl.ensembles.store import PredictionStore
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.progress import Reporter
+from bnmtl.wording import type_of
 
 _TOLERANCE = 1e-6
 
@@ -27,7 +29,7 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     store : PredictionStore
-        Built by `build_library`.
+        Built by `build_library`. It is not saved with a fitted ensemble.
     weights : pandas.Series by model
         Models with weight 0 are not trained.
     check : bool, default=True
@@ -59,6 +61,11 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    def __getstate__(self):
+        """What is saved: the trained models, without the predictions of the store."""
+        state = super().__getstate__()
+        return {**state, "store": None} if "members_" in state else state
+
     def fit(self, X, y, *, hillclimb=None):
         """Train the models with a weight, with the seeds of the library.
 
@@ -87,6 +94,8 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
 
     def _record(self, hillclimb):
         """How the models were made."""
+        if not isinstance(self.store, PredictionStore):
+            raise InputTypeError("store", "must be a PredictionStore", type_of(self.store))
         record = self.store.library
         if record is None:
             rule, remedies = "must have models made by `build_library`", "train the others yourself"
