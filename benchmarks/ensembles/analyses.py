@@ -7,7 +7,13 @@ import warnings
 
 import numpy as np
 
-from benchmarks.ensembles.problem_rows import N_FOLDS, folded_library, parts_of, plain_library
+from benchmarks.ensembles.problem_rows import (
+    N_FOLDS,
+    QUICK,
+    folded_library,
+    parts_of,
+    plain_library,
+)
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles import (
     EnsembleSelector,
@@ -32,6 +38,7 @@ METRICS = {
 }
 LOSSES = ("root_mean_squared_error", "cross_entropy")
 OPTIONS = {"random_state": 0, "n_jobs": -1}
+FEWER = {"bags": 2, "max_steps": 10}  # of the quick problem
 SHARES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05)
 SIZES = (100, 250, 500, 1000, 2500, 5000, 10_000)
 SHOWN_STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
@@ -45,18 +52,25 @@ def values(y, p, metrics=METRICS):
         return {name: round(float(METRICS[name](y, p)), 6) for name in metrics}
 
 
+def selector_of(problem, metric, **options):
+    """A selector with the options of the study."""
+    fewer = FEWER if problem == QUICK else {}
+    return EnsembleSelector(metric, **OPTIONS | fewer | options)
+
+
 class Library:
     """A store with test cases, divided into raw and calibrated models.
 
     Parameters
     ----------
     store : PredictionStore
-    test : str or slice, default="test"
-        The part with the test cases, or some cases of the part "test".
+    problem : str
+    test : slice, default=slice(None)
+        The test cases among those of the part "test".
     """
 
-    def __init__(self, store, test=slice(None)):
-        self.store = store
+    def __init__(self, store, problem, test=slice(None)):
+        self.store, self.problem = store, problem
         self.y = store.parts["test"].y[test]
         self.test = test
 
@@ -77,8 +91,7 @@ class Library:
 
     def selected(self, store, metric, metrics=None, **options):
         """Values of an ensemble selected for a metric."""
-        selector = EnsembleSelector(metric, **OPTIONS, **options)
-        p = self.p(selector.fit(store))
+        p = self.p(selector_of(self.problem, metric, **options).fit(store))
         found = values(self.y, p, metrics or [metric])
         return found if metrics else found[metric]
 
@@ -108,7 +121,7 @@ def methods(problem, trial):
 def _plain(problem, trial):
     """The plain library of a trial with its test cases, which follow those for hill climbing."""
     store = plain_library(problem, trial)
-    return store, Library(store, slice(len(parts_of(problem, trial).more[1]), None))
+    return store, Library(store, problem, slice(len(parts_of(problem, trial).more[1]), None))
 
 
 def _others(library):
@@ -140,8 +153,8 @@ def _optimum(library):
 def _trajectory(library, replacement):
     """Test error by number of steps, from one bag of all models without a start."""
     options = {"bags": 1, "bag_fraction": 1.0, "initial": 0, "replacement": replacement}
-    selector = EnsembleSelector(RMSE, **OPTIONS, **options)
-    selector.fit(library.store, monitor="test")
+    selector = selector_of(library.problem, RMSE, **options)
+    selector.fit(library.store)
     members = selector.trajectory_["model"]
     test = library.store.subset(list(dict.fromkeys(members)))
     rows = dict(zip(test.names, test.predictions("test")[:, library.test], strict=True))
@@ -173,7 +186,7 @@ def sizes(problem, trial):
         if size <= len(y):
             at = np.sort(order[:size])
             again = recalibrated(p[:, at], y[at], test, library.y, raw.names)
-            found[str(size)] = _by_bags(Library(again))
+            found[str(size)] = _by_bags(Library(again, problem))
     return found
 
 
@@ -217,7 +230,7 @@ def pruning(problem, trial):
 def folds(problem, trial):
     """Tables 4.2 - 4.4: the same with embedded cross-validation, and its two halves."""
     store = folded_library(problem, trial)
-    library = Library(store)
+    library = Library(store, problem)
     found = {
         "models": store.n_models,
         "selected": {metric: library.selected(store, metric) for metric in METRICS},
@@ -244,6 +257,6 @@ def folds(problem, trial):
             "test": store.predictions("test"),
         }
         y = {"hillclimb": store.parts["hillclimb"].y[at], "test": store.parts["test"].y}
-        part = Library(PredictionStore(predictions, y, names=store.names))
+        part = Library(PredictionStore(predictions, y, names=store.names), problem)
         found["siblings"].append({metric: part.selected(part.store, metric) for metric in METRICS})
     return found

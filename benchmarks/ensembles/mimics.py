@@ -2,10 +2,9 @@
 
 from sklearn.ensemble import RandomForestRegressor
 
-from benchmarks.ensembles.analyses import OPTIONS, RMSE, values
+from benchmarks.ensembles.analyses import RMSE, selector_of, values
 from benchmarks.ensembles.problem_rows import QUICK, parts_of, plain_library
 from bnmtl.ensembles import (
-    EnsembleSelector,
     MarginalSampler,
     Mimic,
     Munge,
@@ -32,7 +31,7 @@ def mimic(problem, trial):
     """Tables 4.6 - 4.8: errors, seconds and bytes of the ensemble, its mimic and single models."""
     parts = parts_of(problem, trial)
     store = plain_library(problem, trial)
-    selector = EnsembleSelector(RMSE, **OPTIONS).fit(store)
+    selector = selector_of(problem, RMSE).fit(store)
     teacher = selector.refit(*parts.train, hillclimb=parts.hillclimb)
     X, y = parts.test
     found = {
