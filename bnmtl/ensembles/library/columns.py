@@ -36,7 +36,7 @@ class Columns:
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
             rule = "must have different columns"
-            raise InputError("X", rule, found="{column} occurs twice", column=twice)
+            raise InputError("X", rule, found="{name} occurs twice", name=twice)
         places = sorted(zip(labels, range(len(labels)), strict=True))
         return cls({label: _categories(frame.iloc[:, at]) for label, at in places})
 
@@ -52,7 +52,7 @@ class Columns:
         for name in self.categories:
             if name not in places:
                 rule = "must have all columns of the training rows"
-                raise InputError(argument, rule, found="{column} is missing", column=name)
+                raise InputError(argument, rule, found="{name} is missing", name=name)
         columns = [
             _numbers(name, frame.iloc[:, places[name]], known, argument)
             for name, known in self.categories.items()

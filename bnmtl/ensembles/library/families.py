@@ -33,6 +33,7 @@ from bnmtl.ensembles.library.trained import (
 SVM_ITERATIONS = 100_000
 LEARNING_RATE = 0.05
 N_BAGGED, N_FOREST = 100, 1024
+FORMS = {"Gaussian": (NUMBERS, CODES), "multinomial": (BINS,)}  # kinds of naive Bayes
 CHOICES = {
     "criterion": ("gini", "entropy", "log_loss"),
     "smoothing": (None, "Laplace"),

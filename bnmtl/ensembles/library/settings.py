@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
-from bnmtl.ensembles.library.families import CHOICES, FAMILIES, Family
+from bnmtl.ensembles.library.families import CHOICES, FAMILIES, FORMS, Family
 from bnmtl.ensembles.library.grids import PROFILES
 from bnmtl.ensembles.library.trained import Single
 from bnmtl.errors import InputError, InputTypeError, check_choice
@@ -167,13 +167,7 @@ def _of_family(setting):
         rule = "must have settings with one of the families {families}"
         raise InputError("profile", rule, family, families=list(FAMILIES))
     known = FAMILIES[family]
-    form = setting.pop("columns", known.forms[0])
-    if form not in known.forms and not (BINS in known.forms and _is_binned(form)):
-        rule = "must have {forms} as the columns of {family}"
-        forms = [f"{one} 5" if one == BINS else one for one in known.forms]
-        raise InputError("profile", rule, form, forms=forms, family=family)
-    if form == BINS:
-        form = f"{BINS} 5"
+    form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:
             rule = "must have only the parameters {names} for {family}"
@@ -182,7 +176,18 @@ def _of_family(setting):
     parameters = {**known.parameters, **{name: _plain(one) for name, one in setting.items()}}
     for name in setting:
         _check_value(family, name, parameters, known.parameters[name])
+    form = _checked_form(family, FORMS.get(parameters.get("kind"), known.forms), form)
     return Fit(family, form, (parameters,), (_name(family, form, known, parameters),))
+
+
+def _checked_form(family, forms, form):
+    """The form of the columns of a setting; None is the first that is possible."""
+    form = forms[0] if form is None else form
+    if form not in forms and not (BINS in forms and _is_binned(form)):
+        rule = "must have {forms:or} as the columns of {family}"
+        named = [f"{one} 5" if one == BINS else one for one in forms]
+        raise InputError("profile", rule, form, forms=named, family=family)
+    return f"{BINS} 5" if form == BINS else form
 
 
 def _plain(value):
