@@ -313,9 +313,9 @@ def test_a_damaged_record(in_this_process, tmp_path):
 TROUBLE = {
     "fails": "ValueError: there is no",
     "exits": "its process ended, for example for lack of memory",
-    "hangs": "it took more than 2 seconds",
     "greedy": "it needed more memory than it may have",
     "improbable": "its predictions are not probabilities",
+    "hangs": "it took more than 2 seconds",
 }
 LIMITS = {"time_limit": 2, "max_memory": 2 * 10**9}
 
@@ -540,12 +540,12 @@ MISTAKES = [
     ({"hillclimb": (X, None)}, "`hillclimb` must have labels"),
     ({"hillclimb": (X, ["yes"] * 30)}, "`hillclimb` must leave cases of both classes"),
     ({"hillclimb": (X, Y), "cv": 2}, "`hillclimb` must not be rows with `cv`"),
-    ({"y": ["yes"] + ["no"] * 29}, "`hillclimb` must leave cases of both classes.*`yes` has 1 row"),
+    ({"y": ["yes"] + ["no"] * 29}, "`hillclimb` must leave cases of both classes.*'yes' has 1 row"),
     ({"y": ["yes"] * 2 + ["no"] * 28, "hillclimb": 2}, "`hillclimb` must leave cases of both cl"),
     ({"cv": 1}, "`cv` must be a whole number"),
     ({"cv": 25}, "`cv` must leave cases of both classes in every part"),
     ({"test": X}, "`test` must be a pair of features and labels; labels may be None"),
-    ({"test": (X, ["maybe"] * 30)}, "`y` of part test must have only the classes"),
+    ({"test": (X, ["maybe"] * 30)}, "`y` of part `test` must have only the classes"),
     ({"test": (X[["a"]], None)}, "`b` is missing"),
     ({"time_limit": 0}, "`time_limit` must be"),
     ({"max_memory": 0.5}, "`max_memory` must be"),
