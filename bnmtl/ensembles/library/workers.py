@@ -152,7 +152,7 @@ def _finished(worker, time_limit):
     except BrokenProcessPool:
         failure = "its process ended, for example for lack of memory"
     except Exception as error:
-        lines = str(error).splitlines() or [""]
-        return Done(worker.task, None, f"{type(error).__name__}: {lines[0]}", worker.seconds)
+        line = (str(error).splitlines() or [""])[0].rstrip(". ")
+        return Done(worker.task, None, f"{type(error).__name__}: {line}", worker.seconds)
     worker.end()
     return Done(worker.task, None, failure, worker.seconds)
