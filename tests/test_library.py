@@ -33,7 +33,7 @@ from bnmtl.ensembles import (
 )
 from bnmtl.ensembles.entries import rounded
 from bnmtl.ensembles.library import workers
-from bnmtl.ensembles.library.record import read_record, read_rows
+from bnmtl.ensembles.library.record import read_record, training_rows
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.siblings import seed_for
@@ -151,7 +151,7 @@ def test_what_a_store_of_a_library_has(built):
     record = built.library
     assert (record.cv, record.hillclimb, record.seed, record.label) == (3, None, SEED, "sold")
     assert record.columns == {"a": None, "b": None, "c": None} and len(record.models) == 5
-    rows, labels = read_rows(built.path, record, built.classes)
+    rows, labels = training_rows(built)[:2]
     pd.testing.assert_frame_equal(rows, X[["a", "b", "c"]])
     assert labels.tolist() == y.tolist()
     assert not len(built.skipped)
@@ -470,7 +470,7 @@ def test_given_cases_of_hill_climbing(in_this_process, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert store.classes[store.parts["hillclimb"].y].tolist() == pair[1].tolist()
     assert store.parts["hillclimb"].folds is None
-    rows, labels = read_rows(store.path, store.library, store.classes, "hillclimb.csv")
+    rows, labels = training_rows(store)[2]
     pd.testing.assert_frame_equal(rows, pair[0][["a", "b", "c"]])
     assert labels.tolist() == pair[1].tolist()
     weights = pd.Series(0.25, store.names)
@@ -501,7 +501,7 @@ def test_labels_of_several_kinds(labels, in_this_process, tmp_path):
     assert store.classes.tolist() == list(labels)
     opened = PredictionStore.open(tmp_path / "store")
     assert opened.classes[opened.parts["test"].y].tolist() == y.tolist()
-    rows, found = read_rows(opened.path, opened.library, opened.classes)
+    rows, found = training_rows(opened)[:2]
     assert found.tolist() == y.tolist() and opened.library.label == "y_"
     pd.testing.assert_frame_equal(rows, X[["a", "b", "y"]])
     ensemble = LibraryEnsemble(opened, pd.Series(1.0, opened.names[:1])).fit(rows, found)
@@ -518,7 +518,7 @@ def test_saved_rows_are_those_that_were_given(in_this_process, tmp_path):
     X.loc[3] = None
     y = np.arange(40) % 2
     store = build_library(X, y, [{"family": "decision trees"}], out=tmp_path / "store")
-    rows, labels = read_rows(store.path, store.library, store.classes)
+    rows, labels = training_rows(store)[:2]
     first = Rows(X, y, 0.2, None)
     again = Rows(rows, labels, 0.2, None, store.library.known_columns, store.classes)
     assert first.X.tobytes() == again.X.tobytes() and labels.tolist() == y.tolist()
