@@ -25,6 +25,7 @@ from bnmtl.ensembles.library.siblings import seed_for, train
 from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios
 from bnmtl.errors import InputError, InputTypeError
 
+pytestmark = pytest.mark.beside_kernels
 CHEAP = {
     "bagged trees": {"trees": 8},
     "boosted trees": {"steps": 8},
