@@ -25,6 +25,7 @@ from bnmtl.ensembles.library.siblings import seed_for, train
 from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios
 from bnmtl.errors import InputError, InputTypeError
 
+pytestmark = pytest.mark.beside_kernels
 CHEAP = {
     "bagged trees": {"trees": 8},
     "boosted trees": {"steps": 8},
@@ -130,7 +131,7 @@ def test_kinds_of_columns():
         {
             "whole": pd.array([1, None, 3], dtype="Int64"),
             "numbers": pd.Series([1, 2.5, None], dtype=object),
-            "text": ["b", "None", None],
+            "text": pd.Series(["b", "None", None], dtype=object),
             "flag": [True, False, True],
             "ordered": pd.Categorical(["low", "high", None], ["low", "high"], ordered=True),
             "unordered": pd.Categorical(["low", "high", None], ["low", "high"]),
@@ -401,13 +402,14 @@ def test_neighbors_by_kernel_and_by_gain_ratio():
 
 def test_identical_rows_are_at_distance_0():
     rng = np.random.default_rng(0)
-    once = rng.normal(size=(150, 13))
-    X, y = np.vstack([once, once]), np.repeat([0, 1], 150)
-    votes = [("distance", 2), ("distance", 300), ("kernel", 1.0)]
+    once = rng.normal(size=(400, 13))
+    X, y = np.vstack([once, once]), rng.integers(0, 2, 800)
+    votes = [("distance", 2), ("distance", 800)]
     model = Neighbors(votes, False).fit(X, y)
     pairs = np.sqrt(((once[:, None] - once[None]) ** 2).sum(axis=2))
     assert model.unit == pytest.approx(pairs[pairs > 0].min(), rel=1e-12)
-    np.testing.assert_allclose(model.scores(once), 0.5, atol=1e-12)
+    expected = [(y[:400] + y[400:]) / 2] * 2
+    np.testing.assert_allclose(model.scores(once), expected, atol=1e-12)
     assert Neighbors(votes, False).fit(np.ones((4, 2)), np.arange(4) % 2).unit == 1.0
 
 

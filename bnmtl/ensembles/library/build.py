@@ -129,7 +129,7 @@ def build_library(
     >>> settings = [{"family": "logistic regression", "ridge": ridge} for ridge in (0.1, 10)]
     >>> store = build_library(X, y, settings, random_state=0)
     >>> store.score("accuracy").round(3).tolist()
-    [0.965, 0.965, 0.974, 0.974]
+    [0.974, 0.974, 0.965, 0.974]
     """
     _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force)
     check_hillclimb(hillclimb, cv)
