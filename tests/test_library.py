@@ -346,8 +346,8 @@ def test_models_in_trouble_are_skipped_and_recorded(troubled):
     assert (skipped["family"] == "Troubled").all() and (skipped["time_limit"] == 2).all()
     assert 2 <= skipped.loc["hangs", "seconds"] < 8
     assert warning == (
-        "`profile` has 5 of 6 models that were skipped; the first is `fails`: ValueError: there is"
-        " no; `skipped` of the store lists them."
+        "`profile` has 5 of 6 settings that were skipped; first `fails`: ValueError: there is"
+        " no: `skipped` of the store lists them."
     )
     for kind in TROUBLE:
         (process,) = map(int, (place / kind).read_text().split())  # trained once

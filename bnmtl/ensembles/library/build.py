@@ -66,7 +66,8 @@ def build_library(
     y : array-like of shape (n_rows,)
         Labels of two classes; a library predicts the second of them, sorted.
     profile : "small", "thesis", or a list of settings, default="small"
-        "small" is about 150 models; "thesis" has the grids of appendix 4.B, about 1000 models. A
+        "small" is about 150 models, or 190 if there
+        are nominal columns; "thesis" has the grids of appendix 4.B, about 1100 models. A
         setting is a dictionary with a family and its parameters, such as ``{"family": "SVMs",
         "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These
         receive a frame of floats and categories.
