@@ -118,17 +118,21 @@ def average_precision(y, p, weights=None):
     harmonic = digamma(a + n + 1) - digamma(a + 1)
     # At the j-th of n tied cases, given that it is positive, the expected number of positives is b
     # + 1 + (j - 1) (m - 1) / (n - 1).
-    gained = m / n * ((b + 1) * harmonic + (m - 1) * _spread(n, a, harmonic))
+    gained = m / n * ((b + 1) * harmonic + (m - 1) * _spread(n, m, a, harmonic))
     return float(gained.sum() / ranking.n_positives)
 
 
-def _spread(n, a, harmonic):
+def _spread(n, m, a, harmonic):
     """The sum over j = 1 .. n of (j - 1) / (a + j), divided by n - 1."""
     near = np.abs(n - 1) < 1e-5
-    above = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros_like(n), where=~near)
-    # If the difference is lost to rounding, use the first two terms of its series.
-    series = 1 - (a + 1) * (polygamma(1, a + 2) + (n - 1) / 2 * polygamma(2, a + 2))
-    return np.where(near, series, above)
+    found = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros_like(n), where=~near)
+    # If the difference is lost to rounding, use the first two terms of its series. For single cases
+    # the sum does not count, so it may be 0.
+    near &= (m > 0) & ((m != 1) | (n != 1))
+    if near.any():
+        n, a = n[near], a[near]
+        found[near] = 1 - (a + 1) * (polygamma(1, a + 2) + (n - 1) / 2 * polygamma(2, a + 2))
+    return found
 
 
 def eleven_point_average_precision(y, p, weights=None):
