@@ -121,7 +121,7 @@ def test_matplotlib_is_imported_only_for_plotting():
 
 
 def test_command_line_libraries_are_imported_only_to_read_options():
-    only_in("typer", {"bnmtl/cli/main.py", "bnmtl/cli/options.py"})
+    only_in("typer", {"bnmtl/cli/main.py", "bnmtl/cli/fields.py"})
 
 
 def test_no_print_outside_the_command_line():

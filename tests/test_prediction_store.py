@@ -81,7 +81,8 @@ def test_saved_and_opened(tmp_path, y):
     again = store.save(tmp_path / "store")
     same(store, again)
     same(store, PredictionStore.open(str(tmp_path / "store")))
-    assert isinstance(again.parts["test"].batches[0], np.memmap)
+    assert isinstance(again.parts["test"].batches[0], folder.OnDisk)
+    assert isinstance(again.predictions("test").base, np.memmap)
     names = {path.relative_to(tmp_path / "store").as_posix() for path in tmp_path.rglob("*.*")}
     assert {"store.json", "models.csv", "test/cases.csv", "test/predictions/00000.npy"} <= names
     assert not [name for name in names if "pickle" in name or name.endswith("partial")]

@@ -237,7 +237,7 @@ def test_progress_counts_folds(files, tmp_path):
 MISTAKES = """\
 nowhere.csv => File `nowhere.csv` does not exist; check the path.
 notes.txt => `notes.txt` must have one of the extensions .csv,
-empty => STORE must be a folder of predictions; `empty` has no `store.json`: `Pr
+empty => STORE must be a folder of predictions; `empty` has no `store.json`: `bnmtl library` writes
 other => File `other/store.json` must be of version 1 of the format for predictions; it is of an
 damaged => `damaged/hillclimb/predictions/00000.npy` must be as `store.json` says; its contents
 one.csv => STORE must have two models or more, got 1.

@@ -18,10 +18,12 @@ from bnmtl.ensembles.library.settings import fits_of
 
 SMALLEST_COST = 1e-3
 
+_OF_THE_STUDY = {
+    "SVMs": ("SVMLight, C 1e-7 - 1e3", "libsvm, C 1e-3 - 1e3, 100,000 iterations at most"),
+    "nominal attributes": ("as they are and as 0 and 1", "0 and 1; for naive Bayes also in bins"),
+}
 DIFFERENCES = (
-    *(line for line in grids.DIFFERENCES if line[0] not in ("SVMs", "nominal attributes")),
-    ("SVMs", "SVMLight, C 1e-7 - 1e3", "libsvm, C 1e-3 - 1e3, 100,000 iterations at most"),
-    ("nominal attributes", "as they are and as 0 and 1", "0 and 1; for naive Bayes also in bins"),
+    *((what, *_OF_THE_STUDY.get(what, texts)) for what, *texts in grids.THESIS_DIFFERENCES),
     ("trials", "five folds of the same 5000 rows", "five draws"),
     ("COVTYPE", "all 581,012 rows", "30,000 of them, drawn evenly; 25,000 test"),
     ("positives of COVTYPE", "said to be the largest class, 36 %", "class 1, 36.3 %; 2 is larger"),

@@ -27,7 +27,7 @@ class LibraryOptions:
     label: str = option("Y", "Column of labels, of two classes.", NAME, MISSING)
     profile: str = choice(
         "small|thesis",
-        "Which models: about 150 in minutes, or about 1000 in hours (default small).",
+        "Which models: about 150 in minutes, or about 1100 in hours (default small).",
         "small",
     )
     test: str | None = option(

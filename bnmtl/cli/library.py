@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl.cli.columns import check_column, check_complete
-from bnmtl.cli.messages import renamed
+from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.ensembles import PredictionStore, build_library
 
@@ -49,7 +49,7 @@ def run(options, progress=None):
     X, y = labelled(options.table, options.label)
     test = None if options.test is None else _test_cases(options)
     memory = options.max_memory
-    with warnings_kept() as caught, renamed("X", "table"):
+    with warnings_kept() as caught, renamed("X", "table"), renamed("cv", Option("cv")):
         store = build_library(
             X,
             y,

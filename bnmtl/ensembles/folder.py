@@ -7,6 +7,7 @@ that it does not list are ignored and overwritten.
 import hashlib
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,24 @@ from bnmtl.writing import replacing_folder, write_whole
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """An array in a file, which is mapped into memory each time it is used.
+
+    A store has more files than a process may hold open.
+    """
+
+    path: Path
+    shape: tuple
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
 
 class Found(NamedTuple):
@@ -56,7 +75,7 @@ def write(store, folder, force=False, others=None):
 
 
 def append(store, batch, settings):
-    """Add a batch (part -> predictions) to the folder of a store; return it mapped into memory."""
+    """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`."""
     record = _read_record(store.path)
     if sum(one["models"] for one in record["batches"]) != store.n_models:
         rule, remedies = "must not be changed by another process", "open it again"
@@ -108,7 +127,8 @@ def read(folder):
     parts = {}
     for part, one in record["parts"].items():
         content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
-        frame = pd.read_csv(content, dtype={"y": str, "task": str}, keep_default_na=False)
+        kinds = {"y": str, "task": str, "weight": str}
+        frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
         batches = tuple(
             _checked_batch(path / part / PREDICTIONS / batch["file"], batch["predictions"][part])
             for batch in record["batches"]
@@ -126,10 +146,14 @@ def read(folder):
 def _columns(frame, classes):
     """Labels and other columns of cases, as in a store."""
     codes = {str(label): code for code, label in enumerate(classes.tolist())}
-    columns = {"y": frame["y"].map(codes).to_numpy(np.int64) if "y" in frame else None}
+    columns = dict.fromkeys(_COLUMNS)
+    columns["y"] = frame["y"].map(codes).to_numpy(np.int64) if "y" in frame else None
     for name, column in _COLUMNS.items():
         if column in frame:
             columns[name] = frame[column].to_numpy()
+    if columns["weights"] is not None:
+        # To the last bit, as older versions of pandas do not read them.
+        columns["weights"] = columns["weights"].astype(object).astype(float)
     return columns
 
 
@@ -182,7 +206,7 @@ def _checked_batch(path, digest):
 
 
 def _mapped(path):
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    return OnDisk(path, np.load(path, mmap_mode="r", allow_pickle=False).shape)
 
 
 def _damaged(path, found):

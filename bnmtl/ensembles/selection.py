@@ -154,9 +154,8 @@ def _initial(library, additions, initial, order):
 
 def _next(library, additions, allowed, members):
     """The model that makes the ensemble best: ties go to members, then to the smaller loss."""
-    scores = np.where(allowed, additions.scores(), -np.inf)
-    margin = 0.0 if additions.is_exact else additions.tolerance * max(1.0, abs(scores.max()))
-    best = np.flatnonzero(scores >= scores.max() - margin)
+    scores = additions.leading(allowed)
+    best = np.flatnonzero(scores >= scores.max() - additions.margin(scores.max()))
     if len(best) > 1 and not additions.is_exact:
         best = _largest(best, additions.value_with)
     again = best[np.isin(best, members)]

@@ -31,7 +31,7 @@ class Part:
     Attributes
     ----------
     batches : tuple of float32 array of shape (n_models, n_cases) or (n_models, n_cases, n_classes)
-        Predictions, possibly memory-mapped.
+        Predictions, in memory or `OnDisk`.
     y : int array of shape (n_cases,) or None
         Positions in the classes of the store.
     weights, folds, tasks : array of shape (n_cases,) or None
@@ -271,7 +271,13 @@ class PredictionStore:
         numpy.ndarray of float32, shape (n_models, n_cases) or (n_models, n_cases, n_classes)
         """
         batches = self.part(part).batches
-        return np.asarray(batches[0]) if len(batches) == 1 else np.concatenate(batches)
+        if len(batches) == 1:
+            return np.asarray(batches[0])
+        found, at = np.empty((self.n_models, *batches[0].shape[1:]), np.float32), 0
+        for one in batches:
+            found[at : at + len(one)] = one
+            at += len(one)
+        return found
 
     def score(self, metric, part=HILLCLIMB):
         """Score every model.

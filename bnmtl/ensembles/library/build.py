@@ -1,6 +1,7 @@
 """Building a library: many models trained in processes of their own, and their predictions."""
 
 import json
+import os
 import warnings
 from pathlib import Path
 
@@ -22,13 +23,13 @@ from bnmtl.ensembles.library.record import (
     write_skipped,
 )
 from bnmtl.ensembles.library.rows import Rows, check_hillclimb
-from bnmtl.ensembles.library.settings import CALIBRATED, RAW, fits_of
+from bnmtl.ensembles.library.settings import CALIBRATED, RAW, digest_of, fits_of
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import Action, InputError, InputTypeError, check_number, check_whole, warn
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
-from bnmtl.wording import Bare
+from bnmtl.wording import Bare, type_of
 
 TEST, SIBLING = "test", "sibling"
 
@@ -65,7 +66,8 @@ def build_library(
     y : array-like of shape (n_rows,)
         Labels of two classes; a library predicts the second of them, sorted.
     profile : "small", "thesis", or a list of settings, default="small"
-        "small" is about 150 models; "thesis" has the grids of appendix 4.B, about 1000 models. A
+        "small" is about 150 models, or 190 if there
+        are nominal columns; "thesis" has the grids of appendix 4.B, about 1100 models. A
         setting is a dictionary with a family and its parameters, such as ``{"family": "SVMs",
         "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These
         receive a frame of floats and categories.
@@ -98,7 +100,7 @@ def build_library(
         With ``cv`` and ``test``: whether to add the parts "sibling1", "sibling2", ... with the test
         predictions of one sibling each.
     force : bool, default=False
-        Whether to replace a store of other rows or settings in the folder.
+        Whether to replace a store in the folder, also an unfinished one of the same rows.
 
     Returns
     -------
@@ -128,10 +130,11 @@ def build_library(
     >>> settings = [{"family": "logistic regression", "ridge": ridge} for ridge in (0.1, 10)]
     >>> store = build_library(X, y, settings, random_state=0)
     >>> store.score("accuracy").round(3).tolist()
-    [0.965, 0.965, 0.974, 0.974]
+    [0.974, 0.974, 0.965, 0.974]
     """
-    _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, each_sibling, force)
+    _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force)
     check_hillclimb(hillclimb, cv)
+    _check_siblings(each_sibling, cv, test)
     rows = Rows(X, y, hillclimb, test)
     found = None if out is None or force else read_record(Path(out))
     seed = found.seed if found is not None and random_state is None else seed_of(random_state)
@@ -150,7 +153,18 @@ def build_library(
     return build.finished()
 
 
-def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, each_sibling, force):
+def _check_siblings(each_sibling, cv, test):
+    _check_flag("each_sibling", each_sibling)
+    if each_sibling and (cv is None or test is None):
+        raise InputError("each_sibling", "must be False without {cv} and {test}")
+
+
+def _check_flag(name, value):
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(name, "must be True or False", value)
+
+
+def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force):
     check_number("time_limit", time_limit, above=0, optional=True)
     check_whole("max_memory", max_memory, least=1, optional=True)
     workers.check_memory_limit(max_memory)
@@ -158,10 +172,10 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, each_
     if n_jobs == 0:
         raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
     check_seed(random_state)
-    flags = {"keep_models": keep_models, "each_sibling": each_sibling, "force": force}
-    for name, value in flags.items():
-        if not isinstance(value, bool | np.bool_):
-            raise InputTypeError(name, "must be True or False", value)
+    _check_flag("keep_models", keep_models)
+    _check_flag("force", force)
+    if out is not None and not isinstance(out, str | os.PathLike):
+        raise InputTypeError("out", "must be the path of a folder or None", type_of(out))
     if keep_models and out is None:
         rule, remedies = "must be False without a folder", "set {out}"
         raise InputError("keep_models", rule, remedies=remedies)
@@ -178,9 +192,10 @@ def _record(rows, cv, seed, fits):
         },
         rows.label,
         None if is_given or cv is not None else rows.hillclimb,
-        cv,
+        None if cv is None else int(cv),
         seed,
         tuple(name for fit in fits for name in fit.names),
+        digest_of(fits),
         estimators,
     )
 
@@ -217,6 +232,9 @@ def _opened(store, rows, found, folder, force):
             others[HILLCLIMB] = rows_as_bytes(rows.columns, *pair, rows.classes, rows.label)
         on_disk.write(store, folder, force, others)
     opened = PredictionStore.open(folder)
+    if list(opened.parts) != list(store.parts):
+        rule = "must be as in the first call for {folder}, whose parts are {parts}"
+        raise InputError("each_sibling", rule, folder=str(folder), parts=list(opened.parts))
     opened.library = store.library  # with the classifiers of the user
     return opened
 
@@ -229,7 +247,10 @@ class _Build:
         self.time_limit, self.max_memory, n_jobs = limits
         self.n_jobs = joblib.effective_n_jobs(n_jobs)
         self.keep_models = keep_models
-        self.skipped = self._still_skipped(read_skipped(store.path))
+        earlier = read_skipped(store.path)
+        self.skipped = self._still_skipped(earlier)
+        if len(self.skipped) < len(earlier):
+            write_skipped(store.path, self.skipped)
         present = set(store.names) | set(self.skipped["model"])
         self.fits = [fit.only(set(fit.names) - present) for fit in fits]
         self.fits = [fit for fit in self.fits if fit.names]

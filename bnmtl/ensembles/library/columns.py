@@ -36,7 +36,7 @@ class Columns:
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
             rule = "must have different columns"
-            raise InputError("X", rule, found="{column} occurs twice", column=twice)
+            raise InputError("X", rule, found="{name} occurs twice", name=twice)
         places = sorted(zip(labels, range(len(labels)), strict=True))
         return cls({label: _categories(frame.iloc[:, at]) for label, at in places})
 
@@ -52,7 +52,7 @@ class Columns:
         for name in self.categories:
             if name not in places:
                 rule = "must have all columns of the training rows"
-                raise InputError(argument, rule, found="{column} is missing", column=name)
+                raise InputError(argument, rule, found="{name} is missing", name=name)
         columns = [
             _numbers(name, frame.iloc[:, places[name]], known, argument)
             for name, known in self.categories.items()
@@ -72,11 +72,12 @@ class Columns:
 
 
 def _categories(column):
-    """Categories of a nominal column as text, declared or sorted; None for numbers."""
+    """Categories of a nominal column as text, in their order or sorted; None for numbers."""
     if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
         return None
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return tuple(map(str, column.cat.categories))
+        labels = tuple(map(str, column.cat.categories))
+        return labels if column.cat.ordered else tuple(sorted(labels))
     present = column.dropna()
     if present.map(lambda value: isinstance(value, int | float | np.number)).all():
         is_number = len(present) and not present.map(lambda value: isinstance(value, bool)).any()
@@ -88,7 +89,8 @@ def _numbers(name, column, known, argument):
     """A column as floats, with NaN for missing cells and unknown categories."""
     if known is not None:
         places = {label: float(at) for at, label in enumerate(known)}
-        return np.array([places.get(str(value), np.nan) for value in column.to_numpy()], float)
+        numbers = [places.get(str(value), np.nan) for value in column.to_numpy()]
+        return np.where(column.isna(), np.nan, np.array(numbers, float))  # "None" may be a category
     try:
         numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):

@@ -13,6 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.ensembles.library.columns import BINS, CODES, NUMBERS, SCALED
 from bnmtl.ensembles.library.networks import (
+    SCORES,
+    SEARCHES,
     make_multi_net,
     make_network,
     make_tree_augmented,
@@ -31,6 +33,21 @@ from bnmtl.ensembles.library.trained import (
 SVM_ITERATIONS = 100_000
 LEARNING_RATE = 0.05
 N_BAGGED, N_FOREST = 100, 1024
+FORMS = {"Gaussian": (NUMBERS, CODES), "multinomial": (BINS,)}  # kinds of naive Bayes
+CHOICES = {
+    "criterion": ("gini", "entropy", "log_loss"),
+    "smoothing": (None, "Laplace"),
+    "loss": ("exponential", "logistic"),
+    "resample": (True, False),
+    "kernel": ("linear", "poly", "rbf", "sigmoid"),
+    "distance": ("Euclidean", "gain ratio"),
+    "weights": ("uniform", "distance", "kernel"),
+    "kind": ("Gaussian", "multinomial"),
+    "score": ("default", *SCORES),
+    "search": ("default", *SEARCHES),
+    "principal": (True, False),
+    "together": (True, False),
+}
 
 
 class Family(NamedTuple):

@@ -26,7 +26,7 @@ N_NEIGHBORS = 26
 KERNEL_WIDTHS = tuple(2.0**k for k in range(11))
 N_BINS = (3, 5, 8)
 
-DIFFERENCES = (
+THESIS_DIFFERENCES = (
     ("decision trees", "ten styles of IND and C4", "gini; entropy, Laplace leaves; 5 prunings"),
     ("bagged trees", "100 trees of each style", "the same of two styles"),
     ("boosted trees", "each style, 2 - 2048 steps", "gini and entropy; the same steps"),
@@ -38,6 +38,9 @@ DIFFERENCES = (
     ("nearest neighbors", "26 k, gain ratio, kernels", "the same"),
     ("naive Bayes", "normal, kernel, supervised bins", "normal; 3, 5 and 8 even bins"),
     ("nominal attributes", "as they are and as 0 and 1", "the same"),
+)
+DIFFERENCES = (
+    *THESIS_DIFFERENCES,
     ("Bayesian networks, multi-nets, TAN", "none", "ours; TAN by pyAgrum if it is installed"),
 )
 

@@ -69,7 +69,7 @@ def load_model(store, model):
     if model not in store.names:
         raise InputError("model", "must be the name of a model of the store", model)
     settings = store.settings.loc[model]
-    if store.path is None or "file" not in settings:
+    if store.path is None or pd.isna(settings.get("file")):
         rule, remedies = "must have kept its models", "build it with `keep_models=True`"
         raise InputError("store", rule, remedies=remedies)
     path = store.path / MODELS / settings["file"]

@@ -9,15 +9,15 @@ from bnmtl.scores import BIC, BDs
 from bnmtl.search import HillClimbing
 
 TARGET = "class to predict"
-_SCORES = {"BIC": BIC, "BDs": BDs}
-_SEARCHES = {"hill climbing": HillClimbing}
+SCORES = {"BIC": BIC, "BDs": BDs}
+SEARCHES = {"hill climbing": HillClimbing}
 
 
 def make_network(members, seed):
     member = members[0]
-    options = {"score": _SCORES[member["score"]]()} if member["score"] in _SCORES else {}
-    if member["search"] in _SEARCHES:
-        options["search"] = _SEARCHES[member["search"]]()
+    options = {"score": SCORES[member["score"]]()} if member["score"] in SCORES else {}
+    if member["search"] in SEARCHES:
+        options["search"] = SEARCHES[member["search"]]()
     learner = SingleTaskLearner(**options, missing="state", random_state=seed)
     return Network(learner, member["principal"])
 

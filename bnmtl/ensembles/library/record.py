@@ -38,17 +38,20 @@ class LibraryRecord:
     seed : int
     models : tuple of str
         Names of all models of the profile, without calibration.
+    settings : str
+        Hash of their settings.
     estimators : dict of str to classifier
         Classifiers of the user by name of the model; not saved.
     """
 
     digest: str
     columns: dict
-    label: str
+    label: str = field(compare=False)
     hillclimb: float | None
     cv: int | None
     seed: int
     models: tuple
+    settings: str
     estimators: dict = field(default_factory=dict, compare=False)
 
     @property
@@ -108,9 +111,11 @@ def training_rows(store):
 def _read_rows(path, store):
     """The features and labels of a file of rows."""
     record = store.library
-    nominal = {column: str for column, known in record.columns.items() if known is not None}
-    options = {"dtype": {**nominal, record.label: str}, "keep_default_na": False}
-    frame = pd.read_csv(path, na_values=[""], **options)
+    frame = pd.read_csv(path, na_values=[""], dtype=str, keep_default_na=False).astype(object)
+    for column, known in record.columns.items():
+        if known is None:
+            # To the last bit, as older versions of pandas do not read them.
+            frame[column] = frame[column].to_numpy().astype(float)
     labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
     return frame[list(record.columns)], store.classes[frame[record.label].map(labels).to_numpy()]
 

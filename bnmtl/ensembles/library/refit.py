@@ -4,6 +4,7 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +14,10 @@ from bnmtl.ensembles.library import workers
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
-from bnmtl.errors import InputError
+from bnmtl.ensembles.store import PredictionStore
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.progress import Reporter
+from bnmtl.wording import type_of
 
 _TOLERANCE = 1e-6
 
@@ -27,7 +30,7 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     store : PredictionStore
-        Built by `build_library`.
+        Built by `build_library`. It is not saved with a fitted ensemble.
     weights : pandas.Series by model
         Models with weight 0 are not trained.
     check : bool, default=True
@@ -59,6 +62,11 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    def __getstate__(self):
+        """What is saved: the trained models, without the predictions of the store."""
+        state = super().__getstate__()
+        return {**state, "store": None} if "members_" in state else state
+
     def fit(self, X, y, *, hillclimb=None):
         """Train the models with a weight, with the seeds of the library.
 
@@ -73,20 +81,22 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         -------
         LibraryEnsemble
         """
-        record = self._record(hillclimb)
+        record, weights = self._record(hillclimb), self._weights()
         share = hillclimb if record.hillclimb is None else record.hillclimb
         rows = Rows(X, y, share, None, record.known_columns, self.store.classes)
         cases = rows.cases(record.cv, record.seed)
-        fits, found = _fits_of(self.store, self.weights), {}
+        fits, found = _fits_of(self.store, weights), {}
         with Reporter(self.progress) as report:
             for task in _trained_again(fits, record.seed, cases, effective_n_jobs(self.n_jobs)):
                 found[task.task.key] = self._checked(task)
                 report("models", None, len(found), len(fits))
-        members = [(found[fit.key], _weights_of(fit, self.weights)) for fit in fits]
+        members = [(found[fit.key], _weights_of(fit, weights)) for fit in fits]
         return self.of_members(members, record)
 
     def _record(self, hillclimb):
         """How the models were made."""
+        if not isinstance(self.store, PredictionStore):
+            raise InputTypeError("store", "must be a PredictionStore", type_of(self.store))
         record = self.store.library
         if record is None:
             rule, remedies = "must have models made by `build_library`", "train the others yourself"
@@ -94,7 +104,22 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         if record.hillclimb is None and record.cv is None and hillclimb is None:
             rule = "must be the cases of hill climbing that the library was given"
             raise InputError("hillclimb", rule, hillclimb)
+        if hillclimb is not None and (record.hillclimb is not None or record.cv is not None):
+            rule = "must be None for a library that uses its training rows for hill climbing"
+            raise InputError("hillclimb", rule)
         return record
+
+    def _weights(self):
+        """The weights above 0."""
+        if not isinstance(self.weights, pd.Series):
+            rule = "must be a Series by model, such as `weights_` of an `EnsembleSelector`"
+            raise InputTypeError("weights", rule, type_of(self.weights))
+        unknown = [name for name in self.weights.index if name not in self.store.names]
+        if unknown:
+            raise InputError("weights", "must be of models of the store", unknown[0])
+        if not (self.weights >= 0).all() or not (self.weights > 0).any():
+            raise InputError("weights", "must be 0 or more, one above 0", self.weights.tolist())
+        return self.weights[self.weights > 0]
 
     def _checked(self, task):
         """The siblings of a fit."""
@@ -173,10 +198,11 @@ def _again(fit, seed, path):
 
 def _fits_of(store, weights):
     """Fits of the models with a weight, from their settings."""
-    names = {name.removesuffix(CALIBRATED) for name in weights.index[weights > 0]}
+    # A store may have only the raw or only the calibrated one of a model.
+    models = {name.removesuffix(CALIBRATED): name for name in weights.index}
     groups = {}
-    for name in sorted(names):
-        settings = store.settings.loc[name]
+    for name, model in sorted(models.items()):
+        settings = store.settings.loc[model]
         estimator = store.library.estimators.get(name)
         parameters = json.loads(settings["parameters"])
         fit = Fit(settings["family"], settings["columns"], (parameters,), (name,), estimator)
@@ -196,11 +222,12 @@ def _weights_of(fit, weights):
 
 def _check_same(store, fit, predicted):
     """Raise unless predictions for hill climbing are those of the store."""
+    all_stored, places = store.predictions(), {name: at for at, name in enumerate(store.names)}
     for kind, models in zip((RAW, CALIBRATED), predicted, strict=True):
         for name, values in zip(fit.names, models, strict=True):
-            if name + kind not in store.names:
+            if name + kind not in places:
                 continue
-            stored = store.subset([name + kind]).predictions()[0]
+            stored = all_stored[places[name + kind]]
             same_cases = len(stored) == len(values)
             if same_cases and np.abs(stored - rounded(values)).max() <= _TOLERANCE:
                 continue

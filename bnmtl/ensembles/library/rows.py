@@ -1,6 +1,7 @@
 """Rows of a library: labels, and the split into training and hill-climbing cases."""
 
 import hashlib
+import numbers
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -38,10 +39,15 @@ class Rows:
             remedies = "bring the predictions of other models in a `PredictionStore`"
             raise InputError("y", rule, len(self.classes), remedies=remedies)
         self.label = str(getattr(y, "name", None) or "y")
+        while self.label in self.columns.categories:
+            self.label += "_"
         self.X, self.y = self._pair("X", frame, "y", y)
         self.hillclimb = hillclimb
         if is_pair("hillclimb", hillclimb):
+            if hillclimb[1] is None:
+                raise InputError("hillclimb", "must have labels")
             self.hillclimb = self._pair("hillclimb", hillclimb[0], "hillclimb", hillclimb[1])
+            self._check_counts("hillclimb", 1, self.hillclimb[1])
         self.test = None
         if test is not None:
             if not is_pair("test", test):
@@ -72,7 +78,7 @@ class Rows:
         test = None if self.test is None else self.test[0]
         state = seed % 2**32
         if cv is not None:
-            self._check_counts(cv)
+            self._check_counts("cv", cv)
             folds = np.empty(len(self.y), dtype=int)
             splitter = StratifiedKFold(cv, shuffle=True, random_state=state)
             for fold, (_, at) in enumerate(splitter.split(self.X, self.y)):
@@ -80,23 +86,32 @@ class Rows:
             return Cases(self.columns, self.X, self.y, None, folds, test)
         if isinstance(self.hillclimb, tuple):
             return Cases(self.columns, self.X, self.y, self.hillclimb, None, test)
-        rows = np.arange(len(self.y))
-        share = self.hillclimb
-        self._check_counts(2)
-        train, held_out = train_test_split(
-            rows, test_size=share, stratify=self.y, random_state=state
-        )
-        train, held_out = np.sort(train), np.sort(held_out)
+        train, held_out = self._split(state)
         pair = self.X[held_out], self.y[held_out]
         return Cases(self.columns, self.X[train], self.y[train], pair, None, test)
 
-    def _check_counts(self, least):
-        """Raise unless there are rows of both classes for all parts."""
-        counts = np.bincount(self.y, minlength=2)
+    def _split(self, state):
+        """Training rows, and those held out for hill climbing."""
+        self._check_counts("hillclimb", 2)
+        n_rows, held_out = len(self.y), self.hillclimb
+        if isinstance(held_out, float):
+            held_out = int(np.ceil(held_out * n_rows))
+        if not 2 <= held_out <= n_rows - 2:
+            rule = "must leave 2 rows for hill climbing, and 2 for training"
+            raise InputError("hillclimb", rule, self.hillclimb, found="there are {n:row}", n=n_rows)
+        options = {"stratify": self.y, "random_state": state}
+        parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
+        for part in parts:
+            self._check_counts("hillclimb", 1, self.y[part])
+        return map(np.sort, parts)
+
+    def _check_counts(self, argument, least, y=None):
+        counts = np.bincount(self.y if y is None else y, minlength=2)
         if counts.min() < least:
-            rule, found = "must have {least:row} or more of each class", "{label!r} has {n}"
+            rule = "must leave cases of both classes in every part"
+            found = "class {label!r} has {n:row}"
             details = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
-            raise InputError("y", rule, found=found, least=least, **details)
+            raise InputError(argument, rule, found=found, **details)
 
     def digest(self):
         """A hash of all rows and how they are read."""
@@ -128,7 +143,7 @@ def check_hillclimb(value, cv):
         return
     if is_pair("hillclimb", value):
         return
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         check_whole("hillclimb", value, least=2)
     else:
         check_number("hillclimb", value, above=0, below=1, remedies="or a pair of features, labels")

@@ -1,20 +1,24 @@
 """Settings of models, checked, named and grouped into fits."""
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone, is_classifier
 
 from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
-from bnmtl.ensembles.library.families import FAMILIES, Family
+from bnmtl.ensembles.library.families import CHOICES, FAMILIES, FORMS, Family
 from bnmtl.ensembles.library.grids import PROFILES
 from bnmtl.ensembles.library.trained import Single
 from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.wording import type_of
 
 RAW, CALIBRATED = "", " (calibrated)"
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of functions, other in each process
 
 
 @dataclass(frozen=True)
@@ -131,16 +135,30 @@ def _single(setting):
     """The fit of one model."""
     if isinstance(setting, Mapping):
         return _of_family(dict(setting))
-    name, estimator = setting if isinstance(setting, tuple) else (None, setting)
-    if not (hasattr(estimator, "fit") and is_classifier(estimator)):
+    name, estimator = _named(setting) if isinstance(setting, tuple) else (None, setting)
+    is_fitted_by_instances = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if not (is_fitted_by_instances and is_classifier(estimator)):
         rule = "must have settings that are dictionaries with a family, or classifiers"
-        raise InputTypeError("profile", rule, type_of(estimator))
+        given = estimator if isinstance(estimator, str | type) else type_of(estimator)
+        raise InputTypeError("profile", rule, given)
     if not hasattr(estimator, "predict_proba"):
         rule, remedies = "must have classifiers with `predict_proba`", "calibrate it first"
         raise InputTypeError("profile", rule, type_of(estimator), remedies=remedies)
-    text = " ".join(repr(estimator).split())
+    text = _ADDRESS.sub("", " ".join(repr(estimator).split()))
     parameters = {"name": name or text, "classifier": text}
     return Fit(type(estimator).__name__, FRAME, (parameters,), (name or text,), estimator)
+
+
+def _named(setting):
+    """A pair of a name and a classifier."""
+    if len(setting) != 2:
+        rule = "must have pairs of a name and a classifier"
+        raise InputTypeError("profile", rule, len(setting))
+    name = setting[0]
+    if not isinstance(name, str) or not name or name.endswith(CALIBRATED):
+        rule = "must have names that are strings, not empty, and do not end in {end}"
+        raise InputTypeError("profile", rule, name, end=CALIBRATED.strip())
+    return setting
 
 
 def _of_family(setting):
@@ -149,20 +167,50 @@ def _of_family(setting):
         rule = "must have settings with one of the families {families}"
         raise InputError("profile", rule, family, families=list(FAMILIES))
     known = FAMILIES[family]
-    form = setting.pop("columns", known.forms[0])
-    if form not in known.forms and not (BINS in known.forms and _is_binned(form)):
-        rule = "must have {forms} as the columns of {family}"
-        forms = [f"{one} 5" if one == BINS else one for one in known.forms]
-        raise InputError("profile", rule, form, forms=forms, family=family)
-    if form == BINS:
-        form = f"{BINS} 5"
+    form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:
             rule = "must have only the parameters {names} for {family}"
             names = list(known.parameters) or ["columns"]
             raise InputError("profile", rule, name, names=names, family=family)
-    parameters = {**known.parameters, **setting}
+    parameters = {**known.parameters, **{name: _plain(one) for name, one in setting.items()}}
+    for name in setting:
+        _check_value(family, name, parameters, known.parameters[name])
+    form = _checked_form(family, FORMS.get(parameters.get("kind"), known.forms), form)
     return Fit(family, form, (parameters,), (_name(family, form, known, parameters),))
+
+
+def _checked_form(family, forms, form):
+    """The form of the columns of a setting; None is the first that is possible."""
+    form = forms[0] if form is None else form
+    if form not in forms and not (BINS in forms and _is_binned(form)):
+        rule = "must have {forms:or} as the columns of {family}"
+        named = [f"{one} 5" if one == BINS else one for one in forms]
+        raise InputError("profile", rule, form, forms=named, family=family)
+    return f"{BINS} 5" if form == BINS else form
+
+
+def _plain(value):
+    """A number of numpy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check_value(family, name, parameters, default):
+    """Raise unless a parameter is one of its choices, or a number like its default."""
+    value, place = parameters[name], {"parameter": name, "family": family}
+    if name in CHOICES:
+        if value not in CHOICES[name]:
+            rule = "must have one of {choices} as {parameter} of {family}"
+            raise InputError("profile", rule, value, choices=list(CHOICES[name]), **place)
+    elif isinstance(default, int | float):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        is_width = parameters.get("weights") == "kernel"
+        is_whole = isinstance(default, int) and not is_width
+        if not is_number or value < is_whole or (is_whole and value != int(value)):
+            rule = "must have a number, 0 or more, as {parameter} of {family}"
+            if is_whole:
+                rule = "must have a whole number, 1 or more, as {parameter} of {family}"
+            raise InputError("profile", rule, value, **place)
 
 
 def _is_binned(form):
@@ -177,6 +225,13 @@ def _name(family, form, known, parameters):
         text = f"{form.removeprefix(BINS).strip()} bins"
     parts = [part for part in (known.describe(parameters), text) if part]
     return f"{family}: {', '.join(parts)}" if parts else family
+
+
+def digest_of(fits):
+    """A hash of all settings."""
+    settings = [[fit.key, fit.names, fit.members] for fit in fits]
+    content = json.dumps(settings, sort_keys=True).encode()
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def joined(group):

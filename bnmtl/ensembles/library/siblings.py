@@ -49,6 +49,13 @@ class Cases:
         """Labels of the cases of hill climbing."""
         return self.y if self.hillclimb is None else self.hillclimb[1]
 
+    @property
+    def has_missing(self):
+        """Whether a cell of any row is missing."""
+        held_out = None if self.hillclimb is None else self.hillclimb[0]
+        parts = [one for one in (self.X, held_out, self.test) if one is not None]
+        return any(bool(np.isnan(one).any()) for one in parts)
+
     def splits(self):
         """Training rows, training labels and positions of hill-climbing cases of each sibling."""
         if self.folds is None:
@@ -177,9 +184,9 @@ def train(fit, seed, cases):
         if cases.test is not None:
             test.append(sibling.predict(cases.test))
         siblings.append(sibling)
-    missing = bool(np.isnan(cases.X).any()) and not maker.takes_missing
+    imputed = cases.has_missing and not maker.takes_missing
     found = np.stack(test) if test else None
-    return Predicted(hillclimb, found, seconds, size_of(siblings), missing, siblings)
+    return Predicted(hillclimb, found, seconds, size_of(siblings), imputed, siblings)
 
 
 class _Counter:

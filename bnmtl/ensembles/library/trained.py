@@ -120,9 +120,7 @@ class Neighbors:
         self.factors, self.y = np.sqrt(ratios), y
         X = X * self.factors
         self.index = NearestNeighbors(algorithm="brute").fit(X)
-        nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors()[0][:, 0]
-        positive = nearest[nearest > 0]
-        self.unit = positive.min() if len(positive) else 1.0
+        self.unit = _smallest_distance(X)
         return self
 
     def scores(self, X):
@@ -134,6 +132,8 @@ class Neighbors:
     def _chunk(self, X):
         # Always all rows, so that rows at equal distances rank alike whatever the votes.
         distances, rows = self.index.kneighbors(X, len(self.y))
+        # These are not exact: of the same row they are 1e-8 or so.
+        distances[distances < 1e-6 * self.unit] = 0
         labels = self.y[rows].astype(float)
         uniform = np.cumsum(labels, axis=1)
         weights = _inverse(distances)
@@ -150,6 +150,15 @@ class Neighbors:
                 weights = np.exp(-decay)  # 1 at the nearest row, so that not all are 0
                 found.append((weights * labels).sum(axis=1) / weights.sum(axis=1))
         return np.clip(np.stack(found), 0, 1)
+
+
+def _smallest_distance(X):
+    """The smallest distance above 0 between two rows; 1 if there are no different rows."""
+    X = np.unique(X, axis=0)
+    if len(X) < 2:
+        return 1.0
+    nearest = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
+    return np.sqrt(((X - X[nearest]) ** 2).sum(axis=1)).min()
 
 
 def _inverse(distances):

@@ -1,9 +1,12 @@
 """Worker processes, each of which can be ended when a task takes too long or too much memory."""
 
+import os
 import sys
+import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from joblib.externals.loky import ProcessPoolExecutor
@@ -13,6 +16,7 @@ from bnmtl.errors import InputError
 # Workers compute in one thread: they are the parallel axis, and sums do not depend on threads.
 _ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 _POLL = 0.5  # seconds
+_SPARE = 2**26  # bytes that a task needs at least, besides what is loaded
 
 
 class Done(NamedTuple):
@@ -35,20 +39,16 @@ class _Worker:
     def prepare(self):
         """Start the process, if there is none, without waiting for it."""
         if self._executor is None:
-            options = {"initializer": _limit_memory, "initargs": (self._memory,)}
+            options = {"initializer": _begin, "initargs": (self._memory,)}
             self._executor = ProcessPoolExecutor(1, env=_ONE_THREAD, **options)
-            self._ready = self._executor.submit(_ready)
+            self._ready = self._executor.submit(_has_memory, self._memory)
 
     def start(self, task, function, arguments):
         """Run a task; its time begins when the process is ready."""
         self.prepare()
-        try:
-            self._ready.result()
-        except (MemoryError, ImportError, BrokenProcessPool):
-            if self._memory is None:
-                raise
+        if not self._ready.result():
             rule, remedies = "must be enough for every process", ("set it higher", "use fewer jobs")
-            raise InputError("max_memory", rule, self._memory, remedies=remedies) from None
+            raise InputError("max_memory", rule, self._memory, remedies=remedies)
         self.task, self.began, self.ended = task, time.monotonic(), None
         self.future = self._executor.submit(function, *arguments)
         self.future.add_done_callback(self._stop_clock)
@@ -68,16 +68,31 @@ class _Worker:
             self._executor = None
 
 
-def _ready():
-    """Load what tasks need."""
+def _begin(memory):
+    """In a new process: load what tasks need, then limit the memory."""
     import bnmtl.ensembles.library.families  # noqa: F401
 
-
-def _limit_memory(n_bytes):
-    if n_bytes is not None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if memory is not None and _has_memory(memory):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _end_with(parent):
+    """End this process when its parent was killed, which leaves it another parent."""
+    while os.getppid() == parent:
+        time.sleep(_POLL)
+    os._exit(1)
+
+
+def _has_memory(memory):
+    """Whether a limit leaves memory for tasks."""
+    if memory is None:
+        return True
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (loaded,) = (int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+    return loaded + _SPARE <= memory
 
 
 def check_memory_limit(max_memory):
@@ -137,7 +152,7 @@ def _finished(worker, time_limit):
     except BrokenProcessPool:
         failure = "its process ended, for example for lack of memory"
     except Exception as error:
-        lines = str(error).splitlines() or [""]
-        return Done(worker.task, None, f"{type(error).__name__}: {lines[0]}", worker.seconds)
+        line = (str(error).splitlines() or [""])[0].rstrip(". ")
+        return Done(worker.task, None, f"{type(error).__name__}: {line}", worker.seconds)
     worker.end()
     return Done(worker.task, None, failure, worker.seconds)

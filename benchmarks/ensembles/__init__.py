@@ -1,0 +1,1 @@
+"""Studies of ensembles selected from libraries of models."""

@@ -1,0 +1,55 @@
+"""Ensembles selected from libraries of models, and mimics of them (thesis, chapter 4).
+
+Run `python -m benchmarks.ensembles.ensemble_selection --data FOLDER` (nights on two cores). The
+data are not part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
+rows, ensembles are selected on 1000 others, and all results are of further rows, at most 10,000.
+The library of the first trial has the profile "thesis", those of the others "small". Libraries are
+kept in the folder BNMTL_LIBRARIES, so that a run that was interrupted goes on; cases share them, so
+they run one after the other, each on all cores.
+"""
+
+from benchmarks import study
+from benchmarks.ensembles import analyses, mimics
+from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, parts_of
+from benchmarks.ensembles.selection_pictures import draw, more_pictures
+from benchmarks.ensembles.selection_tables import tables
+from benchmarks.predictions import good_probabilities
+
+NAME = "ensemble_selection"
+SETTINGS = ("problem", "trial", "analysis")
+TAKES_DATA = True
+JOBS = 1
+N_TRIALS = 5
+ANALYSES = {
+    "methods": analyses.methods,
+    "sizes": analyses.sizes,
+    "pruning": analyses.pruning,
+    "folds": analyses.folds,
+    "mimic": mimics.mimic,
+}
+FIXED = {"train": 4000, "hillclimb": 1000, "test": 10_000, "steps": 200, "bags": 20}
+__all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
+
+
+def plan(quick, trials=None):
+    """One case per analysis; those of a trial follow each other and share its libraries."""
+    problems, n_trials = ((QUICK,), 1) if quick else (PROBLEMS, trials or N_TRIALS)
+    return [
+        {"problem": problem, "trial": trial, "wanted": [analysis]}
+        for trial in range(n_trials)
+        for problem in problems
+        for analysis in ANALYSES
+    ]
+
+
+check_needs = good_probabilities.check_needs
+
+
+def measure(problem, trial, wanted):
+    """One line per analysis."""
+    data = parts_of(problem, trial).data
+    return {name: {"data": data, **ANALYSES[name](problem, trial)} for name in wanted}
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

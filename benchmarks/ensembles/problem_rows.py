@@ -1,0 +1,101 @@
+"""Rows of the problems of the study of ensembles, and the libraries built from them.
+
+Libraries stay in the folder BNMTL_LIBRARIES (default: a temporary one), so that a build that was
+interrupted goes on, and analyses share them.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.predictions import good_probabilities
+from bnmtl.ensembles import build_library
+
+PROBLEMS = tuple(good_probabilities.PROBLEMS)
+QUICK = good_probabilities.QUICK
+MOST_TEST = 10_000
+MOST_HILLCLIMB = {"SPAMBASE": 1000, "PENDIGITS": 5000, "NURSERY": 5000, QUICK: 100}
+LARGEST_HILLCLIMB = 10_000
+N_FOLDS = 5
+QUICK_SETTINGS = [
+    {"family": "logistic regression", "ridge": 1.0},
+    {"family": "logistic regression", "ridge": 1000.0},
+    {"family": "naive Bayes", "kind": "Gaussian"},
+    {"family": "decision trees", "alpha": 0.001},
+    {"family": "neural nets", "units": 4, "epochs": 8},
+]
+
+
+class Parts(NamedTuple):
+    """Rows of one trial: features and labels 0 and 1 of each part.
+
+    Attributes
+    ----------
+    train, hillclimb, more, test : (DataFrame, array)
+        ``more`` are further cases of hill climbing, for larger sets.
+    data : str
+        A hash of the table.
+    """
+
+    train: tuple
+    hillclimb: tuple
+    more: tuple
+    test: tuple
+    data: str
+
+
+def parts_of(problem, trial):
+    """The rows of a trial; training and hill-climbing cases are those of `good_probabilities`."""
+    features, y, data = good_probabilities.rows_of(problem)
+    train, hillclimb, rest = good_probabilities.split(problem, len(y), trial)
+    most = MOST_HILLCLIMB.get(problem, LARGEST_HILLCLIMB) - len(hillclimb)
+    more, test = rest[:most], rest[most:][:MOST_TEST]
+
+    def pair(rows):
+        return features.iloc[rows].reset_index(drop=True), y[rows]
+
+    return Parts(pair(train), pair(hillclimb), pair(more), pair(test), data)
+
+
+def folder_of(problem, trial, kind):
+    """The folder of a library."""
+    default = Path(tempfile.gettempdir()) / "bnmtl-libraries"
+    root = Path(os.environ.get("BNMTL_LIBRARIES", default))
+    root.mkdir(parents=True, exist_ok=True)
+    return root / f"{problem}_{trial}_{kind}"
+
+
+def profile_of(problem, trial):
+    """The settings of a trial."""
+    return QUICK_SETTINGS if problem == QUICK else "small" if trial else "thesis"
+
+
+def plain_library(problem, trial):
+    """A library with separate cases of hill climbing; its part "test" has ``more`` first."""
+    parts = parts_of(problem, trial)
+    options = {"hillclimb": parts.hillclimb, "test": joined(parts.more, parts.test)}
+    return _built(problem, trial, "plain", parts.train, options)
+
+
+def folded_library(problem, trial):
+    """A library with embedded cross-validation over training and hill-climbing cases."""
+    parts = parts_of(problem, trial)
+    options = {"cv": N_FOLDS, "test": parts.test, "each_sibling": True}
+    return _built(problem, trial, "folds", joined(parts.train, parts.hillclimb), options)
+
+
+def joined(first, second):
+    """Rows of two parts as one."""
+    X = pd.concat([first[0], second[0]], ignore_index=True)
+    return X, np.concatenate([first[1], second[1]])
+
+
+def _built(problem, trial, kind, rows, options):
+    folder, profile = folder_of(problem, trial, kind), profile_of(problem, trial)
+    n_jobs = int(os.environ.get("BNMTL_LIBRARY_JOBS", 1))
+    options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs}
+    return build_library(*rows, profile, **options)

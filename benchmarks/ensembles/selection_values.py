@@ -1,0 +1,87 @@
+"""The lines of the study of ensembles as one table of values and normalized scores."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
+from bnmtl.metrics.prediction import baseline, normalized_score
+
+MEAN = "mean"
+KINDS = ("raw", "calibrated", "both")
+_KEYS = ["problem", "trial", "method", "at", "metric"]
+
+
+def long(lines):
+    """One row per problem, trial, method, variant ("at") and metric, with value and score.
+
+    Scores are 0 for the base rate and 1 for the best value of all methods and trials of a problem.
+    Methods are selected, averaged and single at a kind of library; others at "both"; bags, no bags
+    and single cases at a size or share, after "size" or "share"; and the methods with embedded
+    cross-validation after "cv".
+    """
+    rows = [row for line in lines.to_dict("records") for row in _rows(line)]
+    table = pd.DataFrame(rows, columns=[*_KEYS, "value"])
+    rates = lines[lines["analysis"] == "methods"].groupby("problem")["base_rate"].mean()
+    table["score"] = np.nan
+    for (problem, metric), group in table.groupby(["problem", "metric"]):
+        achieved = group.loc[group["method"] != "optimum", "value"]
+        best = achieved.min() if metric in LOSSES else achieved.max()
+        if problem in rates and _is_better(metric, best, baseline(metric, rates[problem])):
+            table.loc[group.index, "score"] = [
+                normalized_score(metric, value, rates[problem], best) for value in group["value"]
+            ]
+    return table
+
+
+def _is_better(metric, value, other):
+    return value < other if metric in LOSSES else value > other
+
+
+def _rows(line):
+    """Rows of one line."""
+    start = line["problem"], line["trial"]
+    for method, at, values in _parts(line):
+        for metric, value in values.items():
+            yield *start, method, at, metric, value
+
+
+def _parts(line):
+    """Method, variant and values by metric."""
+    if line["analysis"] == "methods":
+        yield from _of_methods(line)
+    elif line["analysis"] == "sizes":
+        for size in [key for key in line if str(key).isdigit() and isinstance(line[key], dict)]:
+            for method, values in line[size].items():
+                yield f"size: {method}", int(size), values
+    elif line["analysis"] == "pruning":
+        for method in ("bags", "no bags"):
+            for at, share in enumerate(SHARES):
+                values = {metric: every[at] for metric, every in line[method].items()}
+                yield f"share: {method}", share, values
+    elif line["analysis"] == "folds":
+        for method in ("selected", "averaged", "single"):
+            yield f"cv {method}", "both", line[method]
+        for method in ("more cases", "siblings"):
+            means = pd.DataFrame(line[method]).mean()
+            yield f"cv {method}", "both", means.to_dict()
+
+
+def _of_methods(line):
+    for kind in KINDS:
+        selected = line[kind]["selected"]
+        yield "selected", kind, {metric: selected[metric][metric] for metric in METRICS}
+        yield "averaged", kind, line[kind]["averaged"]
+        yield "single", kind, line[kind]["single"]
+    for metric, values in line["both"]["selected"].items():
+        yield f"selected for {metric}", "both", values
+    for name, values in line["others"].items():
+        yield name, "both", values
+    yield "optimum", "both", line["optimum"]
+
+
+def means(table, method, at="both"):
+    """Mean scores of a method: problems by metrics, and the mean of the metrics."""
+    chosen = table[(table["method"] == method) & (table["at"] == at)]
+    wide = chosen.pivot_table(index="problem", columns="metric", values="score")
+    wide = wide.reindex(columns=list(METRICS))
+    return wide.assign(**{MEAN: wide.mean(axis=1)})

@@ -1,0 +1,138 @@
+"""Studies of ensembles: their library, the exchange with AutoGluon, the checks before times."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import study
+from benchmarks.ensembles import autogluon_environment, autogluon_peer, selection_speed
+from benchmarks.ensembles.library import FAMILIES, made_library
+from bnmtl.ensembles import PredictionStore
+from bnmtl.ensembles.additions import Additions, additions_of
+from bnmtl.ensembles.judges import BINARY
+from bnmtl.ensembles.selector import library_of
+
+pytestmark = pytest.mark.beside_kernels
+
+# Mean of all models; the error of AutoGluon's metrics is 0 at the optimum.
+INVENTED = """
+import numpy as np
+
+class EnsembleSelection:
+    def __init__(self, ensemble_size, problem_type, metric):
+        self.metric = metric
+
+    def fit(self, predictions, labels):
+        self.weights_ = np.full(len(predictions), 1 / len(predictions))
+        self.train_score_ = self.metric(labels, np.mean(predictions, axis=0))
+"""
+METRICS = """
+import numpy as np
+
+def log_loss(y, p):
+    return -np.log(np.where(y == 1, p, 1 - p)).mean()
+
+def accuracy(y, p):
+    return 1 - ((p >= 0.5) == y).mean()
+"""
+
+
+@pytest.fixture
+def invented_package(tmp_path, monkeypatch):
+    """A package with the names of AutoGluon in the path of a new process."""
+    folder = tmp_path / "autogluon" / "core" / "models" / "greedy_ensemble"
+    folder.mkdir(parents=True)
+    (folder / "ensemble_selection.py").write_text(INVENTED)
+    (tmp_path / "autogluon" / "core" / "metrics.py").write_text(METRICS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(autogluon_peer, "python_of", lambda folder: sys.executable)
+
+
+def test_the_library_is_like_a_real_one():
+    predictions, y = made_library(0, 100, 400)
+    again, _ = made_library(0, 100, 400)
+    assert (predictions == again).all() and (predictions != made_library(1, 100, 400)[0]).any()
+    assert predictions.shape == (100, 400) and sum(one.share for one in FAMILIES) == 1
+    scores = PredictionStore(predictions, y).score("roc_area")
+    assert scores.min() < 0.7 < 0.8 < scores.max() < 0.95
+    assert 10 < sum(len(np.unique(one)) <= 21 for one in predictions) < 50
+    correlation = np.corrcoef(predictions)
+    assert np.quantile(correlation, 0.9) > np.quantile(correlation, 0.1) + 0.3
+
+
+def test_a_quick_run_measures_a_step_of_each_metric(tmp_path, capsys):
+    study.main("benchmarks.ensembles.selection_speed", ["--quick", "--out", str(tmp_path)])
+    lines = study.lines_of(selection_speed, tmp_path / "quick" / "selection_speed")
+    assert lines["metric"].tolist() == list(BINARY)
+    assert (lines["ratio"] > 1).all()
+    assert "| ROC area |  | " in capsys.readouterr().out
+
+
+def test_both_packages_select_from_the_same_library(invented_package):
+    line = selection_speed.measure(["cross_entropy", "accuracy"], "autogluon", 30, 80)
+    for metric, found in line.items():
+        predictions, y = made_library(selection_speed.SEED, 30, 80)
+        mean = selection_speed.reached(metric, np.full(30, 1 / 30), predictions, y)
+        assert found["autogluon_score"] == pytest.approx(mean, abs=1e-5)
+        assert found["autogluon_chosen"] == 30 > found["chosen"]
+        assert found["ratio"] == pytest.approx(found["autogluon"] / found["ours"], rel=0.9)
+    lines = pd.DataFrame(
+        [{"study": "autogluon", "metric": metric, **found} for metric, found in line.items()]
+    )
+    assert "| log loss | " in selection_speed.tables(lines)["selection_speed_autogluon"]
+
+
+def test_an_error_that_is_not_the_metric_ends_the_comparison():
+    selection_speed.check_error("accuracy", 0.8, 0.2)
+    with pytest.raises(ValueError, match=r"reports 0.21 for accuracy, the metric says 0.199"):
+        selection_speed.check_error("accuracy", 0.8, 0.21)
+
+
+def test_other_scores_than_those_of_the_metric_are_not_timed():
+    _, library = library_of(PredictionStore(*made_library(0, 20, 50)), "cross_entropy")
+    fast = additions_of(library.judge, library.models)
+    plain, allowed = Additions(library.judge, library.models), np.ones(20, bool)
+    for at in (3, 5):
+        fast.add(at)
+        plain.add(at)
+    expected = plain.scores()
+    selection_speed.check_scores("cross_entropy", fast, expected, allowed)
+    with pytest.raises(ValueError, match="differ from the metric"):
+        selection_speed.check_scores("cross_entropy", fast, expected + 1e-6, allowed)
+    fast.leading = lambda allowed: np.where(expected < expected.max(), expected, -np.inf)
+    with pytest.raises(ValueError, match="differ from the metric"):
+        selection_speed.check_scores("cross_entropy", fast, expected, allowed)
+
+
+def test_without_autogluon_the_study_ends_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv(autogluon_environment.VARIABLE, str(tmp_path))
+    cases = selection_speed.plan(quick=False)
+    with pytest.raises(ValueError, match="`python -m .*autogluon_environment` installs it"):
+        selection_speed.check_needs(cases, [])
+    selection_speed.check_needs(cases[:1], [])
+    python = autogluon_environment.python_of(tmp_path)
+    python.parent.mkdir()
+    python.touch()
+    selection_speed.check_needs(cases, [])
+
+
+def test_a_process_that_ends_is_an_error(invented_package):
+    with autogluon_peer.AutoGluon(np.full((2, 4), 0.5), np.array([0, 1, 0, 1])) as peer:
+        assert peer.select("accuracy", 1)["error"] == 0.5
+        with pytest.raises(RuntimeError, match="ended with the code 1"):
+            peer.select("roc_area", 1)
+
+
+def test_the_environment_is_made_by_its_interpreter(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(autogluon_environment.venv, "create", lambda *a, **o: commands.append(a))
+    monkeypatch.setattr(
+        autogluon_environment.subprocess, "run", lambda command, **o: commands.append(command)
+    )
+    autogluon_environment.main(["--folder", str(tmp_path)])
+    (made,), command = commands
+    assert made == tmp_path
+    assert command[0] == autogluon_environment.python_of(tmp_path)
+    assert command[-1] == autogluon_environment.PACKAGE

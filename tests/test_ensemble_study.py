@@ -1,0 +1,162 @@
+"""The study of ensemble selection: rows and analyses by hand, tables from invented lines."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.ensembles import analyses, ensemble_selection, mimics, selection_tables
+from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
+from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
+from benchmarks.ensembles.selection_claims import Difference, claims
+from benchmarks.ensembles.selection_values import long, means
+from bnmtl.calibration import PlattCalibrator
+from bnmtl.ensembles import PredictionStore
+from bnmtl.metrics.prediction import root_mean_squared_error
+
+pytestmark = pytest.mark.beside_kernels
+RATE = 0.4
+# Quality by method, from 0 (base rate) to 1.
+QUALITY = {"single": 0.5, "averaged": 0.6, "selected": 0.8}
+
+
+def test_parts_are_disjoint_and_those_of_chapter_three():
+    parts = parts_of(QUICK, 0)
+    sizes = [len(y) for _, y in parts[:4]]
+    assert sizes == [200, 100, 0, 269]
+    rows = pd.concat([X for X, _ in parts[:4]])
+    assert len(rows) == len(rows.drop_duplicates()) == 569
+    X, y = joined(parts.train, parts.hillclimb)
+    assert len(X) == len(y) == 300 and X.index.is_unique
+
+
+def test_recalibrated_models_are_fitted_to_the_cases_of_the_size():
+    rng = np.random.default_rng(0)
+    y, test_y = rng.integers(2, size=60), rng.integers(2, size=30)
+    p, test = rng.uniform(size=(2, 60)), rng.uniform(size=(2, 30))
+    store = analyses.recalibrated(p, y, test, test_y, ["a", "b"])
+    assert store.names == ("a", "b", "a (calibrated)", "b (calibrated)")
+    expected = PlattCalibrator().fit(p[1], y).predict(test[1])
+    np.testing.assert_allclose(store.predictions("test")[3], expected, atol=1e-7)
+
+
+def test_a_trajectory_is_that_of_the_means_of_members():
+    rng = np.random.default_rng(1)
+    y = {"hillclimb": rng.integers(2, size=80), "test": rng.integers(2, size=50)}
+    predictions = {part: rng.uniform(size=(6, len(labels))) for part, labels in y.items()}
+    store = PredictionStore(predictions, y)
+    library = analyses.Library(store, QUICK, slice(10, None))
+    found = analyses._trajectory(library, True)
+    selector = analyses.selector_of(
+        QUICK, analyses.RMSE, bags=1, bag_fraction=1.0, initial=0, replacement=True
+    ).fit(store)
+    members = selector.trajectory_["model"][:3]
+    mean = store.subset(list(dict.fromkeys(members)))
+    rows = dict(zip(mean.names, mean.predictions("test")[:, 10:], strict=True))
+    expected = root_mean_squared_error(y["test"][10:], np.mean([rows[m] for m in members], axis=0))
+    assert found["test"][found["steps"].index(3)] == pytest.approx(expected, abs=1e-6)
+
+
+def value(metric, quality):
+    """A value of a metric: quality 0 is the base rate."""
+    base = {"root_mean_squared_error": np.sqrt(RATE * (1 - RATE)), "cross_entropy": 0.673}
+    if metric in LOSSES:
+        return base[metric] * (1 - quality / 2)
+    return analyses.prediction.baseline(metric, RATE) * (1 + quality / 10)
+
+
+def every(quality):
+    """Values of all metrics."""
+    return {metric: value(metric, quality) for metric in METRICS}
+
+
+def invented(better=1.0):
+    """Lines in which selection is better than the best single model, times a factor."""
+    rng, lines = np.random.default_rng(2), []
+
+    def q(method, more=0.0):
+        step = (QUALITY[method] - 0.5) * better
+        return 0.5 + step + more + rng.normal(0, 0.003)
+
+    for problem in PROBLEMS:
+        line = {"problem": problem, "trial": 0, "analysis": "methods", "base_rate": RATE}
+        for kind, more in (("raw", -0.1), ("calibrated", -0.05), ("both", 0.0)):
+            line[kind] = {
+                "selected": {metric: every(q("selected", more)) for metric in METRICS},
+                "averaged": every(q("averaged", more)),
+                "single": every(q("single", more)),
+            }
+        line["others"] = {name: every(0.55) for name in selection_tables._OTHERS}
+        line["optimum"] = every(0.7)
+        steps = {"steps": [1, 2], "test": [0.4, 0.3], "hillclimb": [0.4, 0.3]}
+        line["steps"] = {"with replacement": steps, "without replacement": steps}
+        lines.append(line)
+        start = {"problem": problem, "trial": 0}
+        by_size = {name: every(q(m)) for name, m in SIZE_METHODS.items()}
+        lines.append(start | {"analysis": "sizes", "100": by_size, "5000": by_size})
+        shares = {metric: [value(metric, q("selected")) for _ in SHARES] for metric in METRICS}
+        lines.append(start | {"analysis": "pruning", "bags": shares, "no bags": shares})
+        folds = {name: every(q(name, 0.1)) for name in QUALITY}
+        halves = {name: [every(q("selected", 0.05))] * 5 for name in ("more cases", "siblings")}
+        lines.append(start | {"analysis": "folds"} | folds | halves)
+        cost = {"teacher": 100, "student": 1}
+        mimic = {"errors": {"4000": 0.33, "10000": 0.31}, "seconds": cost, "bytes": cost}
+        errors = {"ensemble": 0.30, "net": 0.34, "single": 0.32, "models": 9}
+        lines.append(start | {"analysis": "mimic", "mimic": mimic} | errors)
+    return pd.DataFrame(lines)
+
+
+SIZE_METHODS = {"bags": "selected", "no bags": "averaged", "single": "single"}
+
+
+def test_scores_are_between_the_base_rate_and_the_best():
+    table = long(invented())
+    assert table.loc[table["method"] != "optimum", "score"].max() == pytest.approx(1)
+    selected, single = means(table, "selected"), means(table, "single")
+    assert set(selected.index) == set(PROBLEMS)
+    assert (selected["mean"] > single["mean"]).all()
+    assert selected["mean"].to_numpy() == pytest.approx(
+        selected[list(METRICS)].mean(axis=1).to_numpy()
+    )
+
+
+def test_verdicts_follow_the_differences():
+    lines = invented()
+    found = {claim.text: claim.verdict() for claim in claims(lines, long(lines))}
+    assert found["selection beats the best single model"] == "yes"
+    assert found["calibration lowers the F-score of selection"] == "no"
+    assert found["the mimic has a lower error than the best single net"] == "not significant"
+    lines = invented(better=-1.0)
+    found = {claim.text: claim.verdict() for claim in claims(lines, long(lines))}
+    assert found["selection beats the best single model"] == "no"
+    few = Difference(pd.Series([1.0, 2.0]), pd.Series([0.0, 0.5]))
+    assert few.p == 1 and str(few) == "+1.250 ± 0.250"
+
+
+def test_tables_show_what_was_measured():
+    lines = invented()
+    found = selection_tables.tables(lines)
+    assert "| selection, both |" in found["ensemble_selection_libraries"]
+    assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
+    shares = selection_tables.gain_shares(long(lines))
+    assert shares["selection"]["mean"].mean() == pytest.approx(150, abs=10)
+    assert shares["more cases"]["mean"].mean() == pytest.approx(50, abs=10)
+    alone = lines[lines["analysis"] == "methods"].dropna(axis=1)
+    found = selection_tables.tables(alone)
+    assert "ensemble_selection_folds" not in found and "ensemble_selection_claims" in found
+    assert list(selection_tables.tables(lines[:0])) == ["ensemble_selection_differences"]
+
+
+def test_pictures_are_drawn_from_whatever_is_there():
+    lines = invented()
+    figure = ensemble_selection.draw(lines)
+    assert [len(axes.get_lines()) for axes in figure.axes] == [2, 3, 2]
+    (more,) = ensemble_selection.more_pictures(lines).values()
+    assert sum(axes.axison for axes in more.axes) == len(PROBLEMS)
+    assert ensemble_selection.more_pictures(lines[lines["analysis"] == "methods"]) == {}
+
+
+def test_the_plan_has_every_analysis_of_every_trial():
+    plan = ensemble_selection.plan(False)
+    assert len(plan) == 8 * 5 * 5
+    assert [case["wanted"] for case in plan[:5]] == [[name] for name in ensemble_selection.ANALYSES]
+    assert mimics.sizes_of("ADULT", 0)[-1] == 400_000 and mimics.sizes_of("ADULT", 1)[-1] == 100_000
