@@ -31,7 +31,6 @@ class _OptionWords(Words):
     actions: ClassVar = {
         "bring predictions": "build one library per class, with labels that say whether a row is "
         "of this class",
-        "choose models": "the first takes minutes, the second hours",
         "compare": "`bnmtl relate` compares them",
         "discretize": "discretize it first with `--discretize N`",
         "discretize as learned": "discretize it as for learning, or give {network} in the folder "

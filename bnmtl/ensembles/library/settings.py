@@ -14,7 +14,7 @@ from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES, FORMS, Family
 from bnmtl.ensembles.library.grids import PROFILES
 from bnmtl.ensembles.library.trained import Single
-from bnmtl.errors import Action, InputError, InputTypeError, check_choice
+from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.wording import type_of
 
 RAW, CALIBRATED = "", " (calibrated)"
@@ -94,7 +94,7 @@ def fits_of(profile, n_rows, columns):
     list of Fit
     """
     if isinstance(profile, str):
-        check_choice("profile", profile, tuple(PROFILES), Action("choose models"))
+        check_choice("profile", profile, tuple(PROFILES), "a list of settings is possible, too")
         settings = [one for one in PROFILES[profile](n_rows, columns) if _is_available(one)]
     else:
         settings = _listed(profile)
