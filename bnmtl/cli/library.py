@@ -1,5 +1,6 @@
 """One run of `bnmtl library`: a table in, the predictions of many models out."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from bnmtl.cli.columns import check_column, check_complete
 from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.ensembles import PredictionStore, build_library
+from bnmtl.errors import InputError, located
 
 _GIGABYTE = 10**9
 
@@ -19,12 +21,15 @@ class Result:
     ----------
     store : PredictionStore
     folder : pathlib.Path
+    n_before : int
+        Number of settings that were in the folder before.
     warnings : list of str
         In terms of the command line.
     """
 
     store: PredictionStore
     folder: Path
+    n_before: int
     warnings: list
 
 
@@ -48,8 +53,14 @@ def run(options, progress=None):
     """
     X, y = labelled(options.table, options.label)
     test = None if options.test is None else _test_cases(options)
-    memory = options.max_memory
-    with warnings_kept() as caught, renamed("X", "table"), renamed("cv", Option("cv")):
+    counts = []
+
+    def report(event):
+        counts.append(event.done)
+        if progress is not None:
+            progress(event)
+
+    with warnings_kept() as caught, _in_options(options):
         store = build_library(
             X,
             y,
@@ -59,14 +70,31 @@ def run(options, progress=None):
             test=test,
             out=options.out,
             time_limit=options.time_limit,
-            max_memory=None if memory is None else round(memory * _GIGABYTE),
+            max_memory=_bytes(options.max_memory),
             keep_models=options.keep_models,
             n_jobs=-1 if options.jobs is None else options.jobs,
             random_state=options.seed,
-            progress=progress or False,
+            progress=report,
             force=options.force,
         )
-    return Result(store, Path(options.out), user_messages(caught))
+    return Result(store, Path(options.out), counts[0], user_messages(caught))
+
+
+@contextlib.contextmanager
+def _in_options(options):
+    """Name options and their values in mistakes raised in the block."""
+    try:
+        with renamed("X", "table"), renamed("cv", Option("cv")):
+            yield
+    except InputError as mistake:
+        if mistake.argument == "max_memory":
+            mistake.given = options.max_memory  # of all processes, in gigabytes
+        raise
+
+
+def _bytes(gigabytes):
+    """A limit of memory in bytes; None without one."""
+    return None if gigabytes is None else max(1, round(gigabytes * _GIGABYTE))
 
 
 def labelled(path, label):
@@ -75,7 +103,8 @@ def labelled(path, label):
 
     rows = read_rows(path)
     check_column(rows, label, "label", "table")
-    check_complete(rows[label], "label", rows[label].isna().to_numpy())
+    with located(file=path):
+        check_complete(rows[label], "label", rows[label].isna().to_numpy())
     return rows.drop(columns=label), rows[label]
 
 

@@ -29,6 +29,8 @@ class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
+        "bring predictions": "build one library per class, with labels that say whether a row is "
+        "of this class",
         "compare": "`bnmtl relate` compares them",
         "discretize": "discretize it first with `--discretize N`",
         "discretize as learned": "discretize it as for learning, or give {network} in the folder "

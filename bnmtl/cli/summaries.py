@@ -185,6 +185,11 @@ def library(result):
     yield Table(["family", "models", "seconds", "best ROC area"], rows)
     yield ""
     raw = int((~table["calibrated"].astype(bool)).sum())
+    total = len(store.library.models)
+    if result.n_before == total:
+        yield "The library was complete; nothing was trained."
+    elif result.n_before:
+        yield f"{result.n_before} of {count(total, 'setting')} were there from an earlier run."
     yield (
         f"{count(store.n_models, 'model')} in {result.folder}: {count(raw, 'setting')}, raw and "
         "calibrated; ROC areas on the cases of selection."

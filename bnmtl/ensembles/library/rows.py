@@ -10,7 +10,7 @@ from bnmtl.classification.rows import as_frame
 from bnmtl.ensembles.entries import checked_classes, coded
 from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.siblings import Cases
-from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.errors import Action, InputError, InputTypeError, check_number, check_whole
 from bnmtl.wording import type_of
 
 
@@ -32,12 +32,13 @@ class Rows:
 
     def __init__(self, X, y, hillclimb, test, columns=None, classes=None):
         frame = as_frame(X)
+        if not len(frame.columns):
+            raise InputError("X", "must have one column or more besides the labels")
         self.columns = Columns.of(frame) if columns is None else columns
         self.classes = checked_classes(y) if classes is None else classes
         if len(self.classes) > 2:
             rule = "must have two classes"
-            remedies = "bring the predictions of other models in a `PredictionStore`"
-            raise InputError("y", rule, len(self.classes), remedies=remedies)
+            raise InputError("y", rule, len(self.classes), remedies=Action("bring predictions"))
         self.label = str(getattr(y, "name", None) or "y")
         while self.label in self.columns.categories:
             self.label += "_"

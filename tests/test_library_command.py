@@ -1,0 +1,324 @@
+"""`bnmtl library`, and `bnmtl select` with its folder: what is written, resumed and refused."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import listing, mistake
+from library_classifiers import numeric_frame
+from matplotlib.figure import Figure
+
+from bnmtl import plotting
+from bnmtl.cli.ensemble_options import LibraryOptions
+from bnmtl.ensembles import EnsembleSelector, PredictionStore, build_library
+from bnmtl.ensembles.library import settings, workers
+from bnmtl.progress import ProgressEvent
+
+pytestmark = pytest.mark.beside_kernels
+
+FEW = [
+    {"family": "naive Bayes"},
+    {"family": "logistic regression", "ridge": 1.0},
+    {"family": "decision trees", "alpha": 0.02, "smoothing": "Laplace"},
+]
+MANY = [{"family": "logistic regression", "ridge": float(ridge)} for ridge in range(1, 61)]
+LIBRARY = ("library", "table.csv", "--label", "sold", "--out", "store")
+SELECT = ("select", "store", "--metric", "roc-area", "--bags", "2", "--max-steps", "4")
+# A process with few settings as a profile, which is the command otherwise.
+COMMAND = """
+from bnmtl.cli.main import main
+from bnmtl.ensembles.library import settings
+if __name__ == "__main__":
+    settings.PROFILES["small"] = lambda *_: {settings}
+    main()
+"""
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Let the profile "small" have few settings."""
+    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: FEW)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Train here: starting a process takes seconds. Returns the names of what was trained."""
+    trained = []
+
+    def run(function, tasks, arguments_of, *_):
+        for task in tasks:
+            trained.extend(task.names)
+            yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
+
+    monkeypatch.setattr(workers, "run", run)
+    return trained
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A table with a column of text and an empty cell, test cases and new cases, as CSV."""
+    tables = {}
+    for seed, (name, n_rows) in enumerate({"table": 80, "test": 40, "new": 10}.items()):
+        X, y = numeric_frame(n_rows, seed)
+        tables[name] = X.round(3).assign(town=np.where(X["c"] > 0, "Ulm", "Ulm, new"), sold=y)
+    tables["table"].loc[3, "a"] = np.nan
+    tables["new"] = tables["new"].drop(columns="sold").assign(id=np.arange(10) + 7)
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tables
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    for name in ("trajectory", "weights"):
+        monkeypatch.setattr(plotting, name, lambda *_: Figure(figsize=(1, 1)))
+
+
+def pair(table):
+    return table.drop(columns="sold"), table["sold"]
+
+
+def same(first, second):
+    names = sorted(first.names)
+    assert names == sorted(second.names)
+    assert list(first.parts) == list(second.parts)
+    for part in first.parts:
+        found = [store.subset(names).predictions(part).tobytes() for store in (first, second)]
+        assert found[0] == found[1], part
+
+
+OPTIONS = {
+    (): {},
+    ("--hillclimb", 0.4): {"hillclimb": 0.4},
+    ("--cv", 3): {"cv": 3},
+    ("--seed", 5): {"random_state": 5},
+}
+
+
+def test_the_folder_is_that_of_the_function(call, few, in_this_process, files, tmp_path):
+    stores = []
+    for typed, given in OPTIONS.items():
+        code, out, err = call(*LIBRARY, "--test", "test.csv", *typed, "--force")
+        assert (code, err) == (0, "")
+        found = PredictionStore.open(tmp_path / "store")
+        arguments = {"random_state": 0, "test": pair(files["test"]), **given}
+        same(found, build_library(*pair(files["table"]), FEW, **arguments))
+        assert found.part("test", labels=True).n_cases == 40
+        stores.append(found.predictions("test").tobytes())
+    assert len(set(stores)) == len(OPTIONS)
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    area = PredictionStore.open(tmp_path / "store").score("roc_area")
+    best = area[[name for name in area.index if name.startswith("naive")]].max()
+    assert f"naive Bayes 2 0 {best:.4f}" in lines
+    assert "6 models in store: 3 settings, raw and calibrated;" in out
+    assert "Next: bnmtl select store --metric roc-area\n" in out
+    defaults = {"profile": "small", "hillclimb": 0.2, "cv": None, "seed": 0}
+    assert {name: getattr(LibraryOptions, name) for name in defaults} == defaults
+
+
+def test_labels_of_test_cases_are_optional(call, few, in_this_process, files, tmp_path):
+    files["test"].drop(columns="sold").to_csv(tmp_path / "unlabelled.csv", index=False)
+    assert call(*LIBRARY, "--test", "unlabelled.csv")[0] == 0
+    store = PredictionStore.open(tmp_path / "store")
+    assert store.parts["test"].y is None
+    X = files["test"].drop(columns="sold")
+    options = {"test": (X, None), "random_state": 0}
+    same(store, build_library(*pair(files["table"]), FEW, **options))
+
+
+def test_a_finished_library_is_left_as_it_is(call, few, in_this_process, files, tmp_path):
+    _, first, _ = call(*LIBRARY)
+    assert len(in_this_process) == 3 and "The library was" not in first
+    paths = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    times = [path.stat().st_mtime_ns for path in paths]
+    code, out, err = call(*LIBRARY, "--jobs", 3)
+    assert (code, err) == (0, "")
+    assert "The library was complete; nothing was trained.\n" in out
+    assert len(in_this_process) == 3
+    assert [path.stat().st_mtime_ns for path in paths] == times
+    for other in (("--seed", 1), ("--cv", 2), ("--hillclimb", 0.3), ("--test", "test.csv")):
+        err = mistake(call(*LIBRARY, *other))
+        assert "must be a new folder, or have an unfinished library of the same rows" in err
+        assert "`store`, which has another library; choose another one, or set `--force`" in err
+    files["table"][1:].to_csv(tmp_path / "table.csv", index=False)
+    assert "which has another library" in mistake(call(*LIBRARY))
+    assert [path.stat().st_mtime_ns for path in paths] == times
+    assert call(*LIBRARY, "--force")[0] == 0
+    assert len(in_this_process) == 6
+
+
+def test_a_killed_command_goes_on(call, monkeypatch, in_this_process, files, tmp_path):
+    (tmp_path / "command.py").write_text(COMMAND.replace("{settings}", repr(MANY)))
+    record = tmp_path / "store" / "store.json"
+    command = [sys.executable, "command.py", *LIBRARY, "--jobs", "1"]
+    with open(tmp_path / "output", "w") as output:
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=output)
+    try:
+        limit = time.monotonic() + 120
+        while not (record.exists() and record.read_text().count('"file"') > 1):
+            assert process.poll() is None, (tmp_path / "output").read_text()
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    n_before = PredictionStore.open(tmp_path / "store").n_models // 2
+    assert 1 < n_before < 60
+    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: MANY)
+    code, out, err = call(*LIBRARY)
+    assert (code, err) == (0, "")
+    assert f"{n_before} of 60 settings were there from an earlier run.\n" in out
+    assert len(in_this_process) == 60 - n_before
+    assert "120 models in store: 60 settings" in out
+    whole = build_library(*pair(files["table"]), MANY, random_state=0)
+    same(PredictionStore.open(tmp_path / "store"), whole)
+
+
+def test_skipped_models_are_a_warning(call, few, in_this_process, files, monkeypatch, tmp_path):
+    def run(function, tasks, arguments_of, *_):
+        for task in tasks:
+            failure = "it took more than 3 seconds" if "naive" in task.names[0] else None
+            result = None if failure else function(*arguments_of(task))
+            yield workers.Done(task, result, failure, 3.0)
+
+    monkeypatch.setattr(workers, "run", run)
+    code, out, err = call(*LIBRARY, "--time-limit", 3)
+    assert code == 0 and "4 models in store: 2 settings" in out
+    assert err == (
+        "warning: `--profile` has 1 of 3 settings that were skipped; first `naive Bayes: Gaussian`:"
+        " it took more than 3 seconds: skipped.csv in STORE lists them.\n"
+    )
+    assert len(pd.read_csv(tmp_path / "store" / "skipped.csv")) == 1
+
+
+def test_progress_counts_settings(few, in_this_process, files, tmp_path):
+    from bnmtl.cli.library import run
+
+    events, table = [], str(tmp_path / "table.csv")
+    options = LibraryOptions(table=table, label="sold", out=str(tmp_path / "store"))
+    run(options, events.append)
+    assert all(isinstance(event, ProgressEvent) for event in events)
+    assert [(event.done, event.total) for event in events] == [(done, 3) for done in range(4)]
+
+
+@pytest.mark.parametrize("typed", [(), ("--cv", "3")])
+def test_new_rows_are_predicted_by_models_trained_again(
+    call, few, in_this_process, files, no_pictures, tmp_path, typed
+):
+    assert call(*LIBRARY, "--test", "test.csv", *typed)[0] == 0
+    (tmp_path / "table.csv").unlink()  # the rows are in the folder
+    code, out, err = call(*SELECT, "--predict", "new.csv", "--out", "out")
+    assert (code, err) == (0, "")
+    store = PredictionStore.open(tmp_path / "store")
+    selector = EnsembleSelector("roc_area", bags=2, max_steps=4, random_state=0)
+    selector.fit(store)
+    expected = selector.refit(*pair(files["table"])).predict_proba(files["new"])
+    found = pd.read_csv(tmp_path / "out" / "predicted.csv")
+    assert list(found) == [*files["new"], "p_no", "p_yes"]
+    pd.testing.assert_frame_equal(found[list(files["new"])], files["new"])
+    assert np.allclose(found[["p_no", "p_yes"]], expected, atol=1e-12)
+    assert np.ptp(expected[:, 1]) > 0.1
+    assert "On the 40 cases of the part test" in " ".join(out.split())
+
+
+# What is typed after `bnmtl library`, and part of what is answered.
+MISTAKES = """\
+nowhere.csv => File `nowhere.csv` does not exist; check the path.
+table.csv --label z => `--label` must be a column of TABLE, `b`, `a`, `c`, `town`, `sold`, got z.
+missing.csv => File `missing.csv`: `--label`: column `sold` must be complete; it is not in row 4
+one.csv => `--label` must have two classes or more; all are 'yes'.
+five.csv => `--label` must have two classes, got 5; build one library per class, with labels that
+empty.csv => File `empty.csv` must have rows below its header; it has none.
+labels.csv => TABLE must have one column or more besides the labels.
+single.csv => `--hillclimb` must leave cases of both classes in every part; class 'yes' has 1 row.
+table.csv --cv 1 => `--cv` must be a whole number of at least 2, got 1.
+table.csv --cv 70 => `--cv` must leave cases of both classes in every part; class
+table.csv --profile big => `--profile` must be small or thesis, got big.
+table.csv --hillclimb 1 => `--hillclimb` must be a number above 0 and below 1, got 1.
+table.csv --hillclimb 0.001 => `--hillclimb` must leave 2 rows for hill climbing, and 2 for trai
+table.csv --time-limit 0 => `--time-limit` must be a number above 0, got 0.
+table.csv --max-memory 0 => `--max-memory` must be a number above 0, got 0.
+table.csv --jobs 0 => `--jobs` must be a whole number of at least 1, got 0.
+table.csv --keep-modles => `--keep-modles` is not an option of `bnmtl library`: take `--keep-mod
+table.csv --test nowhere.csv => File `nowhere.csv` does not exist; check the path.
+table.csv --test few.csv => `--test` must have all columns of the training rows; `a`
+table.csv --test word.csv => `--test`: column `a` must be numbers, as in the training rows.
+table.csv --test maybe.csv => `--label` of part `test` must have only the classes `no`, `yes`, got
+table.csv --test missing.csv => File `missing.csv`: `--label`: column `sold` must be complete; it
+table.csv --out . => `--out` must be a new or empty folder, got `
+table.csv --out . --force => `--out` must be a new or empty folder, got `
+"""
+
+
+@pytest.fixture
+def wrong_files(files, tmp_path):
+    """Further tables, each with one mistake."""
+    table = files["table"]
+    wrong = {
+        "missing": table.assign(sold=table["sold"].where(table.index != 3)),
+        "one": table.assign(sold="yes"),
+        "five": table.assign(sold=np.arange(80) % 5),
+        "empty": table[:0],
+        "labels": table[["sold"]],
+        "single": table.assign(sold=np.where(table.index == 5, "yes", "no")),
+        "few": table.drop(columns="a"),
+        "word": table.assign(a="much"),
+        "maybe": table.assign(sold="maybe"),
+    }
+    for name, one in wrong.items():
+        one.to_csv(tmp_path / f"{name}.csv", index=False)
+    return listing(tmp_path)
+
+
+@pytest.mark.parametrize("line", MISTAKES.splitlines())
+def test_a_mistake_is_one_line(call, few, in_this_process, wrong_files, tmp_path, line):
+    typed, message = line.split(" => ")
+    label = () if "--label" in typed else ("--label", "sold")
+    out = () if "--out" in typed else ("--out", "store")
+    assert message in mistake(call("library", *typed.split(), *label, *out))
+    assert listing(tmp_path) == wrong_files
+
+
+def test_what_must_be_given(call, files):
+    see = "must be given: see `bnmtl library --help`.\n"
+    assert mistake(call("library")) == f"bnmtl: TABLE {see}"
+    assert mistake(call("library", "table.csv")) == f"bnmtl: `--label Y` {see}"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory")
+def test_too_little_memory_to_start_a_process(call, few, files):
+    err = mistake(call(*LIBRARY, "--jobs", 2, "--max-memory", 0.002))
+    expected = "must be enough for every process, got 0.002; set it higher, or use fewer jobs."
+    assert err == f"bnmtl: `--max-memory` {expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("few", "File `few.csv`: ROWS must have all columns of the training rows; `a` is missing"),
+        ("word", "File `word.csv`: ROWS: column `a` must be numbers, as in the training rows."),
+        ("done", "ROWS must not have columns that will be written; it has `p_yes`"),
+        ("nowhere", "File `nowhere.csv` does not exist"),
+    ],
+)
+def test_new_rows_that_cannot_be_predicted(
+    call, few, in_this_process, wrong_files, files, tmp_path, rows, message
+):
+    files["new"].assign(p_yes=1).to_csv(tmp_path / "done.csv", index=False)
+    assert call(*LIBRARY)[0] == 0
+    err = mistake(call(*SELECT, "--predict", f"{rows}.csv", "--out", "out"))
+    assert message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_store_without_training_rows_cannot_predict(call, few, in_this_process, files, tmp_path):
+    assert call(*LIBRARY)[0] == 0
+    (tmp_path / "store" / "rows.csv").unlink()
+    err = mistake(call(*SELECT, "--predict", "new.csv", "--out", "out"))
+    assert "`--predict` must come with training rows, on which the chosen models" in err
+    assert "`store` keeps none" in err
