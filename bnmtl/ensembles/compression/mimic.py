@@ -66,7 +66,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
     fidelity_ : float
         Mean squared difference of the probabilities of teacher and student on the held-out cases;
         0 is a perfect copy. It is slightly too low for the default student, which stops on these
-        cases.
+        cases. On training rows of the teacher it can be much larger than on other rows, so give
+        rows that the teacher has not seen as ``held_out``, if there are some.
     seconds_ : pandas.Series
         Of "teacher" and "student": seconds to predict 10,000 cases.
     bytes_ : pandas.Series
