@@ -66,11 +66,10 @@ def build_library(
     y : array-like of shape (n_rows,)
         Labels of two classes; a library predicts the second of them, sorted.
     profile : "small", "thesis", or a list of settings, default="small"
-        "small" is about 150 models, or 190 if there
-        are nominal columns; "thesis" has the grids of appendix 4.B, about 1100 models. A
-        setting is a dictionary with a family and its parameters, such as ``{"family": "SVMs",
-        "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These
-        receive a frame of floats and categories.
+        "small" is about 150 models, 190 with nominal columns; "thesis" has the grids of appendix
+        4.B, about 1100 models. A setting is a dictionary with a family and its parameters, such as
+        ``{"family": "SVMs", "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a
+        classifier. These receive a frame of floats and categories.
     hillclimb : float, int or (X, y), default=0.2
         Share or number of the rows that are held out of training, for calibration and selection; or
         other rows for it. Not used with ``cv``.
