@@ -239,7 +239,7 @@ def folds(problem, trial):
         "more cases": [],
         "siblings": [],
     }
-    selectors = {metric: EnsembleSelector(metric, **OPTIONS).fit(store) for metric in METRICS}
+    selectors = {metric: selector_of(problem, metric).fit(store) for metric in METRICS}
     fold = store.parts["hillclimb"].folds
     for number in range(N_FOLDS):
         # All cases for the selection, but one sibling of each model for the prediction.
