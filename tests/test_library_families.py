@@ -17,6 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator
+from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES
 from bnmtl.ensembles.library.rows import Rows
@@ -72,23 +73,25 @@ def trained(settings, X, y, new=None, hillclimb=0.3, seed=0):
         return fit, train(fit, seed, cases), cases
 
 
-def test_every_family_takes_mixed_tables():
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_takes_mixed_tables(family):
+    if family == "tree-augmented naive Bayes":
+        pytest.importorskip("pyagrum")
     X, y = mixed_table()
     before = X.copy()
     new = X.head(20).astype({"is_new": object})
     new.loc[0, "colour"] = "violet"
     new.loc[1] = None
-    for family in FAMILIES:
-        setting = {"family": family, **CHEAP.get(family, {})}
-        _, found, _ = trained([setting], X, y, new)
-        assert found.hillclimb.shape == (2, 1, 24) and found.test.shape == (1, 2, 1, 20), family
-        for predicted in (found.hillclimb, found.test):
-            assert ((predicted >= 0) & (predicted <= 1)).all(), family
-        assert np.ptp(found.hillclimb[0]) > 0.1, family  # it has learned something
-        assert found.imputed is not FAMILIES[family].takes_missing, family
-        assert found.bytes > 500 and found.seconds > 0
-        again = trained([setting], X, y, new)[1]
-        assert again.hillclimb.tobytes() == found.hillclimb.tobytes(), family
+    setting = {"family": family, **CHEAP.get(family, {})}
+    _, found, _ = trained([setting], X, y, new)
+    assert found.hillclimb.shape == (2, 1, 24) and found.test.shape == (1, 2, 1, 20)
+    for predicted in (found.hillclimb, found.test):
+        assert ((predicted >= 0) & (predicted <= 1)).all()
+    assert np.ptp(found.hillclimb[0]) > 0.1  # it has learned something
+    assert found.imputed is not FAMILIES[family].takes_missing
+    assert found.bytes > 500 and found.seconds > 0
+    again = trained([setting], X, y, new)[1]
+    assert again.hillclimb.tobytes() == found.hillclimb.tobytes()
     pd.testing.assert_frame_equal(X, before)
 
 
@@ -466,6 +469,16 @@ def test_profiles_by_family(profile):
     assert counts == by_family(fits_of(profile, 4000, mixed))
     codes = [fit for fit in fits_of(profile, 4000, mixed) if fit.form == "codes"]
     assert {fit.family for fit in codes} == {*TWICE, "random forests", "naive Bayes"}
+
+
+def test_a_family_whose_package_is_missing(monkeypatch):
+    monkeypatch.setattr(settings, "is_available", lambda family: family[:4] != "tree")
+    columns = Columns.of(pd.DataFrame(np.zeros((2, 8))))
+    counts = by_family(fits_of("small", 4000, columns))
+    augmented = "tree-augmented naive Bayes"
+    assert counts == {name: n for name, n in COUNTS["small"].items() if name != augmented}
+    with pytest.raises(InputError, match="naive Bayes` is of pyAgrum: run `pip install pyagrum`"):
+        fits_of([{"family": augmented}], 4000, columns)
 
 
 def by_family(fits):

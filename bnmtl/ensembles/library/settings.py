@@ -1,6 +1,7 @@
 """Settings of models, checked, named and grouped into fits."""
 
 import hashlib
+import importlib.util
 import json
 import re
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from bnmtl.wording import type_of
 
 RAW, CALIBRATED = "", " (calibrated)"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of functions, other in each process
+_AUGMENTED = "tree-augmented naive Bayes"
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def fits_of(profile, n_rows, columns):
     """
     if isinstance(profile, str):
         check_choice("profile", profile, tuple(PROFILES), "a list of settings is possible, too")
-        settings = [one for one in PROFILES[profile](n_rows, columns) if _is_available(one)]
+        every = PROFILES[profile](n_rows, columns)
+        settings = [one for one in every if is_available(one["family"])]
     else:
         settings = _listed(profile)
     found, names = {}, set()
@@ -120,15 +123,9 @@ def _listed(profile):
     return settings
 
 
-def _is_available(setting):
+def is_available(family):
     """Whether the package that a family needs is installed."""
-    if setting["family"] != "tree-augmented naive Bayes":
-        return True
-    try:
-        import pyagrum  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return family != _AUGMENTED or importlib.util.find_spec("pyagrum") is not None
 
 
 def _single(setting):
@@ -166,6 +163,13 @@ def _of_family(setting):
     if family not in FAMILIES:
         rule = "must have settings with one of the families {families}"
         raise InputError("profile", rule, family, families=list(FAMILIES))
+    if not is_available(family):
+        rule, found = (
+            "must have only families whose packages are installed",
+            "{family} is of pyAgrum",
+        )
+        remedies = "run `pip install pyagrum`"
+        raise InputError("profile", rule, found=found, remedies=remedies, family=family)
     known = FAMILIES[family]
     form = setting.pop("columns", None)
     for name in setting:
