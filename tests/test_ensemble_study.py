@@ -88,7 +88,7 @@ def invented(better=1.0):
         line["others"] = {name: every(0.55) for name in selection_tables._OTHERS}
         line["optimum"] = every(0.7)
         steps = {"steps": [1, 2], "test": [0.4, 0.3], "hillclimb": [0.4, 0.3]}
-        line["steps"] = {"with replacement": steps, "without replacement": steps}
+        line["trajectories"] = {"with replacement": steps, "without replacement": steps}
         lines.append(line)
         start = {"problem": problem, "trial": 0}
         by_size = {name: every(q(m)) for name, m in SIZE_METHODS.items()}

@@ -111,7 +111,7 @@ def methods(problem, trial):
         }
     found["others"] = _others(library)
     found["optimum"] = _optimum(library)
-    found["steps"] = {
+    found["trajectories"] = {
         name: _trajectory(library, replacement)
         for name, replacement in (("with replacement", True), ("without replacement", False))
     }

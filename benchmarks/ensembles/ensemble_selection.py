@@ -27,7 +27,7 @@ ANALYSES = {
     "folds": analyses.folds,
     "mimic": mimics.mimic,
 }
-FIXED = {"train": 4000, "hillclimb": 1000, "test": 10_000, "steps": 200, "bags": 20}
+FIXED = {"n_train": 4000, "n_hillclimb": 1000, "most_test": 10_000, "n_steps": 200, "n_bags": 20}
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 
 

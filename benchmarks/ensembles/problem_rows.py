@@ -4,6 +4,7 @@ Libraries stay in the folder BNMTL_LIBRARIES (default: a temporary one), so that
 interrupted goes on, and analyses share them.
 """
 
+import functools
 import os
 import tempfile
 from pathlib import Path
@@ -63,10 +64,19 @@ def parts_of(problem, trial):
 
 def folder_of(problem, trial, kind):
     """The folder of a library."""
+    name = f"{problem}_{trial}_{kind}"
+    if problem == QUICK:
+        return Path(_new_folder().name) / name
     default = Path(tempfile.gettempdir()) / "bnmtl-libraries"
     root = Path(os.environ.get("BNMTL_LIBRARIES", default))
     root.mkdir(parents=True, exist_ok=True)
-    return root / f"{problem}_{trial}_{kind}"
+    return root / name
+
+
+@functools.cache
+def _new_folder():
+    """A folder for the quick libraries of this process, which is removed at its end."""
+    return tempfile.TemporaryDirectory(prefix="bnmtl-")
 
 
 def profile_of(problem, trial):

@@ -34,6 +34,8 @@ class Difference:
         self.error = values.std(ddof=1) / np.sqrt(self.n) if self.n > 1 else np.nan
 
     def __str__(self):
+        if not self.n:
+            return ""
         error = "" if np.isnan(self.error) else f" ± {self.error:.3f}"
         return f"{self.mean:+.3f}{error}"
 

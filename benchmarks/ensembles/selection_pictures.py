@@ -45,7 +45,7 @@ def _draw_steps(axes, lines):
     for name, color in (("with replacement", "#0072B2"), ("without replacement", "#D55E00")):
         curves = [
             pd.Series(steps[name]["test"], steps[name]["steps"]) / steps[name]["test"][0]
-            for steps in (chosen["steps"] if len(chosen) else ())
+            for steps in (chosen["trajectories"] if len(chosen) else ())
         ]
         if curves:
             pd.concat(curves, axis=1).mean(axis=1).plot(

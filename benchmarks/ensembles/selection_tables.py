@@ -119,7 +119,7 @@ def mimic_row(line):
     error = list(mimic["errors"].values())[-1]
     gain = line["net"] - line["ensemble"]
     return {
-        "models": line["models"],
+        "models": int(line["models"]),
         "best single": f"{line['single']:.4f}",
         "best net": f"{line['net']:.4f}",
         "ensemble": f"{line['ensemble']:.4f}",
