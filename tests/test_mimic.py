@@ -19,6 +19,9 @@ from bnmtl.ensembles import MarginalSampler, Mimic, Munge, NaiveBayesSampler, Ne
 from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent
 from bnmtl.errors import InputError, InputTypeError
 
+# They call compiled code as users do, and compile none.
+pytestmark = pytest.mark.beside_kernels
+
 
 class Teacher(BaseEstimator):
     """Probabilities by a formula, of classes with names."""

@@ -13,6 +13,9 @@ from bnmtl.ensembles.compression.columns import read_columns
 from bnmtl.ensembles.compression.munge import Cases, draw, exchanged, original_partners
 from bnmtl.errors import InputError, InputTypeError
 
+# They call compiled code as users do, and compile none.
+pytestmark = pytest.mark.beside_kernels
+
 
 def mixed(seed=0, n=60, gaps=0.0):
     """Rows with all kinds of columns and many ties."""
