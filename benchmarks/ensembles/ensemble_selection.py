@@ -32,11 +32,11 @@ __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 
 
 def plan(quick, trials=None):
-    """One case per analysis; those of a trial follow each other and share its libraries."""
+    """One case per analysis; those of a trial share its libraries. Large libraries come last."""
     problems, n_trials = ((QUICK,), 1) if quick else (PROBLEMS, trials or N_TRIALS)
     return [
         {"problem": problem, "trial": trial, "wanted": [analysis]}
-        for trial in range(n_trials)
+        for trial in (*range(1, n_trials), 0)
         for problem in problems
         for analysis in ANALYSES
     ]
