@@ -1,6 +1,5 @@
 """Mimic: a small, fast model trained on pseudo-cases that a large one has labeled."""
 
-import pickle
 import time
 from collections.abc import Iterable
 
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.ensembles.compression.columns import matched_rows, read_columns
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent, takes_rows
+from bnmtl.ensembles.pickled import pickled_bytes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -151,7 +151,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
         student = _seconds(self._students[-1].predict, pseudo[:_TIMED])
         self.seconds_ = pd.Series({"teacher": seconds, "student": student})
         models = {"teacher": self.teacher, "student": self._students[-1]}
-        self.bytes_ = pd.Series({name: _bytes(model) for name, model in models.items()})
+        sizes = {name: pickled_bytes(model) for name, model in models.items()}
+        self.bytes_ = pd.Series(sizes, dtype=float)
         return self
 
     def _check(self):
@@ -311,23 +312,3 @@ def _seconds(predict, rows):
         predict(rows)
         runs.append(time.perf_counter() - start)
     return min(runs) / len(rows) * _TIMED
-
-
-class _Counter:
-    """A file that only counts bytes."""
-
-    def __init__(self):
-        self.n_bytes = 0
-
-    def write(self, part):
-        self.n_bytes += memoryview(part).nbytes
-
-
-def _bytes(model):
-    """Bytes of a pickled model; nan if it cannot be pickled."""
-    counter = _Counter()
-    try:
-        pickle.dump(model, counter, protocol=5)
-    except (pickle.PicklingError, TypeError, AttributeError):
-        return np.nan
-    return float(counter.n_bytes)

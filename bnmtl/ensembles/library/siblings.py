@@ -6,7 +6,6 @@ calibrated on its fold (embedded cross-validation).
 
 import contextlib
 import os
-import pickle
 import tempfile
 import time
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles.library.columns import Columns, preparation
+from bnmtl.ensembles.pickled import pickled_bytes
 from bnmtl.seeding import generator
 
 _SEEDS = 2**31 - 1
@@ -134,8 +134,8 @@ class Predicted:
     test : array of shape (n_siblings, 2, n_models, n_test) or None
     seconds : float
         Processor time of training.
-    bytes : int
-        Size of the trained siblings.
+    bytes : int or None
+        Size of the trained siblings; None if they cannot be pickled.
     imputed : bool
         Whether missing cells were replaced.
     siblings : list of Sibling
@@ -186,25 +186,4 @@ def train(fit, seed, cases):
         siblings.append(sibling)
     imputed = cases.has_missing and not maker.takes_missing
     found = np.stack(test) if test else None
-    return Predicted(hillclimb, found, seconds, size_of(siblings), imputed, siblings)
-
-
-class _Counter:
-    """A file that counts bytes."""
-
-    def __init__(self):
-        self.n_bytes = 0
-
-    def write(self, content):
-        """Count."""
-        self.n_bytes += len(content)
-
-
-def size_of(model):
-    """Bytes of a model as they would be saved, without making a copy."""
-    counter = _Counter()
-    try:
-        pickle.Pickler(counter, protocol=5).dump(model)
-    except (pickle.PicklingError, TypeError, AttributeError):
-        return 0
-    return counter.n_bytes
+    return Predicted(hillclimb, found, seconds, pickled_bytes(siblings), imputed, siblings)
