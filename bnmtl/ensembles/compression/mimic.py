@@ -151,8 +151,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
         student = _seconds(self._students[-1].predict, pseudo[:_TIMED])
         self.seconds_ = pd.Series({"teacher": seconds, "student": student})
         models = {"teacher": self.teacher, "student": self._students[-1]}
-        sizes = {name: pickled_bytes(model) for name, model in models.items()}
-        self.bytes_ = pd.Series(sizes, dtype=float)
+        n_bytes = {name: pickled_bytes(model) for name, model in models.items()}
+        self.bytes_ = pd.Series(n_bytes, dtype=float)
         return self
 
     def _check(self):
