@@ -96,5 +96,6 @@ def test_scores_of_more_models_than_a_block(metric, grid, n_cases, monkeypatch):
             plain.add(at)
         expected = plain.scores()
         assert fast.scores() == pytest.approx(expected, rel=1e-9)
+        assert (fast.values_with(np.arange(40)) == expected).all()
         if fast.is_exact:
             assert (fast.scores() == expected).all()

@@ -314,5 +314,7 @@ def test_scores_of_all_additions_are_those_of_the_judge(metric, grid):
     additions = additions_of(library.judge, library.models)
     for member in (3, 3, 0, 5):
         additions.add(member)
-        expected = [additions.value_with(at) for at in range(len(library.models))]
+        expected = [library.judge.of(additions.mean_with(at)) for at in range(10)]
         assert additions.scores() == pytest.approx(expected, rel=1e-9)
+        places = np.array([7, 0, 3])
+        assert additions.values_with(places).tolist() == [expected[at] for at in places]

@@ -95,7 +95,8 @@ def invented(better=1.0):
         lines.append(start | {"analysis": "sizes", "100": by_size, "5000": by_size})
         shares = {metric: [value(metric, q("selected")) for _ in SHARES] for metric in METRICS}
         lines.append(start | {"analysis": "pruning", "bags": shares, "no bags": shares})
-        folds = {name: every(q(name, 0.1)) for name in QUALITY}
+        folds = {name: every(q(name, 0.1)) for name in ("averaged", "single")}
+        folds["selected"] = {metric: every(q("selected", 0.1)) for metric in METRICS}
         halves = {name: [every(q("selected", 0.05))] * 5 for name in ("more cases", "siblings")}
         lines.append(start | {"analysis": "folds"} | folds | halves)
         cost = {"teacher": 100, "student": 1}
@@ -158,5 +159,11 @@ def test_pictures_are_drawn_from_whatever_is_there():
 def test_the_plan_has_every_analysis_of_every_trial():
     plan = ensemble_selection.plan(False)
     assert len(plan) == 8 * 5 * 5
-    assert [case["wanted"] for case in plan[:5]] == [[name] for name in ensemble_selection.ANALYSES]
+    every = {(case["problem"], case["trial"], *case["wanted"]) for case in plan}
+    assert len(every) == len(plan)
+    assert {analysis for *_, analysis in every} == set(ensemble_selection.ANALYSES)
+    # Libraries with siblings take five times as long, and those of trial 0 are large.
+    trials = [case["trial"] for case in plan]
+    assert trials == sorted(trials, key=lambda trial: trial or 5)
+    assert [case["wanted"][0] == "folds" for case in plan[:40]] == [False] * 32 + [True] * 8
     assert mimics.sizes_of("ADULT", 0)[-1] == 400_000 and mimics.sizes_of("ADULT", 1)[-1] == 100_000

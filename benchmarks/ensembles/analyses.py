@@ -231,15 +231,17 @@ def folds(problem, trial):
     """Tables 4.2 - 4.4: the same with embedded cross-validation, and its two halves."""
     store = folded_library(problem, trial)
     library = Library(store, problem)
+    selectors = {metric: selector_of(problem, metric).fit(store) for metric in METRICS}
     found = {
         "models": store.n_models,
-        "selected": {metric: library.selected(store, metric) for metric in METRICS},
+        "selected": {
+            metric: values(library.y, library.p(selector)) for metric, selector in selectors.items()
+        },
         "averaged": values(library.y, library.p(model_averaging(store))),
         "single": {metric: library.single(store, metric) for metric in METRICS},
         "more cases": [],
         "siblings": [],
     }
-    selectors = {metric: selector_of(problem, metric).fit(store) for metric in METRICS}
     fold = store.parts["hillclimb"].folds
     for number in range(N_FOLDS):
         # All cases for the selection, but one sibling of each model for the prediction.

@@ -59,7 +59,8 @@ def _parts(line):
                 values = {metric: every[at] for metric, every in line[method].items()}
                 yield f"share: {method}", share, values
     elif line["analysis"] == "folds":
-        for method in ("selected", "averaged", "single"):
+        yield from _of_selected("cv selected", "both", line["selected"])
+        for method in ("averaged", "single"):
             yield f"cv {method}", "both", line[method]
         for method in ("more cases", "siblings"):
             means = pd.DataFrame(line[method]).mean()
@@ -68,15 +69,19 @@ def _parts(line):
 
 def _of_methods(line):
     for kind in KINDS:
-        selected = line[kind]["selected"]
-        yield "selected", kind, {metric: selected[metric][metric] for metric in METRICS}
+        yield from _of_selected("selected", kind, line[kind]["selected"])
         yield "averaged", kind, line[kind]["averaged"]
         yield "single", kind, line[kind]["single"]
-    for metric, values in line["both"]["selected"].items():
-        yield f"selected for {metric}", "both", values
     for name, values in line["others"].items():
         yield name, "both", values
     yield "optimum", "both", line["optimum"]
+
+
+def _of_selected(name, at, selected):
+    """Ensembles selected for the metric that is reported, and for any one metric."""
+    yield name, at, {metric: selected[metric][metric] for metric in METRICS}
+    for metric, values in selected.items():
+        yield f"{name} for {metric}", at, values
 
 
 def means(table, method, at="both"):

@@ -31,9 +31,9 @@ class Additions:
         """The mean prediction of the members and one more model."""
         return (self.total + self._models[at]) / (SCALE * (self.n_members + 1))
 
-    def value_with(self, at):
-        """What the judge says of it."""
-        return self._judge.of(self.mean_with(at))
+    def values_with(self, places):
+        """What the judge says, without rounding of our own, of the members with each of some."""
+        return np.array([self._judge.of(self.mean_with(at)) for at in places])
 
     def value(self):
         """What the judge says of the members."""
@@ -49,4 +49,4 @@ class Additions:
 
     def scores(self):
         """What the judge says with each model, larger is better: float array (n_models,)."""
-        return np.array([self.value_with(at) for at in range(len(self._models))])
+        return self.values_with(range(len(self._models)))

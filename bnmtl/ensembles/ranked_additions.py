@@ -4,7 +4,10 @@ Sums of predictions and labels become keys of 32 bits, which are sorted or parti
 Ties are rare once there are some members, so tied groups are counted only in the rows that need it.
 """
 
+from itertools import pairwise
+
 import numpy as np
+from scipy.special import digamma
 
 from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.plain_additions import Additions
@@ -20,18 +23,20 @@ class _Ranked(Additions):
         self._n_positive = int(judge.y.sum())
 
     def scores(self):
+        blocks = self._blocks(np.arange(len(self._models)))
+        return np.concatenate([self._of_keys(keys) for keys in blocks])
+
+    def _blocks(self, places):
+        """Keys of the members' sums with each of some models, a few models at a time."""
         # 24 bits of a prediction, the bits of the number of members, and the label.
         fits = SCALE * (self.n_members + 1) * 2 <= 2**32
         kind = np.uint32 if fits else np.uint64
         members = (self.total.astype(kind) << kind(1)) | self._judge.y.astype(kind)
-        result = np.empty(len(self._models))
-        for begin in range(0, len(result), _FEW):
-            block = slice(begin, begin + _FEW)
-            keys = self._models[block].astype(kind)
+        for begin in range(0, len(places), _FEW):
+            keys = self._models[places[begin : begin + _FEW]].astype(kind)
             keys <<= kind(1)
             keys += members
-            result[block] = self._of_keys(keys)
-        return result
+            yield keys
 
 
 def _labels(keys):
@@ -83,15 +88,27 @@ class AveragePrecision(_Ranked):
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
-        self._harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1.0, len(judge.y) + 1))])
+        self._digamma = digamma(np.arange(len(judge.y) + 1) + 1.0)
+
+    def values_with(self, places):
+        # Many candidates tie where a library ranks nearly perfectly, so the metric itself is
+        # computed for all at once, by the same operations in the same order.
+        found = []
+        for keys in self._blocks(places):
+            keys.sort(axis=1)
+            row, gained = self._gained(keys[:, ::-1])
+            ends = np.searchsorted(row, np.arange(len(keys) + 1))
+            found += [gained[a:b].sum() for a, b in pairwise(ends)]
+        return np.array(found) / self._n_positive
 
     def _of_keys(self, keys):
         keys.sort(axis=1)
         rows = _mixed_ties(keys)
-        gained = self._without_ties(keys)
+        sums = self._without_ties(keys)
         if rows.size:
-            gained[rows] = self._with_ties(keys[rows, ::-1])
-        return gained / self._n_positive
+            row, gained = self._gained(keys[rows, ::-1])
+            sums[rows] = np.bincount(row, gained)
+        return sums / self._n_positive
 
     def _without_ties(self, keys):
         """Sums of the precision at each positive case, from the lowest in each row."""
@@ -100,15 +117,15 @@ class AveragePrecision(_Ranked):
         ranks = n_cases * np.arange(1, n_rows + 1)[:, None] - at
         return (np.arange(self._n_positive, 0, -1) / ranks).sum(axis=1)
 
-    def _with_ties(self, keys):
-        """The same for tied cases in random order, from rows whose highest sums come first."""
-        row, n, m = _groups(keys)
-        cases, positives = np.cumsum(n) - n, np.cumsum(m) - m
-        a, b = cases - row * keys.shape[1], positives - row * self._n_positive
-        harmonic = self._harmonic[a + n] - self._harmonic[a]
+    def _gained(self, keys):
+        """Row and term of each group of tied cases, from rows whose highest sums come first."""
+        row, sizes, positives = _groups(keys)
+        n, m = sizes.astype(float), positives.astype(float)
+        cases, found = np.cumsum(sizes) - sizes, np.cumsum(m) - m
+        a, b = cases - row * keys.shape[1], found - row * self._n_positive
+        harmonic = self._digamma[a + sizes] - self._digamma[a]
         spread = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros(len(n)), where=n > 1)
-        gained = m / n * ((b + 1) * harmonic + (m - 1) * spread)
-        return np.bincount(row, gained, len(keys))
+        return row, m / n * ((b + 1) * harmonic + (m - 1) * spread)
 
 
 class _TopShare(_Ranked):

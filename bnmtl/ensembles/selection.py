@@ -157,7 +157,7 @@ def _next(library, additions, allowed, members):
     scores = additions.leading(allowed)
     best = np.flatnonzero(scores >= scores.max() - additions.margin(scores.max()))
     if len(best) > 1 and not additions.is_exact:
-        best = _largest(best, additions.value_with)
+        best = _largest(best, additions.values_with(best))
     again = best[np.isin(best, members)]
     best = again if len(again) else best
     if len(best) > 1:
@@ -172,10 +172,9 @@ def _of_least_loss(library, additions, places):
     weights = 1.0 if library.truth.weights is None else library.truth.weights
     logs = (np.log(likely) * weights).sum(axis=1)
     near = places[logs >= logs.max() - 1e-10 * max(1.0, abs(logs.max()))]
-    return _largest(near, lambda at: library.truth.of(additions.mean_with(at)))
+    return _largest(near, [library.truth.of(additions.mean_with(at)) for at in near])
 
 
-def _largest(places, value):
+def _largest(places, values):
     """The places with exactly the largest value."""
-    values = np.array([value(at) for at in places])
-    return places[values == values.max()]
+    return places[np.asarray(values) == max(values)]
