@@ -8,7 +8,8 @@ from benchmarks.ensembles import analyses, ensemble_selection, mimics, selection
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
 from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
 from benchmarks.ensembles.selection_claims import Difference, claims
-from benchmarks.ensembles.selection_values import long, means
+from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
+from benchmarks.ensembles.selection_values import base_rates, long, means
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles import PredictionStore
 from bnmtl.metrics.prediction import root_mean_squared_error
@@ -138,22 +139,56 @@ def test_tables_show_what_was_measured():
     found = selection_tables.tables(lines)
     assert "| selection, both |" in found["ensemble_selection_libraries"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
-    shares = selection_tables.gain_shares(long(lines))
-    assert shares["selection"]["mean"].mean() == pytest.approx(150, abs=10)
-    assert shares["more cases"]["mean"].mean() == pytest.approx(50, abs=10)
     alone = lines[lines["analysis"] == "methods"].dropna(axis=1)
     found = selection_tables.tables(alone)
     assert "ensemble_selection_folds" not in found and "ensemble_selection_claims" in found
     assert list(selection_tables.tables(lines[:0])) == ["ensemble_selection_differences"]
 
 
+def test_gains_are_percent_of_what_is_left_and_of_the_gain_by_cross_validation():
+    lines = invented()
+    table, rates = long(lines), base_rates(lines)
+    found = loss_reduction(table, rates, "cv selected", "single")
+    assert list(found.index) == sorted(PROBLEMS)
+    # Losses shrink by half of the quality: from 1 - 0.5 / 2 to 1 - 0.9 / 2.
+    for metric in LOSSES:
+        assert found[metric].mean() == pytest.approx(100 * (0.75 - 0.55) / 0.75, abs=2)
+    base = analyses.prediction.baseline("roc_area", RATE)
+    single, selected = base * 1.05, base * 1.09
+    expected = 100 * (selected - single) / (1 - single)
+    assert found["roc_area"].mean() == pytest.approx(expected, abs=1)
+    # The largest lift is 1 / base rate, but at most 4, because a quarter of the cases count.
+    assert perfect("lift", 0.5) == 2 and perfect("lift", 0.1) == 4
+    found = causes(table)
+    assert found.loc["more cases"].to_numpy() == pytest.approx(50, abs=10)
+    assert found.loc["sum", "mean"] == pytest.approx(100, abs=10)
+
+
+def test_the_worth_of_replacement_is_the_rise_after_the_best_step():
+    lines = invented()
+    for line in lines.loc[lines["analysis"] == "methods", "trajectories"]:
+        line["without replacement"] = {"steps": [1, 2, 3], "test": [0.4, 0.2, 0.25]}
+    text = "replacement prevents that the error grows after its best step (percent)"
+    (claim,) = [one for one in claims(lines, long(lines)) if one.text == text]
+    assert claim.measured.endswith("; 25.0 without, 0.0 with")
+
+
 def test_pictures_are_drawn_from_whatever_is_there():
     lines = invented()
     figure = ensemble_selection.draw(lines)
-    assert [len(axes.get_lines()) for axes in figure.axes] == [2, 3, 2]
-    (more,) = ensemble_selection.more_pictures(lines).values()
-    assert sum(axes.axison for axes in more.axes) == len(PROBLEMS)
-    assert ensemble_selection.more_pictures(lines[lines["analysis"] == "methods"]) == {}
+    assert [len(axes.get_lines()) for axes in figure.axes] == [2, 3, 3]
+    found = ensemble_selection.more_pictures(lines)
+    panels = {name: sum(axes.axison for axes in one.axes) for name, one in found.items()}
+    start = "ensemble_selection_"
+    assert panels == {
+        start + "sizes": 9,
+        start + "shares": 9,
+        start + "pruning": len(PROBLEMS),
+        start + "targets": 8,
+    }
+    found = ensemble_selection.more_pictures(lines[lines["analysis"] == "methods"])
+    assert list(found) == ["ensemble_selection_targets"]
+    assert ensemble_selection.more_pictures(lines[:0]) == {}
 
 
 def test_the_plan_has_every_analysis_of_every_trial():

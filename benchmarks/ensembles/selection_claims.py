@@ -4,12 +4,16 @@ Trials of a problem share rows, so a problem counts once, with the mean over its
 are corrected for the number of claims by Holm's method.
 """
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from benchmarks.claims import Claim
-from benchmarks.ensembles.selection_values import MEAN, means
+from benchmarks.ensembles.analyses import METRICS, SHARES
+from benchmarks.ensembles.selection_values import MEAN, having, means
 from benchmarks.summary import holm
 
 LEVEL = 0.05
@@ -40,13 +44,38 @@ class Difference:
         return f"{self.mean:+.3f}{error}"
 
 
+class Wanted(NamedTuple):
+    """A claim to be tested.
+
+    Parameters
+    ----------
+    text, published : str
+    direction : int
+        Of the difference: 1, -1, or 0 for "not worse".
+    difference : Difference
+    more : str, default=""
+        What else was measured.
+    """
+
+    text: str
+    published: str
+    direction: int
+    difference: Difference
+    more: str = ""
+
+
 def claims(lines, table):
     """All claims that the lines can answer."""
-    wanted = list(_comparisons(table)) + list(_of_mimics(lines))
-    corrected = holm([difference.p for *_, difference in wanted])
+    wanted = [Wanted(*one) for one in (*_comparisons(table), *_of_steps(lines), *_of_mimics(lines))]
+    corrected = holm([one.difference.p for one in wanted])
     return [
-        Claim(text, published, str(difference), _verdict(direction, difference, p))
-        for (text, published, direction, difference), p in zip(wanted, corrected, strict=True)
+        Claim(
+            one.text,
+            one.published,
+            f"{one.difference}{one.more}",
+            _verdict(one.direction, one.difference, p),
+        )
+        for one, p in zip(wanted, corrected, strict=True)
     ]
 
 
@@ -61,12 +90,14 @@ def _verdict(direction, difference, p):
     return "yes" if p < LEVEL else "not significant"
 
 
+def _compared(table, ours, other, at="both", other_at="both", metric=MEAN):
+    """The difference of two methods in the scores by one metric, or in the mean of all."""
+    return Difference(means(table, ours, at)[metric], means(table, other, other_at)[metric])
+
+
 def _comparisons(table):
     """Text, published value, direction (0: not worse) and difference of each claim."""
-
-    def compare(ours, other, at="both", other_at="both", metric=MEAN):
-        return Difference(means(table, ours, at)[metric], means(table, other, other_at)[metric])
-
+    compare = partial(_compared, table)
     yield "selection beats the best single model", "yes", 1, compare("selected", "single")
     yield "selection beats model averaging", "yes", 1, compare("selected", "averaged")
     text = "a library of raw and calibrated models is better than of raw ones"
@@ -80,61 +111,108 @@ def _comparisons(table):
         found = compare(method, method, "calibrated", "raw", "f_score")
         yield f"calibration lowers the F-score of {name}", "yes", -1, found
     text = "calibration helps model averaging"
-    yield text, "on every metric", 1, compare("averaged", "averaged", "calibrated", "raw")
+    gains = means(table, "averaged", "calibrated") - means(table, "averaged", "raw")
+    n_better = int((gains[list(METRICS)].mean() > 0).sum())
+    found = compare("averaged", "averaged", "calibrated", "raw")
+    yield text, "on every metric", 1, found, f"; on {n_better} of {len(METRICS)} metrics"
     text = "uncalibrated averaging is below the best single model"
     yield text, "yes", -1, compare("averaged", "single", "raw", "raw")
     yield from _of_sizes(table)
-    yield from _of_folds(table, compare)
+    yield from _of_folds(having(table, "cv selected"))
     for metric, text in ((RMSE, "squared error"), (CROSS_ENTROPY, "cross-entropy")):
         found = compare(f"selected for {metric}", "selected")
-        yield f"selecting for {text} is nearly as good as for the target", "nearly", 0, found
+        text = f"selecting for {text} is nearly as good as for the target"
+        yield text, ".935, .936 of .946", 0, found
     yield from _of_shares(table)
 
 
 def _of_sizes(table):
     """Claims about the number of cases of hill climbing."""
+    if not (table["method"] == "size: bags").any():
+        return
 
     def at(method, size):
         return means(table, f"size: {method}", size)[MEAN]
 
-    if not (table["method"] == "size: bags").any():
-        return
-    found = Difference(at("bags", 100), at("single", 100))
-    yield "with 100 cases selection is better than the best single model", "yes", 1, found
-    yield (
-        "bags help with 100 cases",
-        ".817 -> .888",
-        1,
-        Difference(at("bags", 100), at("no bags", 100)),
-    )
+    text = "with 100 cases selection is better than the best single model"
+    yield text, "yes", 1, Difference(at("bags", 100), at("single", 100))
+    lost, lost_single = (at(method, 1000) - at(method, 100) for method in ("bags", "single"))
+    text = "with 100 cases instead of 1000 the best single model loses more than selection"
+    yield text, "yes", 1, Difference(lost_single, lost)
+    found = Difference(at("bags", 100), at("no bags", 100))
+    yield "bags help with 100 cases", ".817 -> .888", 1, found
     found = Difference(at("bags", 5000), at("no bags", 5000))
     yield "bags do not hurt with 5000 cases", "no difference", 0, found
 
 
-def _of_folds(table, compare):
-    """Claims about embedded cross-validation."""
-    if not (table["method"] == "cv selected").any():
+def _of_folds(table):
+    """Claims about embedded cross-validation, on problems that have it."""
+    if not len(table):
         return
+    compare = partial(_compared, table)
     text = "embedded cross-validation improves selection"
-    yield text, "about doubles the gain", 1, compare("cv selected", "selected")
+    plain, crossed = compare("selected", "single"), compare("cv selected", "single")
+    times = (
+        f"; the gain over the best single model is {crossed.mean / plain.mean:.1f} times as large"
+    )
+    yield text, "doubles the gain", 1, compare("cv selected", "selected"), times
     text = "the best cross-validated single model beats plain selection"
     yield text, ".953, .946", 1, compare("cv single", "selected")
     text = "more cases of hill climbing alone improve selection"
-    yield text, "half of the gain", 1, compare("cv more cases", "selected")
+    yield text, "41 % of the gain", 1, compare("cv more cases", "selected")
     text = "averaging siblings alone improves selection"
-    yield text, "half of the gain", 1, compare("cv siblings", "selected")
+    yield text, "55 % of the gain", 1, compare("cv siblings", "selected")
 
 
 def _of_shares(table):
     """Claims about pruning."""
     if not (table["method"] == "share: bags").any():
         return
+    by_share = {
+        method: pd.DataFrame({s: means(table, f"share: {method}", s)[MEAN] for s in SHARES})
+        for method in ("bags", "no bags")
+    }
     for share in (0.1, 0.2):
-        for method in ("bags", "no bags"):
-            ours = means(table, f"share: {method}", share)[MEAN]
-            other = means(table, f"share: {method}", 1.0)[MEAN]
+        for method, scores in by_share.items():
             text = f"pruning to {share:.0%} does not hurt, {method}"
-            yield text, "no loss, or a gain", 0, Difference(ours, other)
+            yield text, "no loss, or a gain", 0, Difference(scores[share], scores[1.0])
+    needs = by_share["bags"] - by_share["no bags"]
+    text = "with 10% of the library bags help less than with all of it"
+    yield text, "yes", 1, Difference(needs[1.0], needs[0.1])
+    scores = by_share["bags"]
+    n_best = int((scores.idxmax(axis=1) == 1.0).sum())
+    rest = scores.drop(columns=1.0).mean(axis=1)
+    more = f"; the whole library is the best share on {n_best} of {len(scores)} problems"
+    text = "pruned libraries are better than the whole one, mean of all shares"
+    yield text, "the whole one is never worthwhile", 1, Difference(rest, scores[1.0]), more
+
+
+def _of_steps(lines):
+    """Claims about replacement, in percent of the error."""
+    chosen = lines[lines["analysis"] == "methods"]
+    rises = {
+        name: chosen["trajectories"]
+        .map(lambda one, name=name: _rise(one[name]["test"]))
+        .groupby(chosen["problem"])
+        .mean()
+        for name in ("with replacement", "without replacement")
+    }
+    text = "replacement prevents that the error grows after its best step (percent)"
+    found = Difference(rises["without replacement"], rises["with replacement"])
+    yield (
+        text,
+        "yes",
+        1,
+        found,
+        "; {:.1f} without, {:.1f} with".format(
+            *(rises[name].mean() for name in ("without replacement", "with replacement"))
+        ),
+    )
+
+
+def _rise(errors):
+    """Percent by which the last error is above the smallest one."""
+    return 100 * (errors[-1] / min(errors) - 1)
 
 
 def _of_mimics(lines):

@@ -4,10 +4,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.ensembles.analyses import SHARES
-from benchmarks.ensembles.selection_values import MEAN, long, means
+from benchmarks.ensembles.selection_values import MEAN, SHORT, long, means
 
 _COLORS = {"bags": "#0072B2", "no bags": "#E69F00", "single": "#444444"}
 _LABELS = {"bags": "selection, bags", "no bags": "selection, no bags", "single": "best single"}
+_RMSE = "root_mean_squared_error"
+_COLUMNS = 3
 
 
 def draw(lines):
@@ -19,24 +21,48 @@ def draw(lines):
         table = long(lines)
         _draw_sizes(axes[1], table)
         _draw_shares(axes[2], table)
+        axes[1].set_ylabel("mean normalized score")
+        for one in axes[1:]:
+            one.legend(frameon=False)
     return figure
 
 
 def more_pictures(lines):
-    """Pruning by problem."""
-    if not len(lines) or not {"pruning", "methods"} <= set(lines["analysis"]):
+    """Sizes, pruning and the metric of selection by metric; pruning by problem."""
+    if not len(lines) or not (lines["analysis"] == "methods").any():
         return {}
-    table = long(lines)
-    problems = sorted(set(table.loc[table["method"] == "share: bags", "problem"]))
-    columns = min(4, len(problems))
-    rows = -(-len(problems) // columns)
-    figure = Figure(figsize=(3.2 * columns, 2.6 * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
-    for axes, problem in zip(grid, problems, strict=False):
-        _draw_shares(axes, table[table["problem"] == problem], title=problem)
-    for axes in grid[len(problems) :]:
+    table, found = long(lines), {}
+    has = set(table["method"])
+    if "size: bags" in has:
+        panels = {SHORT[one]: (_draw_sizes, table, one) for one in SHORT}
+        found["ensemble_selection_sizes"] = _grid(panels)
+    if "share: bags" in has:
+        panels = {SHORT[one]: (_draw_shares, table, one) for one in SHORT}
+        found["ensemble_selection_shares"] = _grid(panels)
+        chosen = table[table["method"] == "share: bags"]
+        panels = {
+            problem: (_draw_shares, table[table["problem"] == problem], _RMSE)
+            for problem in sorted(set(chosen["problem"]))
+        }
+        found["ensemble_selection_pruning"] = _grid(panels)
+    panels = {SHORT[one]: (_draw_targets, table, one) for one in SHORT if one != _RMSE}
+    found["ensemble_selection_targets"] = _grid(panels)
+    return found
+
+
+def _grid(panels):
+    """A figure with one panel per title: a function of axes and the rest of its arguments."""
+    n_rows = -(-len(panels) // _COLUMNS)
+    figure = Figure(figsize=(3.6 * _COLUMNS, 2.7 * n_rows), layout="constrained")
+    grid = figure.subplots(n_rows, _COLUMNS, squeeze=False).ravel()
+    for axes, (title, (draw_one, *arguments)) in zip(grid, panels.items(), strict=False):
+        draw_one(axes, *arguments)
+        axes.set_title(title, fontsize=9)
+    for axes in grid[len(panels) :]:
         axes.set_axis_off()
-    return {"ensemble_selection_pruning": figure}
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure
 
 
 def _draw_steps(axes, lines):
@@ -48,7 +74,8 @@ def _draw_steps(axes, lines):
             for steps in (chosen["trajectories"] if len(chosen) else ())
         ]
         if curves:
-            pd.concat(curves, axis=1).mean(axis=1).plot(
+            # Beyond the smallest library there are no more steps without replacement.
+            pd.concat(curves, axis=1).dropna().mean(axis=1).plot(
                 ax=axes, marker=".", color=color, label=name, logx=True
             )
     axes.set_xlabel("steps")
@@ -56,23 +83,39 @@ def _draw_steps(axes, lines):
     axes.legend(frameon=False)
 
 
-def _draw_sizes(axes, table):
+def _draw_sizes(axes, table, metric=MEAN):
+    """Scores by number of cases, mean over the problems that have cases for the largest number."""
     sizes = sorted(set(table.loc[table["method"] == "size: bags", "at"]))
     for method, color in _COLORS.items():
-        found = [means(table, f"size: {method}", size)[MEAN].mean() for size in sizes]
+        found = pd.DataFrame({n: means(table, f"size: {method}", n)[metric] for n in sizes})
         if sizes:
-            axes.plot(sizes, found, marker=".", color=color, label=_LABELS[method])
+            levels = found[found[sizes[-1]].notna()].mean()
+            axes.plot(sizes, levels, marker=".", color=color, label=_LABELS[method])
     axes.set_xscale("log")
     axes.set_xlabel("cases of hill climbing")
-    axes.set_ylabel("mean normalized score")
-    axes.legend(frameon=False)
 
 
-def _draw_shares(axes, table, title="all problems"):
+def _draw_shares(axes, table, metric=MEAN):
+    """Scores by share of the library kept, beside those of the best single model."""
     for method in ("bags", "no bags"):
-        found = [means(table, f"share: {method}", share)[MEAN].mean() for share in SHARES]
+        found = [means(table, f"share: {method}", share)[metric].mean() for share in SHARES]
         axes.plot(SHARES, found, marker=".", color=_COLORS[method], label=_LABELS[method])
+    level = means(table, "single")[metric].mean()
+    axes.axhline(level, color=_COLORS["single"], linestyle="--", label=_LABELS["single"])
     axes.set_xscale("log")
     axes.set_xlabel("share of the library kept")
-    axes.set_title(title, fontsize=9)
-    axes.legend(frameon=False, fontsize=8)
+
+
+def _draw_targets(axes, table, metric):
+    """Scores of ensembles selected for squared error and for the metric itself, by problem."""
+    for method, marker, label in (
+        ("selected", "o", "problem"),
+        ("cv selected", "x", "problem, cross-validated"),
+    ):
+        if (table["method"] == method).any():
+            points = means(table, f"{method} for {_RMSE}")[metric], means(table, method)[metric]
+            axes.plot(*points, marker, color="#0072B2", label=label, fillstyle="none")
+    low = min(axes.get_xlim()[0], axes.get_ylim()[0])
+    axes.plot([low, 1], [low, 1], color="#BBBBBB", linewidth=1, zorder=0)
+    axes.set_xlabel("selected for RMSE")
+    axes.set_ylabel("for the metric itself")

@@ -5,15 +5,19 @@ import pandas as pd
 from benchmarks.claims import claims_table
 from benchmarks.ensembles.analyses import METRICS
 from benchmarks.ensembles.selection_claims import claims
-from benchmarks.ensembles.selection_values import KINDS, MEAN, long, means
+from benchmarks.ensembles.selection_gains import causes, loss_reduction
+from benchmarks.ensembles.selection_values import KINDS, SHORT, base_rates, having, long, means
 from benchmarks.summary import markdown
 from bnmtl.ensembles.library.grids import DIFFERENCES
 
-SHORT = dict(zip(METRICS, ("ACC", "F", "LFT", "ROC", "APR", "BEP", "RMS", "MXE"), strict=True)) | {
-    MEAN: "mean"
-}
 _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "best single model"}
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
+STUDENTS = {
+    "forest": "forest, Munge",
+    "network data": "net, Bayesian network",
+    "naive Bayes data": "net, naive Bayes",
+    "marginal data": "net, independent columns",
+}
 
 
 def tables(lines):
@@ -31,9 +35,11 @@ def tables(lines):
     found["ensemble_selection_matrix"] = markdown(_matrix(table))
     if "folds" in present:
         found["ensemble_selection_folds"] = markdown(_folds(table))
-        found["ensemble_selection_gains"] = markdown(_gains(table))
+        found["ensemble_selection_reduction"] = markdown(_reductions(table, base_rates(lines)))
+        found["ensemble_selection_causes"] = markdown(_causes(table))
     if "mimic" in present:
         found["ensemble_selection_mimics"] = markdown(_mimics(lines))
+        found["ensemble_selection_students"] = markdown(_students(lines))
     found["ensemble_selection_claims"] = claims_table(claims(lines, table))
     return found
 
@@ -56,14 +62,19 @@ def _libraries(table):
 def _matrix(table):
     """Table 4.5: scores by the metric of the selection and the metric reported."""
     rows = []
-    for metric in METRICS:
-        scores = means(table, f"selected for {metric}")
-        rows.append(_row(SHORT[metric], scores))
-    return pd.DataFrame(rows).rename(columns={"method": "selected for"})
+    for library, method in (("plain", "selected"), ("cross-validated", "cv selected")):
+        if not (table["method"] == method).any():
+            continue
+        every = {SHORT[metric]: f"{method} for {metric}" for metric in METRICS}
+        for name, one in (every | {"the metric itself": method}).items():
+            row = _row(name, means(table, one))
+            rows.append({"library": library, "selected for": row.pop("method"), **row})
+    return pd.DataFrame(rows)
 
 
 def _folds(table):
-    """Table 4.2: methods without and with embedded cross-validation."""
+    """Table 4.2: methods without and with embedded cross-validation, on problems with both."""
+    table = having(table, "cv selected")
     rows = []
     for method, name in _NAMES.items():
         rows.append(_row(name, means(table, method)))
@@ -71,61 +82,82 @@ def _folds(table):
     return pd.DataFrame(rows)
 
 
-def gain_shares(table):
-    """Percent of the way from the best single model to the best model in hindsight (table 4.3)."""
-    single, optimum = means(table, "single"), means(table, "optimum")
-    room = (optimum - single).where(lambda room: room > 0)
-    methods = {"selection": "selected", "selection, cross-validated": "cv selected"}
-    found = {name: 100 * (means(table, m) - single) / room for name, m in methods.items()}
-    gain = means(table, "cv selected") - means(table, "selected")
-    gain = gain.where(gain > 0)
-    for name, method in (("more cases", "cv more cases"), ("siblings averaged", "cv siblings")):
-        found[name] = 100 * (means(table, method) - means(table, "selected")) / gain
-    return found
-
-
-def _gains(table):
-    """Tables 4.3 and 4.4: medians over problems, in percent."""
-    found = gain_shares(table)
-    rows = [
-        {"percent of": text, "method": name}
-        | {
-            SHORT[key]: "" if found[name][key].isna().all() else f"{found[name][key].median():.0f}"
-            for key in SHORT
-        }
-        for name, text in (
-            ("selection", "best single model to best in hindsight"),
-            ("selection, cross-validated", "best single model to best in hindsight"),
-            ("more cases", "gain by cross-validation"),
-            ("siblings averaged", "gain by cross-validation"),
-        )
-    ]
+def _reductions(table, rates):
+    """Table 4.3: percent of what is left from the best single model to perfect predictions."""
+    table = having(table, "cv selected")
+    found = loss_reduction(table, rates, "cv selected", "single")
+    rows = [_percent("selection, cross-validated", name, row) for name, row in found.iterrows()]
+    for ours, other, name in (
+        ("cv selected", "single", "selection, cross-validated"),
+        ("cv selected", "cv single", "selection, against a single model, both cross-validated"),
+        ("selected", "single", "selection"),
+        ("averaged", "single", "model averaging"),
+    ):
+        rows.append(_percent(name, "mean", loss_reduction(table, rates, ours, other).mean()))
     return pd.DataFrame(rows)
+
+
+def _percent(method, problem, values):
+    cells = {SHORT[key]: "" if pd.isna(values[key]) else f"{values[key]:.1f}" for key in SHORT}
+    return {"method": method, "problem": problem, **cells}
+
+
+def _causes(table):
+    """Table 4.4: percent of the gain by embedded cross-validation."""
+    found = causes(having(table, "cv selected"))
+    cells = found.rename(columns=SHORT).map(lambda one: "" if pd.isna(one) else f"{one:.0f}")
+    return cells.reset_index(names="percent of the gain")
 
 
 def _mimics(lines):
-    """Tables 4.6 - 4.8: errors, seconds and bytes of ensembles and mimics."""
-    rows = []
-    chosen = lines[lines["analysis"] == "mimic"].sort_values(["problem", "trial"])
-    for problem, group in chosen.groupby("problem", sort=False):
-        first = group.iloc[0]
-        rows.append({"problem": problem, **mimic_row(first)})
+    """Tables 4.6 - 4.8: errors of ensembles and mimics, and by how much mimics cost less."""
+    chosen = first_trials(lines)
+    rows = [{"problem": line["problem"], **_costs(line)} for line in chosen]
+    errors = pd.DataFrame([_errors(line) for line in chosen]).mean()
+    rows.append(dict.fromkeys(rows[0], "") | {"problem": "mean", **_error_cells(errors)})
     return pd.DataFrame(rows)
 
 
-def mimic_row(line):
-    """Costs and errors of one trial; the ratio is the share of the gain over the best net."""
+def first_trials(lines):
+    """The line about mimics of the first trial of each problem, which has the most cases."""
+    chosen = lines[lines["analysis"] == "mimic"].sort_values(["problem", "trial"])
+    return chosen.drop_duplicates("problem").to_dict("records")
+
+
+def _errors(line, student="mimic"):
+    """Errors of the best models, the ensemble and its mimic of the most pseudo-cases."""
+    found = {name: line[name] for name in ("single", "net", "ensemble")}
+    return found | {"mimic": list(line[student]["errors"].values())[-1]}
+
+
+def _error_cells(errors):
+    """Errors as text; "kept" is the share of the gain over the best net that the mimic keeps."""
+    gain = errors["net"] - errors["ensemble"]
+    kept = f"{(errors['net'] - errors['mimic']) / gain:.0%}" if gain > 0 else "no gain"
+    names = {"best single": "single", "best net": "net", "ensemble": "ensemble", "mimic": "mimic"}
+    return {title: f"{errors[name]:.4f}" for title, name in names.items()} | {"kept": kept}
+
+
+def _costs(line):
     mimic = line["mimic"]
-    error = list(mimic["errors"].values())[-1]
-    gain = line["net"] - line["ensemble"]
-    return {
+    return _error_cells(_errors(line)) | {
         "models": int(line["models"]),
-        "best single": f"{line['single']:.4f}",
-        "best net": f"{line['net']:.4f}",
-        "ensemble": f"{line['ensemble']:.4f}",
-        "mimic": f"{error:.4f}",
         "pseudo-cases": list(mimic["errors"])[-1],
-        "kept": f"{(line['net'] - error) / gain:.0%}" if gain > 0 else "no gain",
         "times faster": f"{mimic['seconds']['teacher'] / mimic['seconds']['student']:.0f}",
         "times smaller": f"{mimic['bytes']['teacher'] / mimic['bytes']['student']:.0f}",
     }
+
+
+def _students(lines):
+    """Other students and pseudo-cases of the problem that compresses badly, at equal numbers."""
+    rows = []
+    for line in first_trials(lines):
+        for name in (one for one in STUDENTS if isinstance(line.get(one), dict)):
+            (size,) = line[name]["errors"]
+            net = {**line, "same": {"errors": {size: line["mimic"]["errors"][size]}}}
+            if not rows:
+                cells = {"student and data": "net, Munge", **_error_cells(_errors(net, "same"))}
+                rows.append(cells | {"pseudo-cases": size})
+            cells = {"student and data": STUDENTS[name], **_error_cells(_errors(line, name))}
+            rows.append(cells | {"pseudo-cases": size})
+    return pd.DataFrame(rows)

@@ -8,6 +8,9 @@ from bnmtl.metrics.prediction import baseline, normalized_score
 
 MEAN = "mean"
 KINDS = ("raw", "calibrated", "both")
+SHORT = dict(zip(METRICS, ("ACC", "F", "LFT", "ROC", "APR", "BEP", "RMS", "MXE"), strict=True)) | {
+    MEAN: "mean"
+}
 _KEYS = ["problem", "trial", "method", "at", "metric"]
 
 
@@ -21,7 +24,7 @@ def long(lines):
     """
     rows = [row for line in lines.to_dict("records") for row in _rows(line)]
     table = pd.DataFrame(rows, columns=[*_KEYS, "value"])
-    rates = lines[lines["analysis"] == "methods"].groupby("problem")["base_rate"].mean()
+    rates = base_rates(lines)
     table["score"] = np.nan
     for (problem, metric), group in table.groupby(["problem", "metric"]):
         achieved = group.loc[group["method"] != "optimum", "value"]
@@ -84,9 +87,20 @@ def _of_selected(name, at, selected):
         yield f"{name} for {metric}", at, values
 
 
-def means(table, method, at="both"):
-    """Mean scores of a method: problems by metrics, and the mean of the metrics."""
+def means(table, method, at="both", of="score"):
+    """Mean scores, or values, of a method: problems by metrics, and the mean of the metrics."""
     chosen = table[(table["method"] == method) & (table["at"] == at)]
-    wide = chosen.pivot_table(index="problem", columns="metric", values="score")
+    wide = chosen.pivot_table(index="problem", columns="metric", values=of)
     wide = wide.reindex(columns=list(METRICS))
     return wide.assign(**{MEAN: wide.mean(axis=1)})
+
+
+def base_rates(lines):
+    """The mean share of positive test cases of each problem."""
+    return lines[lines["analysis"] == "methods"].groupby("problem")["base_rate"].mean()
+
+
+def having(table, method):
+    """The problems and trials that have a method."""
+    keys = ["problem", "trial"]
+    return table.merge(table.loc[table["method"] == method, keys].drop_duplicates(), on=keys)
