@@ -94,10 +94,8 @@ def read_new_cases(options, store):
 def _check_rows_are_kept(option, store):
     if training_rows(store) is None:
         rule = "must come with training rows, on which the chosen models are trained again"
-        table, found = _TABLES[option], "{folder} keeps none"
-        remedies = (
-            f"predict with each model, and give CSV files of predictions as STORE and {table}"
-        )
+        found, files = "{folder} keeps none", f"STORE and {_TABLES[option]}"
+        remedies = f"predict with each model, and give CSV files of predictions as {files}"
         raise InputError(option, rule, found=found, remedies=remedies, folder=str(store.path))
 
 

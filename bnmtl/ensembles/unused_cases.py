@@ -106,6 +106,9 @@ class UnusedCases:
         check_is_fitted(selector)
         store, weights = selector.store_, selector.weights_
         best = best_single(store, selector.metric).weights_.idxmax()
+        if best not in predictions:
+            rule, found = "must have the best single model, too", "{name} is missing"
+            raise InputError("predictions", rule, found=found, name=best)
         names = sorted({best, *weights.index[weights > 0]})
         codes = coded(part, y, store.classes)
         entries = entered("predictions", predictions, names, len(store.classes), len(codes))
