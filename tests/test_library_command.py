@@ -348,11 +348,11 @@ def test_labels_may_be_numbers_or_text_that_looks_so(
     call, few, in_this_process, files, no_pictures, tmp_path
 ):
     numbers = {
-        name: one.assign(town=np.where(one["c"] > 0, "07", "8a")) for name, one in files.items()
+        name: one.assign(town=np.where(one["c"] > 0, "7.50", "8a")) for name, one in files.items()
     }
     for name in ("table", "test"):
         numbers[name] = numbers[name].assign(sold=(files[name]["sold"] == "yes").astype(int))
-    numbers["test"] = numbers["test"].assign(town="07")
+    numbers["test"] = numbers["test"].assign(town="7.50")
     for name, table in numbers.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     text = numbers["table"].assign(sold=numbers["table"]["sold"].astype(str))

@@ -24,6 +24,7 @@ def store(n_classes=2, n_cases=90, weights=None, n_test=60):
     return PredictionStore(
         {part: p[:, at] for part, at in parts.items()},
         {part: np.array(["no", "so", "yes"])[y[at]] for part, at in parts.items()},
+        [f"model{at}" for at in range(9, -1, -1)],  # the best is not the first by name
         weights=weights,
         settings=[{"family": "a"}] * 10,
     )
