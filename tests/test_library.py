@@ -612,6 +612,10 @@ def test_refit_is_the_ensemble_with_folds(built):
     changed = test_X[["c", "a", "b"]].assign(d=0)
     np.testing.assert_array_equal(ensemble.predict_proba(changed), ensemble.predict_proba(test_X))
     assert ensemble.n_models_ == (selector.weights_ > 0).sum()
+    models = ensemble.predict_models(test_X)
+    assert sorted(models) == sorted(selector.weights_.index[selector.weights_ > 0])
+    stored = built.subset(list(models)).predictions("test")
+    np.testing.assert_allclose(models.to_numpy().T, stored, rtol=0, atol=1e-6)
     assert ensemble.classes_.tolist() == ["no", "yes"]
     assert ensemble.feature_names_in_.tolist() == ["a", "b", "c"] and ensemble.n_features_in_ == 3
     assert (

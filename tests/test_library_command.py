@@ -9,14 +9,22 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from command import listing, mistake
+from command import listing, mistake, record
 from library_classifiers import numeric_frame
 from matplotlib.figure import Figure
+from pages import Page
 
 from bnmtl import plotting
-from bnmtl.cli.ensemble_options import LibraryOptions
-from bnmtl.ensembles import EnsembleSelector, PredictionStore, build_library
+from bnmtl.cli.ensemble_options import LibraryOptions, SelectOptions
+from bnmtl.ensembles import (
+    EnsembleSelector,
+    LibraryEnsemble,
+    PredictionStore,
+    UnusedCases,
+    build_library,
+)
 from bnmtl.ensembles.library import settings, workers
+from bnmtl.metrics.prediction import roc_area
 from bnmtl.progress import ProgressEvent
 
 pytestmark = pytest.mark.beside_kernels
@@ -226,6 +234,170 @@ def test_new_rows_are_predicted_by_models_trained_again(
     assert "On the 40 cases of the part test" in " ".join(out.split())
 
 
+def unused_cases(tmp_path, folder):
+    """The scores on unused cases and the rest of what is said of them."""
+    found = record(tmp_path / folder)["unused_cases"]
+    return pd.read_csv(tmp_path / folder / "unused_cases.csv"), found
+
+
+def predicted_part(tmp_path, folder):
+    found = pd.read_csv(tmp_path / folder / "predictions.csv")
+    return found[found["part"] == "test"].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("typed", [(), ("--cv", "3")])
+@pytest.mark.parametrize("options", [{}, {"bags": 1, "bag_fraction": 0.3, "random_state": 6}])
+def test_test_cases_are_predicted_by_models_trained_again(
+    call, few, in_this_process, files, no_pictures, tmp_path, typed, options
+):
+    assert call(*LIBRARY, *typed)[0] == 0
+    assert call(*LIBRARY, *typed, "--test", "test.csv", "--out", "whole")[0] == 0
+    (tmp_path / "table.csv").unlink()  # the rows are in the folder
+    names = {"random_state": "--seed", "bags": "--bags", "bag_fraction": "--bag-fraction"}
+    given = [str(word) for name, value in options.items() for word in (names[name], value)]
+    code, out, err = call(*SELECT, *given, "--test", "test.csv", "--out", "out")
+    assert (code, err) == (0, "")
+    assert call("select", "whole", *SELECT[2:], *given, "--out", "two")[0] == 0
+    table, found = unused_cases(tmp_path, "out")
+    whole, expected = unused_cases(tmp_path, "two")
+    assert list(table) == ["part", "cases", "ensemble", "best single model"]
+    pd.testing.assert_frame_equal(table, whole[list(table)], rtol=0, atol=1e-6)
+    for name in ("gain", "standard_error", "optimism"):
+        assert found[name] == pytest.approx(expected[name], abs=1e-6)
+    pd.testing.assert_frame_equal(
+        predicted_part(tmp_path, "out"), predicted_part(tmp_path, "two"), rtol=0, atol=1e-6
+    )
+    store = PredictionStore.open(tmp_path / "store")
+    selector = EnsembleSelector(
+        "roc_area", **{"bags": 2, "max_steps": 4, "random_state": 0, **options}
+    )
+    ensemble = selector.fit(store).refit(*pair(files["table"]))
+    single = store.score("roc_area").sort_index().idxmax()
+    assert bool(options) == (selector.weights_[single] == 0)
+    best = LibraryEnsemble(store, pd.Series({single: 1.0})).fit(*pair(files["table"]))
+    X, y = pair(files["test"])
+    by_hand = [roc_area(y == "yes", one.predict_proba(X)[:, 1]) for one in (ensemble, best)]
+    assert table.loc[0, ["ensemble", "best single model"]].tolist() == pytest.approx(by_hand)
+    assert found["gain"] == pytest.approx(by_hand[0] - by_hand[1])
+    assert found["optimism"] == pytest.approx(selector.score_ - by_hand[0])
+    assert "On the 40 cases of the part test" in " ".join(out.split())
+    assert "mean of all" not in out and "nan" not in out.lower()
+
+
+def test_what_needs_all_models_is_left_out(call, few, in_this_process, files, tmp_path):
+    assert call(*LIBRARY, "--test", "new.csv")[0] == 0  # a part that is replaced
+    code, out, _ = call(*SELECT, "--test", "test.csv", "--out", "out")
+    assert code == 0 and "mean of all" not in out
+    found = record(tmp_path / "out")
+    assert found["tasks"] == [{"name": "hillclimb", "rows": 16}, {"name": "test", "rows": 40}]
+    assert predicted_part(tmp_path, "out")["label"].tolist() == files["test"]["sold"].tolist()
+    assert set(found["unused_cases"]["scores"]) == {"ensemble", "best single model"}
+    assert "test" not in pd.read_csv(tmp_path / "out" / "trajectory.csv")
+    text = (tmp_path / "out" / "report.html").read_text()
+    assert [row[0] for row in Page(text).table("method")] == ["ensemble", "best single model"]
+    assert "40 cases of the part test. The models with a weight and the best single model" in text
+    assert "test cases" not in text and ">nan<" not in text
+
+
+def test_test_cases_replace_labelled_ones(call, few, in_this_process, files, no_pictures, tmp_path):
+    files["test"][:30].to_csv(tmp_path / "older.csv", index=False)
+    for folder, typed in {"store": (), "older": ("--test", "older.csv")}.items():
+        assert call(*LIBRARY, *typed, "--out", folder)[0] == 0
+        options = (*SELECT[2:], "--test", "test.csv", "--out", f"out-{folder}")
+        assert call("select", folder, *options)[0] == 0
+    for name in ("unused_cases.csv", "predictions.csv", "trajectory.csv"):
+        texts = {(tmp_path / f"out-{folder}" / name).read_text() for folder in ("store", "older")}
+        assert len(texts) == 1, name
+
+
+def test_models_are_trained_again_once(call, few, in_this_process, files, no_pictures, tmp_path):
+    assert call(*LIBRARY)[0] == 0
+    in_this_process.clear()
+    both = ("--test", "test.csv", "--predict", "new.csv")
+    few_models = ("--bags", "1", "--bag-fraction", "0.3", "--seed", "6")
+    assert call(*SELECT, *few_models, *both, "--out", "out")[0] == 0
+    at_once = list(in_this_process)
+    assert len(set(at_once)) == len(at_once) > 0
+    for at, name in ((0, "unused_cases.csv"), (2, "predicted.csv")):
+        in_this_process.clear()
+        folder = f"out{at}"
+        assert call(*SELECT, *few_models, *both[at : at + 2], "--out", folder)[0] == 0
+        assert (tmp_path / folder / name).read_text() == (tmp_path / "out" / name).read_text()
+        assert set(in_this_process) <= set(at_once)
+    # The best single model is trained only for test cases.
+    assert len(in_this_process) < len(at_once)
+
+
+def test_progress_counts_models_that_are_trained_again(
+    few, in_this_process, files, no_pictures, tmp_path
+):
+    from bnmtl.cli import library, select
+
+    store = str(tmp_path / "store")
+    library.run(LibraryOptions(table=str(tmp_path / "table.csv"), label="sold", out=store))
+    for at, option in enumerate(("test", "predict")):
+        events, file = [], str(tmp_path / {"test": "test.csv", "predict": "new.csv"}[option])
+        options = {option: file, "metric": "roc-area", "jobs": 1, "out": str(tmp_path / f"out{at}")}
+        select.run(SelectOptions(store=store, **options), events.append)
+        counts = [(event.done, event.total) for event in events if event.stage == "models"]
+        assert counts == [(done, counts[0][1]) for done in range(counts[0][1] + 1)]
+        assert len(counts) > 1
+
+
+def test_labels_may_be_numbers_or_text_that_looks_so(
+    call, few, in_this_process, files, no_pictures, tmp_path
+):
+    numbers = {
+        name: one.assign(town=np.where(one["c"] > 0, "7.50", "8a")) for name, one in files.items()
+    }
+    for name in ("table", "test"):
+        numbers[name] = numbers[name].assign(sold=(files[name]["sold"] == "yes").astype(int))
+    numbers["test"] = numbers["test"].assign(town="7.50")
+    for name, table in numbers.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    text = numbers["table"].assign(sold=numbers["table"]["sold"].astype(str))
+    build_library(*pair(text), FEW, out=tmp_path / "text", random_state=0)
+    assert call(*LIBRARY)[0] == 0
+    for folder in ("store", "text"):
+        options = (*SELECT[2:], "--test", "test.csv", "--out", f"out-{folder}")
+        code, _, err = call("select", folder, *options)
+        assert (code, err) == (0, "")
+    first, second = (unused_cases(tmp_path, f"out-{folder}")[0] for folder in ("store", "text"))
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_given_cases_of_hill_climbing_are_kept_too(
+    call, in_this_process, files, no_pictures, tmp_path
+):
+    given = pair(files["table"][50:])
+    options = {"hillclimb": given, "random_state": 0}
+    build_library(*pair(files["table"][:50]), FEW, out=tmp_path / "store", **options)
+    whole = build_library(*pair(files["table"][:50]), FEW, test=pair(files["test"]), **options)
+    assert call(*SELECT, "--test", "test.csv", "--out", "out")[0] == 0
+    selector = EnsembleSelector("roc_area", bags=2, max_steps=4, random_state=0).fit(whole)
+    expected = UnusedCases.on_part(selector).scores[["ensemble", "best single model"]]
+    found = unused_cases(tmp_path, "out")[0]
+    assert found.loc[0, list(expected.index)].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+
+
+def test_unknown_categories_are_missing_with_a_warning(
+    call, few, in_this_process, files, no_pictures, tmp_path
+):
+    assert call(*LIBRARY)[0] == 0
+    for name in ("test", "new"):
+        table = files[name].assign(town=["Bonn", None, "Bonn", *files[name]["town"][3:]])
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    options = ("--test", "test.csv", "--predict", "new.csv", "--out", "out")
+    code, _, err = call(*SELECT, *options)
+    assert code == 0
+    said = "has values that are not in the training rows, treated as missing; 2 in `town`.\n"
+    assert err == f"warning: ROWS {said}warning: `--test` {said}"
+    assert call(*LIBRARY, "--test", "test.csv", "--out", "whole")[0] == 0
+    assert call("select", "whole", *SELECT[2:], "--out", "two")[0] == 0
+    found = [unused_cases(tmp_path, folder)[0]["ensemble"][0] for folder in ("out", "two")]
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
 # What is typed after `bnmtl library`, and part of what is answered.
 MISTAKES = """\
 nowhere.csv => File `nowhere.csv` does not exist; check the path.
@@ -322,3 +494,31 @@ def test_a_store_without_training_rows_cannot_predict(call, few, in_this_process
     err = mistake(call(*SELECT, "--predict", "new.csv", "--out", "out"))
     assert "`--predict` must come with training rows, on which the chosen models" in err
     assert "`store` keeps none" in err
+    err = mistake(call(*SELECT, "--test", "test.csv", "--out", "out"))
+    assert "`--test` must come with training rows, on which the chosen models" in err
+    assert "keeps none: predict with each model, and give CSV files of predictions as STORE" in err
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ("few", "File `few.csv`: `--test` must have all columns of the training rows; `a` is"),
+        ("word", "File `word.csv`: `--test`: column `a` must be numbers, as in the training rows."),
+        ("new", "File `new.csv`: `--test` must have the labels of the library, `sold`; it has `b`"),
+        ("missing", "File `missing.csv`: `--test`: column `sold` must be complete; it is not in"),
+        (
+            "maybe",
+            "File `maybe.csv`: `--test`: column `sold` must have only the classes `no`, `yes`",
+        ),
+        ("one", "File `one.csv`: `--test`: column `sold` must have both classes; all are 'yes'."),
+        ("empty", "File `empty.csv` must have rows below its header; it has none."),
+        ("nowhere", "File `nowhere.csv` does not exist; check the path."),
+    ],
+)
+def test_test_cases_that_cannot_be_scored(
+    call, few, in_this_process, wrong_files, files, monkeypatch, tmp_path, test, message
+):
+    assert call(*LIBRARY)[0] == 0
+    monkeypatch.setattr(EnsembleSelector, "fit", None)  # mistakes are found before it
+    assert message in mistake(call(*SELECT, "--test", f"{test}.csv", "--out", "out"))
+    assert not (tmp_path / "out").exists()

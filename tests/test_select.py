@@ -265,7 +265,7 @@ hill.csv --prune swep => `--prune` must be sweep or a number above 0 and at most
 hill.csv --patience 0 => `--patience` must be a whole number of at least 1, got 0.
 hill.csv --no-replacment => not an option of `bnmtl select`: take `--no-replacement`, or see
 store --label y => `--label` must come with a CSV file; the folder `store` has its labels in it:
-store --test test.csv => `--test` must come with a CSV file; `store` is a folder with all its pr
+store --test test.csv => `--test` must come with training rows, on which the chosen models are
 store --predict new.csv => `--predict` must come with training rows, on which the chosen models
 hill.csv --out . => `--out` must be a new or empty folder, got `.`, which holds
 """

@@ -24,6 +24,7 @@ def store(n_classes=2, n_cases=90, weights=None, n_test=60):
     return PredictionStore(
         {part: p[:, at] for part, at in parts.items()},
         {part: np.array(["no", "so", "yes"])[y[at]] for part, at in parts.items()},
+        [f"model{at}" for at in range(9, -1, -1)],  # the best is not the first by name
         weights=weights,
         settings=[{"family": "a"}] * 10,
     )
@@ -76,6 +77,51 @@ def test_a_part_is_scored_by_the_selector():
     # Replicates keep the sizes of both classes, so the variance is the mean of those within.
     within = differences.groupby(y).var(ddof=0).mean()
     assert found.standard_error == pytest.approx(np.sqrt(within / len(y)), rel=0.2)
+
+
+@pytest.mark.parametrize("metric", ["cross_entropy", {"accuracy": 1.0, "cross_entropy": 2.0}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_cases_that_some_models_predict_are_scored_as_a_part(n_classes, metric):
+    given = store(n_classes)
+    selector = fitted(given, metric, bags=1, bag_fraction=0.3, random_state=0)
+    expected, part = UnusedCases.on_part(selector), given.parts["test"]
+    best = best_single(given, metric).weights_.idxmax()
+    assert selector.weights_[best] == 0
+    names = [*selector.weights_.index[selector.weights_ > 0], best]
+    models = dict(zip(names, given.subset(names).predictions("test"), strict=True))
+    alone = fitted(part_only(given, "hillclimb"), metric, bags=1, bag_fraction=0.3, random_state=0)
+    found = UnusedCases.on_cases(alone, models, given.classes[part.y])
+    assert found.scores.to_dict() == expected.scores[METHODS[:2]].to_dict()
+    pd.testing.assert_frame_equal(found.table, expected.table.drop(columns=METHODS[2]))
+    assert found.standard_error == expected.standard_error > 0
+    assert (found.gain, found.optimism) == (expected.gain, expected.optimism)
+    assert str(found) == str(expected)
+
+
+def part_only(given, part):
+    y = given.classes[given.parts[part].y]
+    return PredictionStore(given.predictions(part), y, given.names)
+
+
+def test_cases_that_cannot_be_scored():
+    given = store()
+    selector = fitted(given, "accuracy")
+    models = pd.DataFrame(given.predictions("test").T, columns=given.names)
+    y = given.classes[given.parts["test"].y]
+    best = best_single(given, "accuracy").weights_.idxmax()
+    for wrong, labels, message in (
+        (
+            models.drop(columns=best),
+            y,
+            f"must have the best single model, too; `{best}` is missing",
+        ),
+        (models[[best]], y, "must have all models of positive weight; `"),
+        (models + 1, y, "must be probabilities from 0 to 1"),
+        (models[:50], y, "must have one column per label, 60"),
+        (models, np.where(y == "so", "other", y), "must have only the classes `no`, `so`"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            UnusedCases.on_cases(selector, wrong, labels)
 
 
 def test_weights_count_and_functions_and_mappings_may_be_metrics():

@@ -81,13 +81,17 @@ class SelectOptions:
     )
     label: str | None = option("Y", "Column of labels of a CSV file (default y).", NAME)
     test: str | None = option(
-        "CSV",
-        "Further cases, with the columns of STORE, to see how good the ensemble is (default: the "
-        "part test of STORE, or five folds).",
+        "TABLE",
+        "Further cases, to see how good the ensemble is: with the columns of STORE or, if it is a "
+        "folder of `bnmtl library`, of its table; the chosen models are trained again then "
+        "(default: the part test of STORE, or five folds).",
         FILE,
     )
     predict: str | None = option(
-        "ROWS", "New cases to predict, with one column per model; others are kept.", FILE
+        "ROWS",
+        "New cases to predict, with one column per model or, if STORE is a folder of `bnmtl "
+        "library`, the columns of its table; others are kept.",
+        FILE,
     )
     bags: int = option("N", "Bags of models, whose ensembles are averaged.", whole(1), 20)
     bag_fraction: float = option("X", "Share of the models in each bag.", SHARE, 0.5)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.cli.columns import without_points
-from bnmtl.cli.new_rows import class_columns, predictions_of, read_new_rows
+from bnmtl.cli.messages import renamed
+from bnmtl.cli.new_rows import ROWS, class_columns, read_new_cases, without_models
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.stores import TEST, read_store
 from bnmtl.ensembles import EnsembleSelector, SelectionReport, UnusedCases
@@ -28,8 +29,8 @@ class Result(FolderResult):
     Attributes
     ----------
     scores : pandas.DataFrame
-        Of the ensemble, the best single model and the mean of all models, on the cases of selection
-        and on cases that were not used.
+        Of the ensemble, the best single model and, unless only some models predict them, the mean
+        of all models, on the cases of selection and on cases that were not used.
     """
 
     scores: pd.DataFrame
@@ -56,13 +57,18 @@ def run(options, progress=None):
     with new_run("select", options, _FILES) as run:
         store = read_store(options)
         judge_of(options.metric, store)  # a mistake in the name should not cost the user time
-        rows = None if options.predict is None else read_new_rows(options.predict, store)
+        new = read_new_cases(options, store)
         run.lap("reading")
-        has_test = TEST in store.parts and store.parts[TEST].y is not None
-        selector = _selector(options, progress).fit(store, monitor=TEST if has_test else None)
+        monitor = TEST if new.y is None and _has_test(store) else None
+        selector = _selector(options, progress).fit(store, monitor=monitor)
         run.lap("selecting")
-        contents = {} if rows is None else {_PREDICTED: _predicted(selector, rows)}
-        unused = UnusedCases.on_part(selector) if has_test else UnusedCases.by_folds(selector)
+        predicted = new.predicted(selector)
+        contents = {}
+        if ROWS in predicted:
+            contents[_PREDICTED] = _predicted(selector, new.tables[ROWS], predicted[ROWS])
+        if predicted:
+            run.lap("new cases")
+        unused = _unused(selector, new, predicted)
         run.lap("unused cases")
         report, scores = selector.report(HILLCLIMB), _scores(selector, unused)
         figures = _draw(selector)
@@ -72,8 +78,9 @@ def run(options, progress=None):
             settings = as_options(record["settings"])
             write_report(path, record, scores, report.families, figures, settings, seconds)
 
-        contents |= _tables(selector, unused) | figures
-        record = run.write(_record(selector, report, unused), contents, write_page)
+        parts = _parts(selector, new, predicted)
+        contents |= _tables(selector, parts, unused) | figures
+        record = run.write(_record(selector, parts, report, unused), contents, write_page)
     return Result(scores, folder=run.folder.path, record=record)
 
 
@@ -93,17 +100,31 @@ def _selector(options, progress):
     )
 
 
-def _predicted(selector, rows):
+def _has_test(store):
+    return TEST in store.parts and store.parts[TEST].y is not None
+
+
+def _unused(selector, new, predicted):
+    """Scores on the test cases; by folds without them."""
+    if new.y is not None:
+        return UnusedCases.on_cases(selector, predicted[TEST], new.y)
+    by = UnusedCases.on_part if _has_test(selector.store_) else UnusedCases.by_folds
+    return by(selector)
+
+
+def _predicted(selector, rows, models):
     """The columns of new cases that are not models, and their probabilities."""
-    p = predictions_of(selector, rows)
-    kept = without_points(rows.drop(columns=[n for n in selector.store_.names if n in rows]))
+    with renamed("part", ROWS):
+        p = selector.predict_proba(models)
+    kept = without_points(without_models(rows, selector.store_))
     return kept.assign(**dict(zip(class_columns(selector.classes_), p.T, strict=True)))
 
 
 def _scores(selector, unused):
     """Scores by method on the cases of selection and on unused ones."""
     selected = SelectionReport.of(selector, HILLCLIMB).scores[HILLCLIMB]
-    return pd.DataFrame({"cases of selection": selected, "unused cases": unused.scores})
+    scores = {"cases of selection": selected, "unused cases": unused.scores}
+    return pd.DataFrame(scores).loc[unused.scores.index]
 
 
 def _draw(selector):
@@ -118,7 +139,7 @@ def _draw(selector):
     return figures
 
 
-def _tables(selector, unused):
+def _tables(selector, parts, unused):
     """The files with tables, by name."""
     store = selector.store_
     weights = pd.concat(
@@ -132,7 +153,7 @@ def _tables(selector, unused):
     tables = {
         "weights.csv": weights.sort_values(["weight", "model"], ascending=[False, True]),
         "trajectory.csv": selector.trajectory_,
-        "predictions.csv": _predictions(selector),
+        "predictions.csv": _predictions(selector.store_.classes, parts),
         "unused_cases.csv": unused.table.reset_index(),
     }
     if len(selector.prune_scores_):
@@ -140,24 +161,33 @@ def _tables(selector, unused):
     return tables
 
 
-def _predictions(selector):
-    """The probabilities of all cases of the store."""
-    store, parts = selector.store_, []
+def _parts(selector, new, predicted):
+    """Labels and probabilities of all cases by part; test cases replace those of the store."""
+    store, parts = selector.store_, {}
     for name, part in store.parts.items():
-        columns = {"part": name, "case": np.arange(1, part.n_cases + 1)}
-        columns["label"] = None if part.y is None else store.classes[part.y]
-        p = selector.predict_proba(name)
-        columns |= dict(zip(class_columns(store.classes), p.T, strict=True))
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts)
+        labels = None if part.y is None else store.classes[part.y]
+        parts[name] = labels, selector.predict_proba(name)
+    if new.y is not None:
+        parts[TEST] = new.y.to_numpy(), selector.predict_proba(predicted[TEST])
+    return parts
 
 
-def _record(selector, report, unused):
+def _predictions(classes, parts):
+    """The table of labels and probabilities by part."""
+    tables = []
+    for name, (labels, p) in parts.items():
+        columns = {"part": name, "case": np.arange(1, len(p) + 1), "label": labels}
+        columns |= dict(zip(class_columns(classes), p.T, strict=True))
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables)
+
+
+def _record(selector, parts, report, unused):
     """The entries of run.json that are specific to this command."""
     store = selector.store_
     words = report.chosen_in_words(), unused.gain_in_words(), unused.optimism_in_words()
     return {
-        "tasks": [{"name": name, "rows": part.n_cases} for name, part in store.parts.items()],
+        "tasks": [{"name": name, "rows": len(p)} for name, (_, p) in parts.items()],
         "metric": unused.metric,
         "smaller_is_better": bool(judge_of(selector.metric, store).natural(1) < 0),
         "classes": store.classes.tolist(),

@@ -14,7 +14,7 @@ _LABEL = "y"  # unless the option names another column
 
 
 def read_store(options):
-    """Return the store of a run, with the part "test" if there are test cases.
+    """Return the store of a run, with the part "test" if all its models predict test cases.
 
     Parameters
     ----------
@@ -39,10 +39,6 @@ def _opened(options):
         rule, found = "must come with a CSV file", "the folder {folder} has its labels in it"
         remedies = "leave it out"
         raise InputError("label", rule, found=found, remedies=remedies, folder=options.store)
-    if options.test is not None:
-        rule, found = "must come with a CSV file", "{folder} is a folder with all its predictions"
-        remedies = "give the test cases when STORE is made, with `bnmtl library --test TABLE`"
-        raise InputError("test", rule, found=found, remedies=remedies, folder=options.store)
     with renamed("folder", "store"):
         return PredictionStore.open(options.store)
 

@@ -60,6 +60,16 @@ def checked_predictions(part, values, n_classes, n_cases):
     return rounded(array)
 
 
+def entered(argument, predictions, names, n_classes, n_cases=None):
+    """Rounded predictions of some models from a mapping of names to arrays."""
+    missing = [name for name in names if name not in predictions]
+    if missing:
+        rule, found = "must have all models of positive weight", "{name} is missing"
+        raise InputError(argument, rule, found=found, name=missing[0])
+    arrays = [np.asarray(predictions[name]) for name in names]
+    return checked_predictions("new", arrays, n_classes, n_cases)
+
+
 def _check_range(array, place):
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():

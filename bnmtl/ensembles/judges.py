@@ -122,13 +122,14 @@ def judge_of(metric, store, part="hillclimb"):
     metric : str, callable or mapping of str to float
         As in `EnsembleSelector`.
     store : PredictionStore
-    part : str, default="hillclimb"
+    part : str or Part, default="hillclimb"
+        The cases; a `Part` with labels need not be in the store.
 
     Returns
     -------
     Judge or MixedJudge
     """
-    cases = store.part(part, labels=True)
+    cases = store.part(part, labels=True) if isinstance(part, str) else part
     if isinstance(metric, dict):
         return _mixed(metric, store, part)
     names = BINARY if store.is_binary else MULTICLASS

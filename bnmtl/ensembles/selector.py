@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.entries import SCALE, checked_predictions, whole_numbers
+from bnmtl.ensembles.entries import SCALE, entered, whole_numbers
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.report import SelectionReport
@@ -267,22 +267,13 @@ class EnsembleSelector(BaseEstimator):
         weights = self.weights_[self.weights_ > 0].sort_index()
         if isinstance(part, str):
             entries = self.store_.subset(weights.index).predictions(part)
+        elif isinstance(part, dict | pd.DataFrame):
+            entries = entered("part", part, weights.index, len(self.classes_))
         else:
-            entries = self._entered(part, weights.index)
+            rule = "must be a part of the store or a mapping of models to predictions"
+            raise InputTypeError("part", rule, type_of(part))
         mean = mean_prediction(whole_numbers(entries), weights.to_numpy())
         return np.stack([1 - mean, mean], axis=1) if mean.ndim == 1 else mean
-
-    def _entered(self, predictions, names):
-        """Checked predictions of some models."""
-        if not isinstance(predictions, dict | pd.DataFrame):
-            rule = "must be a part of the store or a mapping of models to predictions"
-            raise InputTypeError("part", rule, type_of(predictions))
-        missing = [name for name in names if name not in predictions]
-        if missing:
-            rule = "must have all models of positive weight"
-            raise InputError("part", rule, found="{name} is missing", name=missing[0])
-        arrays = [np.asarray(predictions[name]) for name in names]
-        return checked_predictions("new", arrays, len(self.classes_), None)
 
     def refit(self, X, y, *, hillclimb=None, check=True):
         """Train the models of positive weight again, for predictions of new rows.

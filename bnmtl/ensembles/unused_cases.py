@@ -8,9 +8,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.ensembles.entries import coded, entered
 from bnmtl.ensembles.judges import judge_of, title_of
 from bnmtl.ensembles.rivals import best_single, mean_of_all
-from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
+from bnmtl.ensembles.store import HILLCLIMB, Part, PredictionStore
 from bnmtl.errors import InputError, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -28,14 +29,14 @@ class UnusedCases:
     ----------
     metric : str
     table : pandas.DataFrame
-        The number of cases, and the scores of the ensemble, the best single model and the mean of
-        all models: one row for the part, or one per fold.
+        The number of cases, and the scores of the ensemble, the best single model and, unless only
+        some models predict them, the mean of all models: one row for the part, or one per fold.
     part : str or None
-        The part of the store; None for folds over the cases of selection.
+        The name of the cases; None for folds over the cases of selection.
     selected : float
         The score of the ensemble on the cases on which it was selected.
     scores : pandas.Series
-        The mean scores over the rows of the table.
+        The mean scores over the rows of the table, by method.
     gain : float
         By how much the ensemble is better than the best single model; negative if it is worse.
     standard_error : float
@@ -70,18 +71,64 @@ class UnusedCases:
         UnusedCases
         """
         check_is_fitted(selector)
-        store, metric = selector.store_, selector.metric
-        judge, y = judge_of(metric, store, part), store.part(part, labels=True).y
-        ensembles = _ensembles(selector, store)
+        store = selector.store_
+        cases, ensembles = store.part(part, labels=True), _ensembles(selector, store)
         predictions = {name: _of_part(one, part) for name, one in ensembles.items()}
+        return cls._on(selector, cases, predictions, part)
+
+    @classmethod
+    def on_cases(cls, selector, predictions, y, part="test"):
+        """Score a fitted selector on cases that only some models of its store predict.
+
+        The mean of all models is left out, because it needs all of them. The standard error is that
+        of `on_part`.
+
+        Parameters
+        ----------
+        selector : EnsembleSelector
+        predictions : DataFrame or mapping of str to array-like
+            By the name of the model, as in the store, for those with positive weight and the best
+            single model; `LibraryEnsemble.predict_models` makes them.
+        y : array-like of shape (n_cases,)
+            Labels.
+        part : str, default="test"
+            A name for the cases.
+
+        Returns
+        -------
+        UnusedCases
+
+        Raises
+        ------
+        TypeError, ValueError
+            If predictions are missing or invalid, and for labels that the store does not have.
+        """
+        check_is_fitted(selector)
+        store, weights = selector.store_, selector.weights_
+        best = best_single(store, selector.metric).weights_.idxmax()
+        if best not in predictions:
+            rule, found = "must have the best single model, too", "{name} is missing"
+            raise InputError("predictions", rule, found=found, name=best)
+        names = sorted({best, *weights.index[weights > 0]})
+        codes = coded(part, y, store.classes)
+        entries = entered("predictions", predictions, names, len(store.classes), len(codes))
+        cases = Part((entries,), codes)
+        models = dict(zip(names, entries, strict=True))
+        scored = {ENSEMBLE: _of_part(selector, models), BEST: models[best]}
+        return cls._on(selector, cases, scored, part)
+
+    @classmethod
+    def _on(cls, selector, cases, predictions, part):
+        """Score predictions of some cases, with the standard error of bootstrap replicates."""
+        judge, y = judge_of(selector.metric, selector.store_, cases), cases.y
         rng = generator(seed_of(selector.random_state), "replicates")
         groups = [np.flatnonzero(y == code) for code in np.unique(y)]
         gains = []
         for _ in range(_REPLICATES):
             drawn = [rng.choice(group, len(group)) for group in groups]
-            cases = np.sort(np.concatenate(drawn))
-            drawn_judge = judge.at(cases)
-            values = [drawn_judge.of(predictions[name][cases]) for name in (ENSEMBLE, BEST)]
+            at = np.sort(np.concatenate(drawn))
+            drawn_judge = judge.at(at)
+            values = [drawn_judge.of(predictions[name][at]) for name in (ENSEMBLE, BEST)]
             gains.append(values[0] - values[1])
         row = {"cases": len(y), **_scored(judge, predictions)}
         table = pd.DataFrame([row], pd.Index([part], name="part"))
@@ -139,7 +186,7 @@ class UnusedCases:
 
     @classmethod
     def _of(cls, selector, judge, table, part, standard_error):
-        scores, sign = table[[ENSEMBLE, BEST, MEAN]].mean(), judge.natural(1)
+        scores, sign = table.drop(columns="cases").mean(), judge.natural(1)
         return cls(
             title_of(judge),
             table,
@@ -221,7 +268,7 @@ def _ensembles(selector, store):
 
 
 def _of_part(ensemble, part):
-    """Predictions of a part, as judges take them."""
+    """Predictions of a part, or by those of models, as judges take them."""
     p = ensemble.predict_proba(part)
     return p[:, 1] if p.shape[1] == 2 else p
 

@@ -2,10 +2,15 @@
 
 from html import escape
 
+from bnmtl.ensembles.unused_cases import MEAN
 from bnmtl.reports.page import count, frame_table, image, number, write_page
 
 _DIGITS = 4
 _MOST_FAMILIES = 20
+_AGAIN = (
+    "The models with a weight and the best single model were trained again to predict them. The "
+    "mean of all models is left out, because all of them would have to be trained."
+)
 _SAME = "Models with the same predictions count as one: {n} are different."
 
 
@@ -19,7 +24,8 @@ def write(path, record, scores, families, figures, settings, times):
     record : dict
         The contents of run.json.
     scores : pandas.DataFrame
-        Scores on the cases of selection and on unused ones, one row per method.
+        Scores on the cases of selection and on unused ones, one row per method; without the mean of
+        all models if only some of them predict the unused cases.
     families : pandas.DataFrame
         Models, chosen models and weight by family.
     figures : dict of str to matplotlib.figure.Figure
@@ -34,10 +40,12 @@ def write(path, record, scores, families, figures, settings, times):
     pathlib.Path
         The file.
     """
+    # Steps beyond the best prefixes have models that need not predict the test cases.
+    is_monitored = record["unused_cases"]["part"] is not None and MEAN in scores.index
     sections = [
         _scores_section(record, scores),
         _families_section(record, families, figures["weights.png"]),
-        _growth_section(record, figures["trajectory.png"]),
+        _growth_section(record, figures["trajectory.png"], is_monitored),
     ]
     if "pruning.png" in figures:
         sections.append(_pruning_section(record, figures["pruning.png"]))
@@ -63,6 +71,8 @@ def _scores_section(record, scores):
     else:
         sizes = {task["name"]: task["rows"] for task in record["tasks"]}
         unused = f"Unused cases are the {count(sizes[part], 'case')} of the part {escape(part)}."
+        if MEAN not in scores.index:
+            unused += f" {_AGAIN}"
     direction = "smaller" if record["smaller_is_better"] else "larger"
     return (
         "<h2>How good the ensemble is</h2>\n"
@@ -96,11 +106,11 @@ def _percent(weight):
     return f"{number(100 * weight)} %" if weight >= 0.0005 else "below 0.1 %"
 
 
-def _growth_section(record, figure):
+def _growth_section(record, figure, is_monitored):
     bags = record["settings"]["bags"]
     several = "" if bags == 1 else f" Each of {bags} bags is a line."
     rest = ""
-    if record["unused_cases"]["part"] is not None:
+    if is_monitored:
         rest = " Beside it are the same members on the test cases."
     return (
         "<h2>How it grew</h2>\n"

@@ -7,7 +7,6 @@ import secrets
 from pathlib import Path
 
 import joblib
-import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.library.refit import LibraryEnsemble
@@ -79,11 +78,11 @@ def load_model(store, model):
         raise InputError(rule=rule, found=found, remedies=remedies, file=path)
     warn("store", "has models whose files run code when they are loaded", found="loading one")
     names, siblings = joblib.load(path)
-    weights = np.zeros((2, len(names)))
     kind = CALIBRATED if settings["calibrated"] else RAW
-    weights[(RAW, CALIBRATED).index(kind), names.index(model.removesuffix(kind))] = 1.0
-    ensemble = LibraryEnsemble(store, pd.Series({model: 1.0}))
-    return ensemble.of_members([(siblings, weights)], store.library)
+    place = (RAW, CALIBRATED).index(kind), names.index(model.removesuffix(kind))
+    weights = pd.Series({model: 1.0})
+    ensemble = LibraryEnsemble(store, weights)
+    return ensemble.of_members([(siblings, {model: place})], weights, store.library)
 
 
 def _digest(path):

@@ -47,6 +47,8 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     n_models_ : int
         Number of models with a weight.
+    weights_ : pandas.Series by model
+        The weights above 0.
 
     Raises
     ------
@@ -87,11 +89,12 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         cases = rows.cases(record.cv, record.seed)
         fits, found = _fits_of(self.store, weights), {}
         with Reporter(self.progress) as report:
+            report("models", None, 0, len(fits))
             for task in _trained_again(fits, record.seed, cases, effective_n_jobs(self.n_jobs)):
                 found[task.task.key] = self._checked(task)
                 report("models", None, len(found), len(fits))
-        members = [(found[fit.key], _weights_of(fit, weights)) for fit in fits]
-        return self.of_members(members, record)
+        members = [(found[fit.key], _places_of(fit, weights)) for fit in fits]
+        return self.of_members(members, weights, record)
 
     def _record(self, hillclimb):
         """How the models were made."""
@@ -132,20 +135,23 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
             _check_same(self.store, task.task, predicted)
         return siblings
 
-    def of_members(self, members, record):
+    def of_members(self, members, weights, record):
         """Set what is learned.
 
         Parameters
         ----------
-        members : list of (list of Sibling, array of shape (2, n_models))
-            Siblings of each fit, and the weights of its models, raw and calibrated.
+        members : list of (list of Sibling, dict of str to (int, int))
+            Siblings of each fit, and where its models with a weight are in their predictions.
+        weights : pandas.Series by model
+            Above 0.
         record : LibraryRecord
         """
-        self.members_, self.columns_ = members, record.known_columns
+        self.members_, self.weights_ = members, weights
+        self.columns_ = record.known_columns
         self.classes_ = self.store.classes
         self.feature_names_in_ = np.array(list(record.columns), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        self.n_models_ = sum(int((weights > 0).sum()) for _, weights in members)
+        self.n_models_ = len(weights)
         return self
 
     def predict_proba(self, X):
@@ -159,14 +165,32 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray of float, shape (n_rows, 2)
         """
-        check_is_fitted(self, "members_")
-        matrix = self.columns_.matrix(X)
-        positive = np.zeros(len(matrix))
-        for siblings, weights in self.members_:
-            mean = np.mean([sibling.predict(matrix) for sibling in siblings], axis=0)
-            positive += np.einsum("km,kmn->n", weights, rounded(mean).astype(float))
+        models = self.predict_models(X)
+        positive = np.zeros(len(models))
+        for name, weight in self.weights_.items():
+            positive += weight * models[name].to_numpy(float)
         positive = np.clip(positive, 0, 1)
         return np.column_stack([1 - positive, positive])
+
+    def predict_models(self, X):
+        """Probabilities of the second class by each model with a weight.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        pandas.DataFrame of float32, shape (n_rows, n_models)
+            Rounded as in a store. `EnsembleSelector.predict_proba` and `UnusedCases.on_cases` take
+            it.
+        """
+        check_is_fitted(self, "members_")
+        matrix, found = self.columns_.matrix(X), {}
+        for siblings, places in self.members_:
+            mean = np.mean([sibling.predict(matrix) for sibling in siblings], axis=0)
+            found |= {name: rounded(mean[place]) for name, place in places.items()}
+        return pd.DataFrame(found)
 
     def predict(self, X):
         """The class with the higher probability of each row.
@@ -214,10 +238,11 @@ def _fits_of(store, weights):
     return [joined(group) for group in groups.values()]
 
 
-def _weights_of(fit, weights):
-    """Weights of the models of a fit, raw and calibrated."""
-    names = [[name + kind for name in fit.names] for kind in (RAW, CALIBRATED)]
-    return np.array([[weights.get(name, 0.0) for name in one] for one in names])
+def _places_of(fit, weights):
+    """Places of the models with a weight in the predictions of a fit, raw and calibrated."""
+    kinds = enumerate((RAW, CALIBRATED))
+    places = {name + kind: (row, at) for row, kind in kinds for at, name in enumerate(fit.names)}
+    return {name: place for name, place in places.items() if name in weights.index}
 
 
 def _check_same(store, fit, predicted):
