@@ -14,6 +14,7 @@ _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "bes
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
 STUDENTS = {
     "forest": "forest, Munge",
+    "original neighbors": "net, Munge by original neighbors",
     "network data": "net, Bayesian network",
     "naive Bayes data": "net, naive Bayes",
     "marginal data": "net, independent columns",
@@ -39,7 +40,9 @@ def tables(lines):
         found["ensemble_selection_causes"] = markdown(_causes(table))
     if "mimic" in present:
         found["ensemble_selection_mimics"] = markdown(_mimics(lines))
-        found["ensemble_selection_students"] = markdown(_students(lines))
+        students = _students(lines)
+        if len(students):
+            found["ensemble_selection_students"] = markdown(students)
     found["ensemble_selection_claims"] = claims_table(claims(lines, table))
     return found
 
@@ -149,15 +152,19 @@ def _costs(line):
 
 
 def _students(lines):
-    """Other students and pseudo-cases of the problem that compresses badly, at equal numbers."""
+    """Other students and pseudo-cases of problems that compress badly, at equal numbers."""
     rows = []
     for line in first_trials(lines):
-        for name in (one for one in STUDENTS if isinstance(line.get(one), dict)):
+        names = [one for one in STUDENTS if isinstance(line.get(one), dict)]
+        for name in names:
             (size,) = line[name]["errors"]
-            net = {**line, "same": {"errors": {size: line["mimic"]["errors"][size]}}}
-            if not rows:
-                cells = {"student and data": "net, Munge", **_error_cells(_errors(net, "same"))}
-                rows.append(cells | {"pseudo-cases": size})
-            cells = {"student and data": STUDENTS[name], **_error_cells(_errors(line, name))}
-            rows.append(cells | {"pseudo-cases": size})
+            if name == names[0]:
+                same = {**line, "mimic": {"errors": {size: line["mimic"]["errors"][size]}}}
+                rows.append(_student(line, "net, Munge", _errors(same), size))
+            rows.append(_student(line, STUDENTS[name], _errors(line, name), size))
     return pd.DataFrame(rows)
+
+
+def _student(line, name, errors, size):
+    start = {"problem": line["problem"], "student and data": name, "pseudo-cases": size}
+    return start | _error_cells(errors)
