@@ -140,10 +140,9 @@ def test_tables_show_what_was_measured():
     assert "| selection, both |" in found["ensemble_selection_libraries"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
     assert "ensemble_selection_students" not in found
-    other = {"errors": {"4000": 0.32}}
-    at = lines.index[(lines["analysis"] == "mimic") & (lines["problem"] == "ADULT")][0]
-    given = lines.astype(object).assign(**{"naive Bayes data": None})
-    given.at[at, "naive Bayes data"] = other
+    is_adult = (lines["analysis"] == "mimic") & (lines["problem"] == "ADULT")
+    others = [{"errors": {"4000": 0.32}} if one else None for one in is_adult]
+    given = lines.assign(**{"naive Bayes data": others})
     found = selection_tables.tables(given)["ensemble_selection_students"]
     assert "| ADULT | net, Munge | 4000 | 0.3200 | 0.3400 | 0.3000 | 0.3300 | 25% |" in found
     assert "| ADULT | net, naive Bayes | 4000 | 0.3200 | 0.3400 | 0.3000 | 0.3200 | 50% |" in found

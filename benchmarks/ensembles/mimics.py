@@ -16,8 +16,8 @@ from bnmtl.ensembles import (
 
 SIZES = (4000, 10_000, 25_000, 50_000, 100_000)
 LARGEST = (200_000, 400_000)  # in the first trial only
-# Of ADULT compression is said to be ineffective. All columns of NURSERY are nominal and all its rows
-# differ, so that neighbors mostly exchange their only difference.
+# ADULT is said to compress badly. All columns of NURSERY are nominal and no row occurs twice, so
+# neighbors mostly exchange their only difference.
 OTHERS = ("ADULT", "NURSERY")
 OTHER_SIZE = (50_000,)
 
