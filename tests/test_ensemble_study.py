@@ -137,6 +137,11 @@ def test_verdicts_follow_the_differences():
 def test_tables_show_what_was_measured():
     lines = invented()
     found = selection_tables.tables(lines)
+    (accuracy,) = [one for one in found["ensemble_selection_values"].split("\n") if "ACC" in one]
+    cells = accuracy.strip("| ").split(" | ")
+    assert cells[:2] == ["ACC", "0.6000"]
+    assert [float(cell) for cell in cells[2:5]] == pytest.approx([0.648, 0.636, 0.63], abs=0.001)
+    assert cells[6] == cells[8] == "8, 0 of 8"
     assert "| selection, both |" in found["ensemble_selection_libraries"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
     assert "ensemble_selection_students" not in found

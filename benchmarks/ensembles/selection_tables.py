@@ -1,16 +1,19 @@
 """Tables of the study of ensembles: those of chapter 4 of the thesis."""
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.claims import claims_table
-from benchmarks.ensembles.analyses import METRICS
+from benchmarks.ensembles.analyses import LOSSES, METRICS
 from benchmarks.ensembles.selection_claims import claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction
 from benchmarks.ensembles.selection_values import KINDS, SHORT, base_rates, having, long, means
-from benchmarks.summary import markdown
+from benchmarks.summary import markdown, mean_and_error
 from bnmtl.ensembles.library.grids import DIFFERENCES
+from bnmtl.metrics.prediction import baseline
 
 _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "best single model"}
+_SHORT_NAMES = {"single": "single", "averaged": "averaging"}
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
 STUDENTS = {
     "forest": "forest, Munge",
@@ -32,6 +35,7 @@ def tables(lines):
     if "methods" not in present:
         return found
     table = long(lines)
+    found["ensemble_selection_values"] = markdown(_values(table, base_rates(lines)))
     found["ensemble_selection_libraries"] = markdown(_libraries(table))
     found["ensemble_selection_matrix"] = markdown(_matrix(table))
     if "folds" in present:
@@ -45,6 +49,27 @@ def tables(lines):
             found["ensemble_selection_students"] = markdown(students)
     found["ensemble_selection_claims"] = claims_table(claims(lines, table))
     return found
+
+
+def _values(table, rates):
+    """Mean values over problems in natural units, and gains over rivals, by metric."""
+    selected, rows = means(table, "selected", of="value"), []
+    for metric in METRICS:
+        nothing = [baseline(metric, rates[problem]) for problem in selected.index]
+        row = {"metric": SHORT[metric], "base rate": f"{np.mean(nothing):.4f}"}
+        sign = -1 if metric in LOSSES else 1
+        for method in ("single", "averaged"):
+            values = means(table, method, of="value")[metric]
+            gain = sign * (selected[metric] - values)
+            row[_NAMES[method]] = f"{values.mean():.4f}"
+            row[f"gain over {_SHORT_NAMES[method]}"] = mean_and_error(gain, 4)
+            row[f"better, worse than {_SHORT_NAMES[method]}"] = (
+                f"{(gain > 0).sum()}, {(gain < 0).sum()} of {len(gain)}"
+            )
+        rows.append(row | {"selection": f"{selected[metric].mean():.4f}"})
+    first = ["metric", "base rate", *_NAMES.values()]
+    frame = pd.DataFrame(rows)
+    return frame[[*first, *(name for name in frame if name not in first)]]
 
 
 def _row(name, scores):
