@@ -205,6 +205,32 @@ def test_blending_fits_models_to_the_other_cases_only():
     assert found.score(X, y) > 0.8
 
 
+def test_few_cases_have_fewer_folds():
+    few = PredictionStore(np.random.default_rng(0).random((4, 7)), [0, 0, 0, 1, 1, 1, 1])
+    assert model_averaging(few, temperature="cv", random_state=0).temperature_ >= 1
+    assert Stacking(method="logistic").fit(few).predict_proba("hillclimb").shape == (7, 2)
+    assert EnsembleSelector(prune="sweep", bags=2, max_steps=3).fit(few).prune_ > 0
+    X, y = cases()
+    assert len(Stacking(MODELS).fit(X, np.arange(len(y)) < 3).estimators_) == len(MODELS)
+
+
+def test_a_single_case_of_a_class_has_no_folds():
+    few = PredictionStore(np.random.default_rng(0).random((4, 3)), [0, 0, 1])
+    message = "must have two cases of each class or more for folds; a class has one"
+    with pytest.raises(InputError, match=f"`store` {message}: give a number for `temperature`"):
+        model_averaging(few, temperature="cv")
+    with pytest.raises(InputError, match=f"`store` {message}: give a number for `prune`"):
+        EnsembleSelector(prune="sweep").fit(few)
+    with pytest.raises(InputError, match=f"`y` {message}"):
+        Stacking(method="logistic").fit(few)
+    X, y = cases()
+    single = np.arange(len(y)) < 1
+    with pytest.raises(InputError, match=f"`y` {message}"):
+        Stacking(MODELS).fit(X, single)
+    with pytest.raises(InputError, match="`holdout` must leave cases of each class on both sides"):
+        blending(MODELS, X, single)
+
+
 def test_mistakes():
     X, y = cases()
     store = store_of()
@@ -222,8 +248,14 @@ def test_mistakes():
         Stacking(MODELS).fit(X, np.zeros(len(X)))
     with pytest.raises(InputError, match="`cv` must be"):
         Stacking(MODELS, cv=1).fit(X, y)
-    with pytest.raises(InputError, match="`holdout` must be a number above 0 and below 1"):
+    with pytest.raises(InputError, match="`share` must be a number above 0 and below 1"):
         blending(MODELS, X, y, share=1)
+    with pytest.raises(InputError, match="`holdout` must be None with a store.*got 0.3"):
+        Stacking(holdout=0.3).fit(store)
+    with pytest.raises(InputError, match="`y` must be one value per row of `X`, 240, got 9"):
+        Stacking(MODELS).fit(X, y[:9])
+    with pytest.raises(InputTypeError, match="`random_state` must be"):
+        model_averaging(store, random_state="x")
     with pytest.raises(InputTypeError, match="the name of a part of the store"):
         Stacking().fit(store).predict_proba(X)
     with pytest.raises(InputError, match="`temperature` must be a number above 0"):

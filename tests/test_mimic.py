@@ -1,6 +1,7 @@
 """Mimic: students of all kinds, fidelity, costs, mistakes."""
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -227,6 +228,23 @@ def test_costs_of_teacher_and_student():
     assert 0 < mimic.seconds_["student"] < mimic.seconds_["teacher"] / 5
 
 
+class SlowAtFirst(Teacher):
+    """Its first prediction of 10,000 cases takes long, as if it loaded something."""
+
+    n_calls = 0
+
+    def predict_proba(self, X):
+        if len(X) == 10_000:
+            time.sleep(0.5 if self.n_calls == 0 else 0)
+            self.n_calls += 1
+        return super().predict_proba(X)
+
+
+def test_seconds_are_those_of_the_shortest_run_for_both():
+    mimic = Mimic(SlowAtFirst(), LinearRegression(), Recorder(), 20_000).fit(array())
+    assert mimic.seconds_["teacher"] < 0.2
+
+
 def test_a_teacher_that_cannot_be_pickled_has_no_size():
     teacher = Teacher()
     teacher.rule = lambda: None
@@ -263,6 +281,21 @@ def test_columns_of_new_rows_are_found_by_name():
         of_array.predict_proba(np.zeros((5, 2)))
     with pytest.raises(InputError, match="`held_out` must have 3 columns"):
         Mimic(Teacher(), LinearRegression(), sizes=100).fit(array(), held_out=np.zeros((5, 2)))
+    with pytest.raises(InputError, match="`held_out` must have one row or more"):
+        Mimic(Teacher(), LinearRegression(), sizes=100).fit(array(), held_out=np.zeros((0, 3)))
+
+
+class Unclonable:
+    def fit(self, X, y):
+        return self
+
+    def sample(self, n, random_state=None):
+        raise NotImplementedError
+
+
+class Short(Recorder):
+    def sample(self, n, random_state=None):
+        return super().sample(n - 3)
 
 
 class Three(Teacher):
@@ -278,7 +311,9 @@ class Three(Teacher):
         ({"student": "net"}, "`student` must be a regressor, a classifier or None"),
         ({"student": LogisticRegression(), "target": "log-odds"}, "`target` must be"),
         ({"target": "label"}, "`target` must be"),
-        ({"sampler": "munge"}, "`sampler` must have the methods fit and sample"),
+        ({"sampler": "munge"}, "`sampler` must be an estimator with the methods fit and sample"),
+        ({"sampler": Unclonable()}, "`sampler` must be an estimator with the methods"),
+        ({"sampler": Short()}, "`sampler` must draw as many rows as it is asked for, 100, got 97"),
         ({"sizes": (200, 100)}, "`sizes` must be increasing"),
         ({"sizes": ()}, "`sizes` must be increasing"),
         ({"sizes": 1}, "`sizes` must be a whole number of at least 2"),

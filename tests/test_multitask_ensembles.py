@@ -1,10 +1,13 @@
 """Selection for several tasks: alone at one end, one ensemble for all at the other."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from bnmtl.ensembles import EnsembleSelector, MultitaskEnsembleSelector, PredictionStore
-from bnmtl.errors import InputError, InputWarning
+from bnmtl.ensembles import EnsembleSelector, MultitaskEnsembleSelector, PredictionStore, multitask
+from bnmtl.ensembles.entries import SCALE
+from bnmtl.ensembles.selector import distinct_models
+from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 
 pytestmark = pytest.mark.beside_kernels
@@ -41,6 +44,52 @@ def test_share_1_selects_one_ensemble_for_all():
     weights = MultitaskEnsembleSelector(1.0, **SMALL).fit(store_of()).weights_
     assert weights["task0"].equals(weights["task1"].rename("task0"))
     assert weights["task0"].equals(weights["task2"].rename("task0"))
+
+
+def tied_stores(n_tasks):
+    """Stores with few different probabilities, so that most steps are ties."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = rng.integers(12, 24)
+        y = np.tile(np.arange(n) % 2, n_tasks)
+        p = 0.4 + 0.2 * y + rng.choice([-0.3, -0.2, 0, 0.2, 0.3], size=(8, len(y)))
+        tasks = np.repeat([f"task{at}" for at in range(n_tasks)], n)
+        yield PredictionStore(np.clip(p, 0.1, 0.9).round(1), y, tasks=tasks)
+
+
+TIED = {"initial": 0, "bags": 1, "bag_fraction": 1.0, "max_steps": 12}
+
+
+@pytest.mark.filterwarnings("ignore:.*no model that beats the base rate")
+@pytest.mark.parametrize("metric", ["accuracy", "f_score", "average_precision"])
+def test_share_1_selects_one_ensemble_among_ties(metric):
+    for store in tied_stores(6):
+        weights = MultitaskEnsembleSelector(1.0, metric, **TIED).fit(store).weights_.to_numpy()
+        assert (weights == weights[:, :1]).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*no model that beats the base rate")
+@pytest.mark.parametrize("metric", ["accuracy", "f_score", "roc_area"])
+def test_share_0_breaks_ties_as_each_task_alone(metric):
+    for store in tied_stores(3):
+        found = MultitaskEnsembleSelector(0, metric, **TIED).fit(store).weights_
+        for task in found:
+            alone = EnsembleSelector(metric, **TIED).fit(store.of_task(task)).weights_
+            assert found[task].to_numpy() == pytest.approx(alone.to_numpy())
+
+
+def test_weights_of_cases_do_not_change_the_weights_of_tasks_in_ties():
+    store, weights = store_of(), np.repeat([1.0, 20.0, 3.0], [40, 30, 50])
+    cases = store.parts["hillclimb"]
+    weighted = PredictionStore(store.predictions(), cases.y, weights=weights, tasks=cases.tasks)
+    _, models = distinct_models(weighted)
+    tasks = multitask._Tasks.of(weighted, "accuracy", models)
+    library, p = tasks.library(models, "task0", 0.6), models[0] / SCALE
+    losses = [
+        prediction.cross_entropy(cases.y[at], p[at])
+        for at in (cases.tasks == task for task in ("task0", "task1", "task2"))
+    ]
+    assert -library.truth.of(p) == pytest.approx(np.dot([0.6, 0.2, 0.2], losses))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -104,6 +153,9 @@ def test_cases_are_predicted_by_the_ensemble_of_their_task():
         assert p[at, 1] == pytest.approx(found.weights_[task] @ store.predictions()[:, at])
     entries = dict(zip(store.names, store.predictions().astype(float), strict=True))
     assert found.predict_proba(entries, tasks) == pytest.approx(p)
+    assert found.predict_proba(pd.DataFrame(entries), tasks) == pytest.approx(p)
+    with pytest.raises(InputTypeError, match="`part` must be a part of the store or a mapping"):
+        found.predict_proba(store.predictions(), tasks)
     with pytest.raises(InputError, match="`tasks` must be given"):
         found.predict_proba(entries)
     with pytest.raises(InputError, match="must be tasks of the store.*got 'task9'"):

@@ -75,6 +75,12 @@ def test_one_bag_without_another_part_is_one_panel():
     assert axes.lines[0].get_alpha() > selector_alpha(4)
 
 
+def test_members_are_marked_by_whole_numbers():
+    figure = plotting.trajectory(selector(initial=0, max_steps=3))
+    for axes in figure.axes:
+        assert [tick % 1 for tick in axes.get_xticks()] == [0] * len(axes.get_xticks())
+
+
 def selector_alpha(bags):
     return plotting.trajectory(selector(bags=bags)).axes[0].lines[0].get_alpha()
 
@@ -144,6 +150,12 @@ def test_points_of_tables_are_means_with_standard_errors(draw, size, values):
     assert_readable(figure)
 
 
+def test_a_baseline_of_one_size_is_visible():
+    table = trials("size", [100])
+    lines = plotting.hillclimb_sizes(table).axes[0].lines
+    assert [line.get_marker() for line in lines] == ["o", "s", "_"]
+
+
 def test_bars_are_weights_of_families_with_numbers_of_models():
     fitted = selector()
     (axes,) = plotting.weights(fitted).axes
@@ -174,6 +186,8 @@ def test_many_families_are_one_bar():
     assert texts(axes.figure)[-1].endswith(f", {n_chosen - 2} of 22")
     mean = mean_of_all(store(n_models=600, families=["trees", *["SVM"] * 599]))
     assert texts(plotting.weights(mean)) == ["100 %, 599 of 599", "< 1 %, 1 of 1"]
+    mean = mean_of_all(store(n_models=200, families=["trees", *["SVM"] * 199]))
+    assert texts(plotting.weights(mean))[-1] == "< 1 %, 1 of 1"
 
 
 def test_pictures_are_the_same_on_every_run():
@@ -216,6 +230,11 @@ TABLE = trials("share", [0.1, 1.0]).assign(size=10)
             lambda: plotting.hillclimb_sizes(TABLE.drop(columns="value")),
             ValueError,
             "`table` must be a DataFrame with columns `method`, `size`, .*; 'value' is missing",
+        ),
+        (
+            lambda: plotting.hillclimb_sizes(TABLE.replace({"method": {"with bags": None}})),
+            ValueError,
+            "`table`: column `method` must name a method in every row; drop the rows that lack",
         ),
         (lambda: plotting.hillclimb_sizes(TABLE, by="x"), ValueError, "`by` must be a column of"),
         (lambda: plotting.hillclimb_sizes(TABLE, ylabel=1), TypeError, "`ylabel` must be a text"),

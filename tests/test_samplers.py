@@ -49,7 +49,7 @@ def sampler_of(kind, frame, **options):
         "naive Bayes": NaiveBayesSampler,
         "marginal": MarginalSampler,
     }[kind](**options)
-    return sampler.fit(frame, np.arange(len(frame)) % 2)
+    return sampler.fit(frame, np.arange(60 if frame is None else len(frame)) % 2)
 
 
 ALL = ("munge", "network", "naive Bayes", "marginal")
@@ -311,6 +311,16 @@ def test_a_state_that_a_task_lacks_comes_from_the_others():
     assert (pseudo[7]["x"] == 2).mean() < 0.1
 
 
+def test_tasks_with_different_categories_get_those_of_all():
+    grades = pd.Series(["low", "high"] * 20)
+    first, second = ["low", "high"], ["low", "mid", "high"]
+    more = grades.where(grades.index > 9, "mid")
+    a, b = pd.Categorical(grades, first), pd.Categorical(more, second)
+    tasks = {name: pd.DataFrame({"g": c, "x": [0, 1] * 20}) for name, c in (("a", a), ("b", b))}
+    for frame in NetworkSampler().fit(tasks).sample(50, random_state=0).values():
+        assert frame["g"].cat.categories.tolist() == ["low", "high", "mid"]
+
+
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("n", [0, 2.5, "many"])
 def test_a_wrong_number_of_rows(kind, n):
@@ -329,6 +339,8 @@ def test_a_wrong_number_of_rows(kind, n):
         (pd.DataFrame({"a": pd.to_datetime(["2020", "2021"])}), "must hold numbers, text"),
         (np.array([["x"], ["y"]]), "an array of numbers"),
         (np.zeros(3), "two dimensions"),
+        (None, "`X` must be a DataFrame, or an array"),
+        (pd.DataFrame({"a": [[1], [2]]}), "column `a` must hold values that can be compared"),
     ],
 )
 def test_rows_that_are_not_taken(kind, rows, message):

@@ -30,7 +30,8 @@ class NetworkSampler(BaseEstimator):
     discretized for learning, except whole numbers of at most `bins` or 10 different values, which
     are states. A drawn state becomes the cell of a random case
     with this state, so numbers come from the observed numbers of a bin, and types of columns and
-    categories are kept. If no case of a task has the state, the cell comes from another task.
+    categories are kept. If no case of a task has the state, the cell comes from another task. So
+    where a column has different categories, or types, in several tasks, it gets those of all.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ class _Pool(NamedTuple):
                 has_state = together == code
                 in_task = has_state & (task_of == number)
                 rows[task][state] = np.flatnonzero(in_task if in_task.any() else has_state)
-        return cls(cells[0] if len(cells) == 1 else pd.concat(cells), rows)
+        return cls(_together(cells), rows)
 
     def drawn(self, task, states, uniform):
         """A cell for each drawn state, chosen by a number from 0 to 1."""
@@ -185,6 +186,16 @@ class _Pool(NamedTuple):
             if chosen.any():
                 places[chosen] = rows[(uniform[chosen] * len(rows)).astype(int)]
         return self.cells.iloc[places].reset_index(drop=True)
+
+
+def _together(columns):
+    """The cells of several columns; categorical ones have the categories of all."""
+    if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
+        categories = dict.fromkeys(value for one in columns for value in one.cat.categories)
+        if any(len(one.cat.categories) < len(categories) for one in columns):
+            dtype = pd.CategoricalDtype(list(categories))
+            columns = [column.astype(dtype) for column in columns]
+    return pd.concat(columns)
 
 
 def _discretized(frames, bins):

@@ -17,10 +17,11 @@ from bnmtl.ensembles.selector import (
     weights_of,
 )
 from bnmtl.ensembles.store import HILLCLIMB
-from bnmtl.errors import InputError, check_number, warn
+from bnmtl.errors import InputError, InputTypeError, check_number, warn
 from bnmtl.metrics.prediction import cross_entropy
 from bnmtl.progress import Reporter
 from bnmtl.seeding import seed_of
+from bnmtl.wording import type_of
 
 # Shares that are tried for "cv"; the smallest wins ties.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -201,14 +202,17 @@ n_jobs, progress
         if isinstance(part, str):
             entries = self.store_.predictions(part).astype(float)
             part = dict(zip(self.store_.names, entries, strict=True))
-        numbers = {len(values) for values in part.values()} - {len(tasks)}
+        elif not isinstance(part, dict | pd.DataFrame):
+            rule = "must be a part of the store or a mapping of models to predictions"
+            raise InputTypeError("part", rule, type_of(part))
+        numbers = {len(part[name]) for name in part} - {len(tasks)}
         if numbers:
             rule = "must be one task per case, {n}"
             raise InputError("tasks", rule, len(tasks), n=min(numbers))
         found = np.empty((len(tasks), len(self.classes_)))
         for task in sorted(set(tasks)):
             at = tasks == task
-            rows = {name: np.asarray(values)[at] for name, values in part.items()}
+            rows = {name: np.asarray(part[name])[at] for name in part}
             found[at] = self.ensembles_[task].predict_proba(rows)
         return found
 
@@ -273,7 +277,8 @@ class _Tasks:
     def library(self, models, task, share):
         """The library from which the ensemble of one task is selected."""
         shares = {one: share / len(self.teachers) for one in self.teachers}
-        shares[task] = shares.get(task, 0.0) + 1 - sum(shares.values())
+        # Not 1 minus their sum, which is rounded: with share 1 all tasks have the same library.
+        shares[task] = shares.get(task, 0.0) + (1 - share if self.teachers else 1.0)
         shares = {one: weight for one, weight in shares.items() if weight > 0}
         names = sorted(shares)
         used = np.sort(np.concatenate([self.cases[one] for one in names]))
@@ -284,8 +289,11 @@ class _Tasks:
             tuple(np.searchsorted(used, self.cases[one]) for one in names),
         )
         truth = self.truth.at(used)
-        weights = np.ones(len(used)) if truth.weights is None else truth.weights.copy()
-        for one in names:
-            inside = np.searchsorted(used, self.cases[one])
-            weights[inside] *= shares[one] / len(inside)
+        weights = truth.weights
+        # With those of a single task, ties are decided as for the task alone, to the last bit.
+        if len(names) > 1:
+            weights = np.ones(len(used)) if weights is None else weights.copy()
+            for one in names:
+                inside = np.searchsorted(used, self.cases[one])
+                weights[inside] *= shares[one] / weights[inside].sum()
         return Library.of(models[:, used], judge, truth.y, weights)

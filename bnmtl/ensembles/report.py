@@ -68,7 +68,7 @@ class SelectionReport:
 
 
 def _percent(weight):
-    return f"{weight:.0%}" if weight >= 0.005 else "below 1%"
+    return f"{weight:.0%}" if weight > 0.005 else "below 1%"
 
 
 def families_of(selector):

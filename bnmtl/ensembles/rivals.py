@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
-from sklearn.model_selection import StratifiedKFold
 
 from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, whole_numbers
+from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.selector import EnsembleSelector, check_store, mean_prediction
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import checked_weights
-from bnmtl.seeding import seed_of
+from bnmtl.seeding import check_seed, seed_of
 
 # Exponents of the likelihood that are tried for tempered averaging.
 TEMPERATURES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
@@ -83,6 +83,7 @@ def model_averaging(store, prior=None, temperature=1.0, random_state=None):
     [0.75, 0.25]
     """
     check_store(store)
+    check_seed(random_state)
     cases = store.part(HILLCLIMB, labels=True)
     if prior is not None:
         prior = checked_weights(prior, store.n_models, "model", "prior")
@@ -106,9 +107,9 @@ def _posterior(log_prior, log_likelihood, temperature):
 
 def _best_temperature(models, y, weights, logs, log_prior, seed):
     """The temperature with the smallest loss on folds; the first among ties."""
-    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
+    folds = stratified_folds("store", y, _N_FOLDS, seed, "give a number for `temperature`")
     losses = np.zeros(len(TEMPERATURES))
-    for train, test in folds.split(y, y):
+    for train, test in folds:
         likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())
         for number, temperature in enumerate(TEMPERATURES):
             shares = _posterior(log_prior, likelihood, temperature)

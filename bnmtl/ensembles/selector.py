@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import SCALE, entered, whole_numbers
+from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.report import SelectionReport
@@ -186,8 +186,8 @@ class EnsembleSelector(BaseEstimator):
         self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
         if self.prune != "sweep":
             return
-        folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
-        splits = list(folds.split(library.truth.y, library.truth.y))
+        remedies = "give a number for `prune`"
+        splits = stratified_folds("store", library.truth.y, _N_FOLDS, seed, remedies)
         scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
         for at, (train, test) in enumerate(splits):
             part, rest = library.at(train), library.at(test)

@@ -6,11 +6,12 @@ from scipy.optimize import nnls
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import checked_classes, checked_predictions, coded
+from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
@@ -35,8 +36,8 @@ class Stacking(ClassifierMixin, BaseEstimator):
         Whether the regression of a class uses the probabilities of that class or of all classes.
         Only with "linear".
     cv : int, default=5
-        Number of folds in which the models predict cases that they were not fitted to. Afterwards
-        they are fitted to all cases.
+        Number of folds in which the models predict cases that they were not fitted to; fewer if a
+        class has fewer cases. Afterwards they are fitted to all cases. Not used with a store.
     holdout : float, default=None
         In place of folds, the share of the cases that is held out once; the models are not fitted
         again (blending).
@@ -121,6 +122,9 @@ class Stacking(ClassifierMixin, BaseEstimator):
         if self.estimators is not None:
             rule = "must be None with a store, which has the predictions of its models"
             raise InputError("estimators", rule)
+        if self.holdout is not None:
+            rule = "must be None with a store, whose models are already fitted to other cases"
+            raise InputError("holdout", rule, self.holdout)
         cases = store.part(HILLCLIMB, labels=True)
         self.classes_, self.estimators_, self.store_ = store.classes, [], store
         self._combine(store.predictions(), cases.y, cases.weights, seed)
@@ -129,15 +133,14 @@ class Stacking(ClassifierMixin, BaseEstimator):
         models = _models_of(self.estimators)
         self.classes_ = checked_classes(y)
         codes = coded("y", y, self.classes_)
-        everything = np.arange(len(codes))
+        if len(codes) != len(X):
+            raise InputError("y", "must be one value per row of {X}, {n}", len(codes), n=len(X))
         if self.holdout is None:
             check_whole("cv", self.cv, least=2)
-            folds = StratifiedKFold(self.cv, shuffle=True, random_state=seed % 2**32)
-            splits = list(folds.split(codes, codes))
+            splits = stratified_folds("y", codes, self.cv, seed, "add cases")
         else:
             check_number("holdout", self.holdout, above=0, below=1)
-            options = {"test_size": self.holdout, "random_state": seed % 2**32}
-            splits = [train_test_split(everything, stratify=codes, **options)]
+            splits = [_held_out(codes, self.holdout, seed)]
         parallel = Parallel(self.n_jobs)
         calls = [(model, train, test) for train, test in splits for model in models]
         found = parallel(delayed(_predicted)(m, X, y, a, b, self.classes_) for m, a, b in calls)
@@ -155,7 +158,8 @@ class Stacking(ClassifierMixin, BaseEstimator):
         if self.method == "linear":
             self.coef_ = _linear(_by_class(entries), y, weights, self.columns)
             return
-        folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
+        remedies = ("add cases", 'take the {method} "linear"')
+        folds = stratified_folds("y", y, _N_FOLDS, seed, remedies)
         model, grid = LogisticRegression(max_iter=1000), {"C": _INVERSE_RIDGES}
         search = GridSearchCV(model, grid, cv=folds, scoring="neg_log_loss")
         self._logistic = search.fit(_log_odds(entries), y, sample_weight=weights)
@@ -215,8 +219,22 @@ def blending(estimators, X, y, method="linear", share=0.2, random_state=None, n_
     TypeError, ValueError
         As in `Stacking`.
     """
+    check_number("share", share, above=0, below=1)
     options = {"holdout": share, "random_state": random_state, "n_jobs": n_jobs}
     return Stacking(estimators, method, **options).fit(X, y)
+
+
+def _held_out(codes, share, seed):
+    """Positions of the cases that models are fitted to, and of those held out."""
+    options = {"test_size": share, "random_state": seed % 2**32, "stratify": codes}
+    try:
+        return train_test_split(np.arange(len(codes)), **options)
+    except ValueError:
+        counts = np.bincount(codes)
+        rule = "must leave cases of each class on both sides"
+        found = "of {n} cases the rarest class has {least}"
+        detail = {"found": found, "n": len(codes), "least": counts.min()}
+        raise InputError("holdout", rule, share, remedies="add cases", **detail) from None
 
 
 def _models_of(estimators):

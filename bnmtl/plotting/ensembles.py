@@ -78,6 +78,7 @@ def trajectory(selector):
         _draw_levels(axes, selector, part)
         axes.set_title(_PARTS.get(part, shorten(part)), fontsize=9, color=INK, **as_it_is(part))
         axes.set_xlabel("members", fontsize=8, color=INK)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.tick_params(labelsize=8)
         axes.ticklabel_format(axis="y", useOffset=False)
         axes.spines[["top", "right"]].set_visible(False)
@@ -330,7 +331,7 @@ def _with_the_rest_together(families, most):
 
 
 def _share(weight):
-    return f"{100 * weight:.0f} %" if weight == 0 or weight >= 0.005 else "< 1 %"
+    return f"{100 * weight:.0f} %" if weight == 0 or weight > 0.005 else "< 1 %"
 
 
 def _check_selector(selector, kinds, argument="selector"):

@@ -90,6 +90,9 @@ def check_lines(table, size, by, source, argument="table"):
             rule, remedy = "must hold a number in every row", "drop the rows that lack one"
             given = Bare(table[column].dtype)
             raise InputError(argument, rule, given, remedies=remedy, column=column)
+    if table["method"].isna().any():
+        rule, remedy = "must name a method in every row", "drop the rows that lack one"
+        raise InputError(argument, rule, remedies=remedy, column="method")
     if by is not None and (not isinstance(by, str) or by not in table):
         rule = f"must be a column of {{{argument}}}, one of {{columns}}"
         raise InputError("by", rule, by, columns=list(table))
@@ -162,6 +165,8 @@ def _draw_methods(axes, table, size, styles):
         if values.empty:
             continue
         style = {"color": color, "linewidth": 1.2, "markersize": 4}
+        # A line through a single point is not visible.
+        marker = marker or ("_" if len(values) == 1 else "")
         axes.plot(values.index, values["mean"], line, marker=marker, label=name, **style)
         if has_bars:
             # A single row has no standard error.

@@ -48,7 +48,11 @@ class Column(NamedTuple):
         if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_string_dtype(dtype)):
             rule, remedies = "must hold numbers, text, booleans or categories", "convert it"
             raise InputTypeError("X", rule, str(dtype), remedies=remedies, column=name)
-        codes, values = pd.factorize(series.array)
+        try:
+            codes, values = pd.factorize(series.array)
+        except TypeError:
+            rule, found = "must hold values that can be compared", "some cannot be hashed"
+            raise InputTypeError("X", rule, found=found, remedies="drop it", column=name) from None
         return cls(name, False, codes, dtype, pd.Series(values, dtype=dtype).array)
 
     def restored(self, cells):

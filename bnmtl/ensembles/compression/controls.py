@@ -131,9 +131,9 @@ class MarginalSampler(BaseEstimator):
         -------
         MarginalSampler
         """
+        self.n_rows_ = len(read_columns(X)[0].cells)
         # One class of all cases.
-        self.n_rows_ = len(X)
-        self._sampler = NaiveBayesSampler().fit(X, np.zeros(len(X)))
+        self._sampler = NaiveBayesSampler().fit(X, np.zeros(self.n_rows_))
         return self
 
     def sample(self, n, random_state=None):
