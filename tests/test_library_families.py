@@ -159,6 +159,29 @@ def test_kinds_of_columns():
     assert columns.sizes.tolist() == [2, 0, 2, 2, 2, 0] and columns.n_numbers == 10
 
 
+@pytest.mark.parametrize(
+    ("cells", "labels", "new"),
+    [
+        (pd.Categorical([2, 10, None, 2]), ("10", "2"), [2.0, 10.0, np.nan, 2.0]),
+        (pd.Categorical([2, "2", 10, "x"]), ("10", "2", "x"), ["2", 2, 10, "x"]),
+        (pd.Series([2, "2", None, "x"], dtype=object), ("2", "x"), [2.0, 2, np.nan, "x"]),
+        (pd.to_datetime(["2020-03-01", "2021-03-01", None, "2020-03-01"]), None, None),
+        (pd.Categorical(pd.to_datetime(["2020-03-01", "2021-03-01", None])), None, None),
+        (pd.to_timedelta([3, 1, None, 3], unit="h"), None, None),
+    ],
+)
+def test_no_category_is_taken_for_a_missing_cell(cells, labels, new):
+    frame = pd.DataFrame({"x": cells})
+    columns = Columns.of(frame)
+    found = columns.matrix(frame)
+    assert np.isnan(found[:, 0]).tolist() == frame["x"].isna().tolist()
+    assert len(columns.categories["x"]) == frame["x"].dropna().astype(str).nunique()
+    if labels is not None:
+        assert columns.categories["x"] == labels
+        new = pd.DataFrame({"x": pd.Series(new)})
+        np.testing.assert_array_equal(columns.matrix(new), found)
+
+
 def test_mistakes_of_columns():
     columns = Columns.of(pd.DataFrame({"a": [1.0], "b": ["x"]}))
     for frame, message in (

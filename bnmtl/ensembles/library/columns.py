@@ -76,20 +76,21 @@ def _categories(column):
     if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
         return None
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = tuple(map(str, column.cat.categories))
+        labels = tuple(dict.fromkeys(map(str, column.cat.categories)))
         return labels if column.cat.ordered else tuple(sorted(labels))
     present = column.dropna()
     if present.map(lambda value: isinstance(value, int | float | np.number)).all():
-        is_number = len(present) and not present.map(lambda value: isinstance(value, bool)).any()
-        return None if is_number else tuple(sorted(map(str, present.unique())))
-    return tuple(sorted(map(str, present.unique())))
+        if len(present) and not present.map(lambda value: isinstance(value, bool)).any():
+            return None
+    return tuple(sorted(set(map(str, present.unique()))))
 
 
 def _numbers(name, column, known, argument):
     """A column as floats, with NaN for missing cells and unknown categories."""
     if known is not None:
         places = {label: float(at) for at, label in enumerate(known)}
-        numbers = [places.get(str(value), np.nan) for value in column.to_numpy()]
+        # As objects, because dates in an array, and whole numbers beside gaps, have other texts.
+        numbers = [places.get(_text(value, places), np.nan) for value in column.astype(object)]
         return np.where(column.isna(), np.nan, np.array(numbers, float))  # "None" may be a category
     try:
         numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
@@ -99,6 +100,13 @@ def _numbers(name, column, known, argument):
     if np.isinf(numbers).any():
         raise InputError(argument, "must be finite", column=name)
     return numbers
+
+
+def _text(value, known):
+    """A cell as one of the known texts, if it can be."""
+    if isinstance(value, float) and value.is_integer() and str(value) not in known:
+        return str(int(value))
+    return str(value)
 
 
 def preparation(form, columns, takes_missing=False):
