@@ -48,7 +48,8 @@ class EnsembleSelector(BaseEstimator):
         Share of the models in each bag, above 0.
     prune : float or "sweep", default=1.0
         Share of the models, the best by their own scores, that may be selected at all. "sweep"
-        chooses from 1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1 and 0.05 by five folds over the cases.
+        chooses from 1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1 and 0.05 by five folds over the cases,
+        or fewer if a class has fewer cases.
     max_steps : int, default=200
         Number of steps in each bag.
     patience : int, default=None
@@ -186,8 +187,14 @@ class EnsembleSelector(BaseEstimator):
         self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
         if self.prune != "sweep":
             return
-        folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
-        splits = list(folds.split(library.truth.y, library.truth.y))
+        y = library.truth.y
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        if smallest < 2:
+            rule = "must be a number if there is only one case of a class"
+            raise InputError("prune", rule, self.prune)
+        n_folds = min(_N_FOLDS, smallest)
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed % 2**32)
+        splits = list(folds.split(y, y))
         scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
         for at, (train, test) in enumerate(splits):
             part, rest = library.at(train), library.at(test)

@@ -151,6 +151,10 @@ class Bins(TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Find the limits of the bins."""
         self.edges_ = None
+        # `discretize` does not bin whole numbers, so one half is added unless they become whole.
+        shifted = X + 0.5
+        is_whole = np.isnan(X) | (shifted == np.rint(shifted))
+        self.shifts_ = np.where(is_whole.all(axis=0), 0.0, 0.5)
         frame = self._numeric(X)
         # A column that is always missing has no limits.
         self.kept_ = [name for name in frame if frame[name].notna().any()]
@@ -173,10 +177,10 @@ class Bins(TransformerMixin, BaseEstimator):
         return pd.DataFrame(found)
 
     def _numeric(self, X):
-        """The numeric columns; one half more makes `discretize` bin whole numbers, too."""
+        """The numeric columns, shifted."""
         places = [at for at, (_, known) in enumerate(self.categories) if known is None]
         names = [self.categories[at][0] for at in places]
-        return pd.DataFrame(X[:, places] + 0.5, columns=names)
+        return pd.DataFrame((X + self.shifts_)[:, places], columns=names)
 
 
 class AsFrame:

@@ -5,6 +5,7 @@
 be trained.
 """
 
+import csv
 import json
 from dataclasses import asdict, dataclass, field, replace
 
@@ -90,7 +91,9 @@ def rows_as_bytes(columns, X, y, classes, label):
     """The contents of a file of rows: all columns, and the labels last."""
     frame = AsFrame(columns).transform(X)
     frame[label] = classes[y]
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    # Text is quoted, because it may have any line break.
+    options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
+    return frame.to_csv(index=False, **options).encode()
 
 
 def training_rows(store):
@@ -117,7 +120,8 @@ def _read_rows(path, store):
             # To the last bit, as older versions of pandas do not read them.
             frame[column] = frame[column].to_numpy().astype(float)
     labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
-    return frame[list(record.columns)], store.classes[frame[record.label].map(labels).to_numpy()]
+    codes = frame[record.label].fillna("").map(labels)
+    return frame[list(record.columns)], store.classes[codes.to_numpy()]
 
 
 def read_skipped(folder):
@@ -129,4 +133,9 @@ def read_skipped(folder):
 
 def write_skipped(folder, skipped):
     """Write the models that could not be trained, and why."""
-    write_whole(folder / SKIPPED, skipped.to_csv(index=False, lineterminator="\n").encode())
+    write_whole(folder / SKIPPED, skipped_as_bytes(skipped))
+
+
+def skipped_as_bytes(skipped):
+    """The contents of `skipped.csv`."""
+    return skipped.to_csv(index=False, lineterminator="\n").encode()
