@@ -200,7 +200,8 @@ def replacing_folder(path, force, is_earlier):
     path = Path(os.path.realpath(path))
     is_empty = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     if not is_empty and not (force and is_earlier(path)):
-        remedies = ("choose another one", "set {force=True} to replace it")[: 1 if force else 2]
+        replaceable = not force and is_earlier(path)
+        remedies = ("choose another one", "set {force=True} to replace it")[: 1 + replaceable]
         rule = "must be a new or empty folder"
         raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
     _check_writable(path)

@@ -9,7 +9,9 @@ import sys
 import time
 import tracemalloc
 import warnings
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import library_classifiers
 import numpy as np
@@ -375,6 +377,16 @@ def test_skipped_models_are_tried_again_only_under_other_limits(troubled, monkey
     assert set(counts.values()) == {2}
 
 
+def test_what_took_too_long_does_not_count():
+    """Also if it has ended when it is looked at."""
+    future = Future()
+    future.set_result("result")
+    worker = SimpleNamespace(task="task", future=future, seconds=0.3)
+    failed = workers.Done("task", None, "it took more than 0.1 seconds", 0.1)
+    assert workers._finished(worker, 0.1) == failed
+    assert workers._finished(worker, 1) == workers.Done("task", "result", None, 0.3)
+
+
 def test_nothing_that_can_be_trained(in_this_process, tmp_path):
     X, y = numeric_frame(30)
     settings = [("a", Troubled("fails", str(tmp_path))), ("b", Troubled("fails", str(tmp_path)))]
@@ -533,6 +545,11 @@ def test_saved_rows_are_those_that_were_given(in_this_process, tmp_path):
     assert first.X.tobytes() == again.X.tobytes() and labels.tolist() == y.tolist()
     assert again.digest() == store.library.digest
     assert np.isnan(first.X).sum() == 3
+    content = (tmp_path / "store/rows.csv").read_bytes()
+    for damaged in (b"", content[:100], content.replace(b"grade", b"great"), b"\xff" + content):
+        (tmp_path / "store/rows.csv").write_bytes(damaged)
+        with pytest.raises(InputError, match="rows.csv` must be as it was written; it is damaged"):
+            training_rows(store)
 
 
 X, Y = numeric_frame(30)

@@ -79,9 +79,10 @@ def _categories(column):
         labels = tuple(dict.fromkeys(map(str, column.cat.categories)))
         return labels if column.cat.ordered else tuple(sorted(labels))
     present = column.dropna()
-    if present.map(lambda value: isinstance(value, int | float | np.number)).all():
-        if len(present) and not present.map(lambda value: isinstance(value, bool)).any():
-            return None
+    kinds = set(map(type, present))
+    are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
+    if kinds and are_numbers and bool not in kinds:
+        return None
     return tuple(sorted(set(map(str, present.unique()))))
 
 

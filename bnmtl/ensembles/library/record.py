@@ -106,9 +106,18 @@ def training_rows(store):
     """
     if store.library is None or store.path is None or not (store.path / ROWS).is_file():
         return None
-    X, y = _read_rows(store.path / ROWS, store)
+    X, y = _checked_rows(store.path / ROWS, store)
     given = store.path / HILLCLIMB
-    return X, y, _read_rows(given, store) if given.is_file() else None
+    return X, y, _checked_rows(given, store) if given.is_file() else None
+
+
+def _checked_rows(path, store):
+    """The features and labels of a file of rows, or an error if it is damaged."""
+    try:
+        return _read_rows(path, store)
+    except (ValueError, KeyError, IndexError):
+        rule, remedies = "must be as it was written", "build the library again"
+        raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=path) from None
 
 
 def _read_rows(path, store):
