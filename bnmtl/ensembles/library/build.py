@@ -88,7 +88,8 @@ def build_library(
         Bytes of data that all processes together may have; a fit that needs more than its share is
         skipped. Only on Linux.
     keep_models : bool, default=False
-        Whether to keep the trained models in the folder, for `load_model`.
+        Whether to keep the trained models in the folder, for `load_model`. Must be so from the
+        first call for the folder.
     n_jobs : int, default=None
         Number of processes; None is 1, -1 is all cores. Only the order of the models may depend on
         it.
