@@ -223,6 +223,19 @@ def test_pruning_keeps_the_best_models():
     assert fixed.weights_.equals(swept.weights_)
 
 
+def test_a_sweep_has_cases_of_every_class_in_each_fold():
+    few = {"prune": "sweep", "bags": 2, "max_steps": 3, "random_state": 0}
+    predictions = np.random.default_rng(0).uniform(size=(6, 12))
+    for y in ([1] * 3 + [0] * 9, [1] * 6 + [0] * 6, [1] * 2 + [0] * 10):
+        selector = EnsembleSelector("roc_area", **few).fit(PredictionStore(predictions, y))
+        assert selector.prune_scores_.between(0, 1).all()
+    small = PredictionStore(predictions[:, :5], [1, 1, 0, 0, 0])
+    assert EnsembleSelector(**few).fit(small).prune_ > 0
+    once = PredictionStore(predictions[:, :5], [1, 0, 0, 0, 0])
+    with pytest.raises(InputError, match="`prune` must be a number if there is only one case of a"):
+        EnsembleSelector(**few).fit(once)
+
+
 def test_another_part_is_monitored():
     rng = np.random.default_rng(0)
     y = {"hillclimb": rng.integers(2, size=50), "test": rng.integers(2, size=80)}
@@ -278,6 +291,8 @@ def test_progress_counts_bags():
         ({"replacement": "no"}, InputTypeError, "`replacement` must be True or False"),
         ({"n_jobs": 1.5}, InputError, "`n_jobs` must be"),
         ({"n_jobs": 0}, InputError, "`n_jobs` must not be 0"),
+        ({"metric": np.multiply}, InputTypeError, "one number; `multiply` returned a ndarray"),
+        ({"metric": lambda y, p: np.nan}, InputError, "finite numbers; `<lambda>` returned nan"),
     ],
 )
 def test_mistakes(options, kind, text):

@@ -9,7 +9,9 @@ import sys
 import time
 import tracemalloc
 import warnings
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import library_classifiers
 import numpy as np
@@ -352,8 +354,8 @@ def test_models_in_trouble_are_skipped_and_recorded(troubled):
     for kind in TROUBLE:
         (process,) = map(int, (place / kind).read_text().split())  # trained once
         assert not alive(process), kind
-    reopened = PredictionStore.open(store.path).skipped
-    pd.testing.assert_frame_equal(reopened, store.skipped, check_dtype=False)
+    for other in (PredictionStore.open(store.path), store.save(place / "copy")):
+        pd.testing.assert_frame_equal(other.skipped, store.skipped, check_dtype=False)
 
 
 @linux
@@ -373,6 +375,16 @@ def test_skipped_models_are_tried_again_only_under_other_limits(troubled, monkey
     assert not len(PredictionStore.open(store.path).skipped)
     counts = {kind: len((place / kind).read_text().split()) for kind in TROUBLE}
     assert set(counts.values()) == {2}
+
+
+def test_what_took_too_long_does_not_count():
+    """Also if it has ended when it is looked at."""
+    future = Future()
+    future.set_result("result")
+    worker = SimpleNamespace(task="task", future=future, seconds=0.3)
+    failed = workers.Done("task", None, "it took more than 0.1 seconds", 0.1)
+    assert workers._finished(worker, 0.1) == failed
+    assert workers._finished(worker, 1) == workers.Done("task", "result", None, 0.3)
 
 
 def test_nothing_that_can_be_trained(in_this_process, tmp_path):
@@ -442,7 +454,7 @@ def test_files_are_not_held_open(monkeypatch, tmp_path):
 # Rows
 
 
-@pytest.mark.parametrize("share", [0.25, 15, np.int64(15)])
+@pytest.mark.parametrize("share", [0.25, 15, np.int64(15), np.float32(0.25)])
 def test_a_share_of_the_rows_is_held_out(share):
     X, y = numeric_frame(60)
     cases = Rows(X, y, share, None).cases(None, 3)
@@ -456,6 +468,14 @@ def test_a_share_of_the_rows_is_held_out(share):
     again, other = (Rows(X, y, share, None).cases(None, seed) for seed in (3, 5))
     np.testing.assert_array_equal(again.X, cases.X)
     assert (other.X != cases.X).any()
+
+
+def test_numbers_of_numpy_are_numbers(in_this_process, tmp_path):
+    X, y = numeric_frame(60)
+    options = {"hillclimb": np.int64(15), "random_state": np.int64(2), "out": tmp_path / "store"}
+    first = build_library(X, y, RIDGES, **options)
+    again = build_library(X, y, RIDGES, hillclimb=15, random_state=2, out=tmp_path / "store")
+    same(first, again)
 
 
 def test_given_cases_of_hill_climbing(in_this_process, tmp_path):
@@ -473,9 +493,9 @@ def test_given_cases_of_hill_climbing(in_this_process, tmp_path):
     rows, labels = training_rows(store)[2]
     pd.testing.assert_frame_equal(rows, pair[0][["a", "b", "c"]])
     assert labels.tolist() == pair[1].tolist()
-    weights = pd.Series(0.25, store.names)
+    weights = pd.Series(1.0, store.names)
     ensemble = LibraryEnsemble(store, weights).fit(X, y, hillclimb=pair)
-    expected = weights.to_numpy() @ store.predictions("test").astype(float)
+    expected = store.predictions("test").astype(float).mean(axis=0)
     np.testing.assert_allclose(ensemble.predict_proba(X[:9])[:, 1], expected, atol=1e-12)
     with pytest.raises(InputError, match="`hillclimb` must be the cases of hill climbing that the"):
         LibraryEnsemble(store, weights).fit(X, y)
@@ -491,6 +511,7 @@ def test_given_cases_of_hill_climbing(in_this_process, tmp_path):
         (-1.5, 1.0),
         ("01", "1"),
         ("no", "yes"),
+        ("", "sold"),
     ],
 )
 def test_labels_of_several_kinds(labels, in_this_process, tmp_path):
@@ -512,7 +533,7 @@ def test_labels_of_several_kinds(labels, in_this_process, tmp_path):
 def test_saved_rows_are_those_that_were_given(in_this_process, tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=40) * 10.0 ** rng.integers(-30, 30, 40)})
-    X["text"] = rng.choice(["None", "NA", "a,b", '"', "1.0"], 40)
+    X["text"] = rng.choice(["None", "NA", "a,b", '"', "1.0", "a\rb", "a\r\nb"], 40)
     X["text"] = X["text"].astype(object)
     X["grade"] = pd.Categorical(rng.choice(["low", "top"], 40), ["low", "top"], ordered=True)
     X.loc[3] = None
@@ -524,6 +545,11 @@ def test_saved_rows_are_those_that_were_given(in_this_process, tmp_path):
     assert first.X.tobytes() == again.X.tobytes() and labels.tolist() == y.tolist()
     assert again.digest() == store.library.digest
     assert np.isnan(first.X).sum() == 3
+    content = (tmp_path / "store/rows.csv").read_bytes()
+    for damaged in (b"", content[:100], content.replace(b"grade", b"great"), b"\xff" + content):
+        (tmp_path / "store/rows.csv").write_bytes(damaged)
+        with pytest.raises(InputError, match="rows.csv` must be as it was written; it is damaged"):
+            training_rows(store)
 
 
 X, Y = numeric_frame(30)

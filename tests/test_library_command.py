@@ -139,6 +139,23 @@ def test_labels_of_test_cases_are_optional(call, few, in_this_process, files, tm
     same(store, build_library(*pair(files["table"]), FEW, **options))
 
 
+def test_text_of_the_table_is_text_in_test_cases(call, few, in_this_process, files, tmp_path):
+    for name in ("table", "test"):
+        codes = np.where(files[name]["c"] > 0, "250.00", "1.10")
+        signs = np.where(files[name]["sold"] == "yes", "+1", "-1")
+        files[name] = files[name].assign(town=codes, sold=signs)
+        files[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    files["table"].loc[0, "town"] = "V45"
+    files["table"].to_csv(tmp_path / "table.csv", index=False)
+    negative = files["test"][files["test"]["sold"] == "-1"]
+    negative.to_csv(tmp_path / "test.csv", index=False)
+    code, _, err = call(*LIBRARY, "--test", "test.csv")
+    assert (code, err) == (0, "")
+    found = PredictionStore.open(tmp_path / "store")
+    arguments = {"random_state": 0, "test": pair(negative)}
+    same(found, build_library(*pair(files["table"]), FEW, **arguments))
+
+
 def test_a_finished_library_is_left_as_it_is(call, few, in_this_process, files, tmp_path):
     _, first, _ = call(*LIBRARY)
     assert len(in_this_process) == 3 and "The library was" not in first
@@ -153,6 +170,10 @@ def test_a_finished_library_is_left_as_it_is(call, few, in_this_process, files, 
         err = mistake(call(*LIBRARY, *other))
         assert "must be a new folder, or have an unfinished library of the same rows" in err
         assert "`store`, which has another library; choose another one, or set `--force`" in err
+    err = mistake(call(*LIBRARY, "--keep-models"))
+    assert (
+        "`--keep-models` must be as in the first call for `store`; its models were not kept" in err
+    )
     files["table"][1:].to_csv(tmp_path / "table.csv", index=False)
     assert "which has another library" in mistake(call(*LIBRARY))
     assert [path.stat().st_mtime_ns for path in paths] == times
@@ -424,6 +445,7 @@ table.csv --test maybe.csv => `--label` of part `test` must have only the classe
 table.csv --test missing.csv => File `missing.csv`: `--label`: column `sold` must be complete; it
 table.csv --out . => `--out` must be a new or empty folder, got `
 table.csv --out . --force => `--out` must be a new or empty folder, got `
+table.csv --out table.csv => table.csv`; choose another one.
 """
 
 
@@ -463,8 +485,10 @@ def test_what_must_be_given(call, files):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory")
-def test_too_little_memory_to_start_a_process(call, few, files):
-    err = mistake(call(*LIBRARY, "--jobs", 2, "--max-memory", 0.002))
+def test_too_little_memory_to_start_a_process(call, few, files, tmp_path):
+    store = PredictionStore([[0.1, 0.9]], [0, 1]).save(tmp_path / "store")
+    err = mistake(call(*LIBRARY, "--jobs", 2, "--max-memory", 0.002, "--force"))
+    same(PredictionStore.open(tmp_path / "store"), store)
     expected = "must be enough for every process, got 0.002; set it higher, or use fewer jobs."
     assert err == f"bnmtl: `--max-memory` {expected}\n"
 

@@ -1,5 +1,6 @@
 """Families of a library: predictions as by scikit-learn, and every kind of column."""
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -7,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -95,6 +96,14 @@ def test_every_family_takes_mixed_tables(family):
     pd.testing.assert_frame_equal(X, before)
 
 
+@pytest.mark.parametrize("name", ["target", "class", "y"])
+def test_columns_may_have_any_name(name):
+    X, y = mixed_table()
+    setting, renamed = [{"family": "multi-net"}], X.rename(columns={"colour": name})
+    expected, found = (trained(setting, one, y)[1].hillclimb for one in (X, renamed))
+    np.testing.assert_allclose(found, expected, atol=0.2)
+
+
 def test_order_of_columns_and_of_categories_and_further_columns_do_not_matter():
     X, y = mixed_table()
     X["colour"] = X["colour"].astype("category")
@@ -159,6 +168,29 @@ def test_kinds_of_columns():
     assert columns.sizes.tolist() == [2, 0, 2, 2, 2, 0] and columns.n_numbers == 10
 
 
+@pytest.mark.parametrize(
+    ("cells", "labels", "new"),
+    [
+        (pd.Categorical([2, 10, None, 2]), ("10", "2"), [2.0, 10.0, np.nan, 2.0]),
+        (pd.Categorical([2, "2", 10, "x"]), ("10", "2", "x"), ["2", 2, 10, "x"]),
+        (pd.Series([2, "2", None, "x"], dtype=object), ("2", "x"), [2.0, 2, np.nan, "x"]),
+        (pd.to_datetime(["2020-03-01", "2021-03-01", None, "2020-03-01"]), None, None),
+        (pd.Categorical(pd.to_datetime(["2020-03-01", "2021-03-01", None])), None, None),
+        (pd.to_timedelta([3, 1, None, 3], unit="h"), None, None),
+    ],
+)
+def test_no_category_is_taken_for_a_missing_cell(cells, labels, new):
+    frame = pd.DataFrame({"x": cells})
+    columns = Columns.of(frame)
+    found = columns.matrix(frame)
+    assert np.isnan(found[:, 0]).tolist() == frame["x"].isna().tolist()
+    assert len(columns.categories["x"]) == frame["x"].dropna().astype(str).nunique()
+    if labels is not None:
+        assert columns.categories["x"] == labels
+        new = pd.DataFrame({"x": pd.Series(new)})
+        np.testing.assert_array_equal(columns.matrix(new), found)
+
+
 def test_mistakes_of_columns():
     columns = Columns.of(pd.DataFrame({"a": [1.0], "b": ["x"]}))
     for frame, message in (
@@ -201,6 +233,18 @@ def test_numbers_codes_and_bins():
         None,
         "b",
     ]
+
+
+def test_whole_and_half_numbers_have_bins():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"whole": rng.integers(20, size=60), "x": rng.normal(size=60)})
+    frame["half"] = frame["whole"] + 0.5
+    columns = Columns.of(frame)
+    matrix = columns.matrix(frame)
+    matrix[3] = np.nan
+    found = preparation("bins 3", columns).fit(matrix).transform(matrix)
+    assert [len(found[name].cat.categories) for name in found] == [3, 3, 3]
+    assert found["half"].cat.codes.equals(found["whole"].cat.codes)
 
 
 def test_limits_of_bins_come_from_the_training_rows():
@@ -532,6 +576,19 @@ def test_names_do_not_depend_on_the_process():
     assert "0x" not in fit.names[0] + fit.key and "<lambda>" in fit.names[0]
 
 
+def test_models_that_differ_have_different_names():
+    columns = Columns.of(pd.DataFrame(np.zeros((2, 2))))
+    sigmoid = {"family": "SVMs", "kernel": "sigmoid"}
+    settings = [{**sigmoid, "gamma": gamma} for gamma in (0.1, 0.5)]
+    names = [fit.names[0] for fit in fits_of(settings, 9, columns)]
+    assert names == ["SVMs: sigmoid 0.1, C 1", "SVMs: sigmoid 0.5, C 1"]
+    many = [(f"model{number}", LogisticRegression(C=number + 0.5)) for number in range(30)]
+    other = [*many[:15], ("model15", LogisticRegression(C=99)), *many[16:]]
+    voting = [VotingClassifier(one, voting="soft") for one in (many, other)]
+    one, two = fits_of(voting, 9, columns)
+    assert one.key != two.key and "C=99" in two.names[0]
+
+
 ONE = "`profile` must "
 MISTAKES = [
     ("tiny", "be .*small.*thesis"),
@@ -550,6 +607,10 @@ MISTAKES = [
         "have a whole number, 1 or more, as `steps` of `boosted trees`, got 0",
     ),
     ([{"family": "bagged trees", "trees": 2.5}], "have a whole number.*got 2.5"),
+    ([{"family": "neural nets", "epochs": 4.0}], "have a whole number.*got 4.0"),
+    ([{"family": "boosted trees", "steps": math.nan}], "have a whole number.*got nan"),
+    ([{"family": "logistic regression", "ridge": math.nan}], "have a number, 0 or more.*got nan"),
+    ([{"family": "SVMs", "C": math.inf}], "have a number, 0 or more, as `C` of `SVMs`, got inf"),
     ([{"family": "nearest neighbors", "number": 0}], "have a whole number.*got 0"),
     (
         [{"family": "decision trees", "smoothing": "laplace"}],

@@ -247,6 +247,7 @@ NAN = float("nan")
     [
         ([[0.1, 1.2]], [0, 1], {}, InputError, "model 0 .* has 1.2 for case 1"),
         ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has nan for case 1"),
+        ([[[NAN, 0.5], [0.5, 0.5]]], [0, 1], {}, InputError, "model 0 .* has nan for case 0"),
         ([["a", "b"]], [0, 1], {}, InputTypeError, "must be numbers"),
         ([[0.1, 0.2]], [0, 1, 1], {}, InputError, "one column per label, 3, got 2"),
         ([0.1, 0.2], [0, 1], {}, InputError, r"the shape \(models, cases\), got \(2,\)"),

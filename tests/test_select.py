@@ -248,7 +248,7 @@ word.csv => column `SVM-0` must be probabilities from 0 to 1; row 1 below the he
 ones.csv => `--label` must have two classes or more; all are 'yes'.
 three.csv => `--label` must have two classes in a file with one column per model; it has 3.
 missing.csv => `--label` must not be missing; case 3, counted from 0, has none: leave such cases
-single.csv => STORE must have two cases of each class or more; 'yes' has one: add cases
+single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases
 hill.csv --label z => `hill.csv`: `--label` must be a column of the file, which has `SVM-0`, `tr
 hill.csv --metric roc_aera => `--metric` must be accuracy, f_score, lift, roc_area, average_prec
 hill.csv --metric= => `--metric` must be a name, got nothing.

@@ -4,6 +4,8 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from pandas.api.types import is_numeric_dtype
+
 from bnmtl.cli.columns import check_column, check_complete
 from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.runs import user_messages, warnings_kept
@@ -52,7 +54,7 @@ def run(options, progress=None):
         If the options or the data are invalid; nothing is written then.
     """
     X, y = labelled(options.table, options.label)
-    test = None if options.test is None else _test_cases(options)
+    test = None if options.test is None else _test_cases(options, X, y)
     counts = []
 
     def report(event):
@@ -103,16 +105,24 @@ def labelled(path, label):
 
     rows = read_rows(path)
     check_column(rows, label, "label", "table")
+    return _split(rows, path, label)
+
+
+def _split(rows, path, label):
+    """The features and the complete labels of rows."""
     with located(file=path):
         check_complete(rows[label], "label", rows[label].isna().to_numpy())
     return rows.drop(columns=label), rows[label]
 
 
-def _test_cases(options):
+def _test_cases(options, X, y):
     """Features and labels of the test cases; labels are None if there is no such column."""
     from bnmtl.tasks.files import read_rows
 
-    rows = read_rows(options.test)
+    # Where the table has other text, too, 250.00 is not a number.
+    known = X.assign(**{options.label: y})
+    as_text = [name for name in known if not is_numeric_dtype(known[name].dtype)]
+    rows = read_rows(options.test, as_text)
     if options.label not in rows:
         return rows, None
-    return labelled(options.test, options.label)
+    return _split(rows, options.test, options.label)

@@ -47,6 +47,7 @@ def checked_predictions(part, values, n_classes, n_cases):
         rule = "of part {part} must be numbers"
         raise InputTypeError(rule=rule, given=type_of(values), **place) from None
     if array.ndim == 3 and array.shape[2] == n_classes:
+        _check_range(array, place)
         _check_sums(array, place)
         array = array[:, :, 1] if n_classes == 2 else array
     elif array.ndim != 2 or n_classes != 2:
@@ -84,7 +85,7 @@ def _check_range(array, place):
 def _check_sums(array, place):
     sums = array.sum(axis=2)
     wrong = np.abs(sums - 1) > _TOLERANCE
-    if wrong.any() and np.isfinite(sums).all():
+    if wrong.any():
         model, case = np.argwhere(wrong)[0]
         rule = "of part {part} must sum to 1 over the classes"
         found = "model {model} of the array, counted from 0, has the sum {sum:g} for case {case}"

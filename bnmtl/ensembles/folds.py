@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 from bnmtl.errors import InputError
 
 
-def stratified_folds(argument, y, n_folds, seed, remedies):
+def stratified_folds(argument, y, n_folds, seed, remedies, classes=None):
     """Positions of the other cases and of the cases of each fold.
 
     Parameters
@@ -20,6 +20,8 @@ def stratified_folds(argument, y, n_folds, seed, remedies):
     seed : int
     remedies : str or sequence of str
         What to do without folds, for the error.
+    classes : array of shape (n_classes,), default=None
+        Their labels, for the error.
 
     Returns
     -------
@@ -30,9 +32,14 @@ def stratified_folds(argument, y, n_folds, seed, remedies):
     ValueError
         If a class has only one case.
     """
-    smallest = int(np.unique(y, return_counts=True)[1].min())
+    codes, counts = np.unique(y, return_counts=True)
+    smallest = int(counts.min())
     if smallest < 2:
         rule, found = "must have two cases of each class or more for folds", "a class has one"
-        raise InputError(argument, rule, found=found, remedies=remedies)
+        details = {"remedies": remedies}
+        if classes is not None:
+            found = "{label!r} has one"
+            details["label"] = classes.tolist()[codes[counts.argmin()]]
+        raise InputError(argument, rule, found=found, **details)
     folds = StratifiedKFold(min(n_folds, smallest), shuffle=True, random_state=seed % 2**32)
     return list(folds.split(y, y))

@@ -49,7 +49,8 @@ class Judge:
     def of(self, p):
         """Value for predictions (cases) or (cases, classes); larger is better."""
         weights = {} if self.weights is None else {"weights": self.weights}
-        return self.sign * float(self.function(self.y, np.asarray(p, float), **weights))
+        value = self.function(self.y, np.asarray(p, float), **weights)
+        return self.sign * (float(value) if self.is_named else _finite(self.name, value))
 
     def natural(self, value):
         """A value in the units of the metric."""
@@ -59,6 +60,20 @@ class Judge:
         """The judge of some of the cases."""
         weights = None if self.weights is None else self.weights[cases]
         return replace(self, y=self.y[cases], weights=weights)
+
+
+def _finite(name, value):
+    """The number that a function of the user returned."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        rule = "must be a function that returns one number"
+        found = "{name} returned a {kind!s}"
+        raise InputTypeError("metric", rule, found=found, name=name, kind=type_of(value)) from None
+    if not np.isfinite(number):
+        rule, found = "must be a function that returns finite numbers", "{name} returned {value}"
+        raise InputError("metric", rule, found=found, name=name, value=number)
+    return number
 
 
 @dataclass(frozen=True)

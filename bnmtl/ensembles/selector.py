@@ -48,7 +48,8 @@ class EnsembleSelector(BaseEstimator):
         Share of the models in each bag, above 0.
     prune : float or "sweep", default=1.0
         Share of the models, the best by their own scores, that may be selected at all. "sweep"
-        chooses from 1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1 and 0.05 by five folds over the cases.
+        chooses from 1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1 and 0.05 by five folds over the cases,
+        or fewer if a class has fewer cases.
     max_steps : int, default=200
         Number of steps in each bag.
     patience : int, default=None

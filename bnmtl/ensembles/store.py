@@ -17,7 +17,13 @@ from bnmtl.ensembles.entries import (
     coded,
 )
 from bnmtl.ensembles.judges import judge_of
-from bnmtl.ensembles.library.record import RECORD, read_record, read_skipped
+from bnmtl.ensembles.library.record import (
+    RECORD,
+    SKIPPED,
+    read_record,
+    read_skipped,
+    skipped_as_bytes,
+)
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
@@ -363,6 +369,7 @@ class PredictionStore:
             The store on disk, as from `open`.
         """
         others = {} if self.library is None else {RECORD: self.library.as_bytes()}
+        others |= {SKIPPED: skipped_as_bytes(self.skipped)} if len(self.skipped) else {}
         on_disk.write(self, folder, force, others)
         return self.open(folder)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import coded, entered
+from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of, title_of
 from bnmtl.ensembles.rivals import best_single, mean_of_all
 from bnmtl.ensembles.store import HILLCLIMB, Part, PredictionStore
@@ -166,11 +166,11 @@ class UnusedCases:
         check_whole("n_folds", n_folds, least=2)
         store, seed = selector.store_, seed_of(selector.random_state)
         y = store.part(HILLCLIMB).y
-        n_folds = _possible_folds(y, store.classes, n_folds)
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed % 2**32)
+        folds = stratified_folds("store", y, n_folds, seed, "add cases", store.classes)
+        n_folds = len(folds)
         rows, gains = [], []
         with Reporter(selector.progress) as report:
-            for number, (rest, fold) in enumerate(folds.split(y, y)):
+            for number, (rest, fold) in enumerate(folds):
                 progress = _progress(report, number, n_folds, selector.bags)
                 again = clone(selector).set_params(random_state=seed, progress=progress)
                 split = _split(store, rest, fold)
@@ -227,16 +227,6 @@ class UnusedCases:
         if self.optimism <= 0:
             return f"{said}, which is not too optimistic here."
         return f"{said}, which is {self.optimism:.4f} too optimistic."
-
-
-def _possible_folds(y, classes, n_folds):
-    """The number of folds for which each has a case of each class."""
-    counts = np.bincount(y, minlength=len(classes))
-    if counts.min() < 2:
-        rule, found = "must have two cases of each class or more", "{label!r} has one"
-        detail = {"label": classes.tolist()[counts.argmin()], "remedies": "add cases"}
-        raise InputError("store", rule, found=found, **detail)
-    return min(n_folds, int(counts.min()))
 
 
 def _progress(report, number, n_folds, bags):

@@ -88,7 +88,8 @@ def build_library(
         Bytes of data that all processes together may have; a fit that needs more than its share is
         skipped. Only on Linux.
     keep_models : bool, default=False
-        Whether to keep the trained models in the folder, for `load_model`.
+        Whether to keep the trained models in the folder, for `load_model`. Must be so from the
+        first call for the folder.
     n_jobs : int, default=None
         Number of processes; None is 1, -1 is all cores. Only the order of the models may depend on
         it.
@@ -144,8 +145,10 @@ def build_library(
     parts = _parts(rows, cases, each_sibling)
     store = PredictionStore(**parts)
     store.library = record
+    workers.check_memory(max_memory, joblib.effective_n_jobs(n_jobs))
     if out is not None:
         store = _opened(store, rows, found, Path(out), force)
+        _check_kept(store, keep_models)
     build = _Build(store, fits, cases, (time_limit, max_memory, n_jobs), keep_models)
     with Reporter(progress) as report:
         build.run(report)
@@ -236,6 +239,16 @@ def _opened(store, rows, found, folder, force):
         raise InputError("each_sibling", rule, folder=str(folder), parts=list(opened.parts))
     opened.library = store.library  # with the classifiers of the user
     return opened
+
+
+def _check_kept(store, keep_models):
+    """Raise if models are to be kept where some were not."""
+    files = store.settings.get("file", pd.Series(None, store.settings.index, dtype=object))
+    if keep_models and files.isna().any():
+        rule, found = "must be as in the first call for {folder}", "its models were not kept"
+        remedies = ("leave it out", "set {force=True} to train them again")
+        details = {"remedies": remedies, "folder": str(store.path)}
+        raise InputError("keep_models", rule, found=found, **details)
 
 
 class _Build:

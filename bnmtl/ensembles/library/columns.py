@@ -76,20 +76,22 @@ def _categories(column):
     if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
         return None
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = tuple(map(str, column.cat.categories))
+        labels = tuple(dict.fromkeys(map(str, column.cat.categories)))
         return labels if column.cat.ordered else tuple(sorted(labels))
     present = column.dropna()
-    if present.map(lambda value: isinstance(value, int | float | np.number)).all():
-        is_number = len(present) and not present.map(lambda value: isinstance(value, bool)).any()
-        return None if is_number else tuple(sorted(map(str, present.unique())))
-    return tuple(sorted(map(str, present.unique())))
+    kinds = set(map(type, present))
+    are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
+    if kinds and are_numbers and bool not in kinds:
+        return None
+    return tuple(sorted(set(map(str, present.unique()))))
 
 
 def _numbers(name, column, known, argument):
     """A column as floats, with NaN for missing cells and unknown categories."""
     if known is not None:
         places = {label: float(at) for at, label in enumerate(known)}
-        numbers = [places.get(str(value), np.nan) for value in column.to_numpy()]
+        # As objects, because dates in an array, and whole numbers beside gaps, have other texts.
+        numbers = [places.get(_text(value, places), np.nan) for value in column.astype(object)]
         return np.where(column.isna(), np.nan, np.array(numbers, float))  # "None" may be a category
     try:
         numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
@@ -99,6 +101,13 @@ def _numbers(name, column, known, argument):
     if np.isinf(numbers).any():
         raise InputError(argument, "must be finite", column=name)
     return numbers
+
+
+def _text(value, known):
+    """A cell as one of the known texts, if it can be."""
+    if isinstance(value, float) and value.is_integer() and str(value) not in known:
+        return str(int(value))
+    return str(value)
 
 
 def preparation(form, columns, takes_missing=False):
@@ -143,6 +152,10 @@ class Bins(TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Find the limits of the bins."""
         self.edges_ = None
+        # `discretize` does not bin whole numbers, so one half is added unless they become whole.
+        shifted = X + 0.5
+        is_whole = np.isnan(X) | (shifted == np.rint(shifted))
+        self.shifts_ = np.where(is_whole.all(axis=0), 0.0, 0.5)
         frame = self._numeric(X)
         # A column that is always missing has no limits.
         self.kept_ = [name for name in frame if frame[name].notna().any()]
@@ -165,10 +178,10 @@ class Bins(TransformerMixin, BaseEstimator):
         return pd.DataFrame(found)
 
     def _numeric(self, X):
-        """The numeric columns; one half more makes `discretize` bin whole numbers, too."""
+        """The numeric columns, shifted."""
         places = [at for at, (_, known) in enumerate(self.categories) if known is None]
         names = [self.categories[at][0] for at in places]
-        return pd.DataFrame(X[:, places] + 0.5, columns=names)
+        return pd.DataFrame((X + self.shifts_)[:, places], columns=names)
 
 
 class AsFrame:

@@ -132,7 +132,7 @@ def _support_vectors(members, seed):
 
 
 def _kernel(member):
-    detail = {"poly": member["degree"], "rbf": member["gamma"]}.get(member["kernel"], "")
+    detail = {"linear": "", "poly": member["degree"]}.get(member["kernel"], member["gamma"])
     return f"{member['kernel']} {detail}".rstrip() + f", C {member['C']:g}"
 
 

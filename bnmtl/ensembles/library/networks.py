@@ -31,7 +31,7 @@ def network_text(member):
 def make_multi_net(members, seed):
     shared = {True: MultitaskLearner, False: SingleTaskLearner}[members[0]["together"]]
     learner = shared(missing="state", random_state=seed)
-    return Single(MultiNetClassifier(learner=learner, unseen="ignore"))
+    return Single(MultiNetClassifier(TARGET, learner, unseen="ignore"))
 
 
 def make_tree_augmented(members, seed):

@@ -5,6 +5,7 @@
 be trained.
 """
 
+import csv
 import json
 from dataclasses import asdict, dataclass, field, replace
 
@@ -90,7 +91,9 @@ def rows_as_bytes(columns, X, y, classes, label):
     """The contents of a file of rows: all columns, and the labels last."""
     frame = AsFrame(columns).transform(X)
     frame[label] = classes[y]
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    # Text is quoted, because it may have any line break.
+    options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
+    return frame.to_csv(index=False, **options).encode()
 
 
 def training_rows(store):
@@ -103,9 +106,18 @@ def training_rows(store):
     """
     if store.library is None or store.path is None or not (store.path / ROWS).is_file():
         return None
-    X, y = _read_rows(store.path / ROWS, store)
+    X, y = _checked_rows(store.path / ROWS, store)
     given = store.path / HILLCLIMB
-    return X, y, _read_rows(given, store) if given.is_file() else None
+    return X, y, _checked_rows(given, store) if given.is_file() else None
+
+
+def _checked_rows(path, store):
+    """The features and labels of a file of rows, or an error if it is damaged."""
+    try:
+        return _read_rows(path, store)
+    except (ValueError, KeyError, IndexError):
+        rule, remedies = "must be as it was written", "build the library again"
+        raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=path) from None
 
 
 def _read_rows(path, store):
@@ -117,7 +129,8 @@ def _read_rows(path, store):
             # To the last bit, as older versions of pandas do not read them.
             frame[column] = frame[column].to_numpy().astype(float)
     labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
-    return frame[list(record.columns)], store.classes[frame[record.label].map(labels).to_numpy()]
+    codes = frame[record.label].fillna("").map(labels)
+    return frame[list(record.columns)], store.classes[codes.to_numpy()]
 
 
 def read_skipped(folder):
@@ -129,4 +142,9 @@ def read_skipped(folder):
 
 def write_skipped(folder, skipped):
     """Write the models that could not be trained, and why."""
-    write_whole(folder / SKIPPED, skipped.to_csv(index=False, lineterminator="\n").encode())
+    write_whole(folder / SKIPPED, skipped_as_bytes(skipped))
+
+
+def skipped_as_bytes(skipped):
+    """The contents of `skipped.csv`."""
+    return skipped.to_csv(index=False, lineterminator="\n").encode()

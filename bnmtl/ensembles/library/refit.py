@@ -32,7 +32,7 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
     store : PredictionStore
         Built by `build_library`. It is not saved with a fitted ensemble.
     weights : pandas.Series by model
-        Models with weight 0 are not trained.
+        Weights of the mean, of any sum. Models with weight 0 are not trained.
     check : bool, default=True
         Whether the predictions for hill climbing must be those of the store, as for the same rows.
     n_jobs : int, default=None
@@ -122,7 +122,7 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
             raise InputError("weights", "must be of models of the store", unknown[0])
         if not (self.weights >= 0).all() or not (self.weights > 0).any():
             raise InputError("weights", "must be 0 or more, one above 0", self.weights.tolist())
-        return self.weights[self.weights > 0]
+        return self.weights[self.weights > 0] / self.weights.sum()
 
     def _checked(self, task):
         """The siblings of a fit."""

@@ -43,7 +43,7 @@ class Rows:
         while self.label in self.columns.categories:
             self.label += "_"
         self.X, self.y = self._pair("X", frame, "y", y)
-        self.hillclimb = hillclimb
+        self.hillclimb = hillclimb.item() if isinstance(hillclimb, np.generic) else hillclimb
         if is_pair("hillclimb", hillclimb):
             if hillclimb[1] is None:
                 raise InputError("hillclimb", "must have labels")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 
 from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES, FORMS, Family
@@ -141,9 +141,16 @@ def _single(setting):
     if not hasattr(estimator, "predict_proba"):
         rule, remedies = "must have classifiers with `predict_proba`", "calibrate it first"
         raise InputTypeError("profile", rule, type_of(estimator), remedies=remedies)
-    text = _ADDRESS.sub("", " ".join(repr(estimator).split()))
+    text = _ADDRESS.sub("", " ".join(_text(estimator).split()))
     parameters = {"name": name or text, "classifier": text}
     return Fit(type(estimator).__name__, FRAME, (parameters,), (name or text,), estimator)
+
+
+def _text(estimator):
+    """A classifier and its parameters as text, not abbreviated."""
+    if isinstance(estimator, BaseEstimator):
+        return estimator.__repr__(N_CHAR_MAX=float("inf"))
+    return repr(estimator)
 
 
 def _named(setting):
@@ -207,10 +214,10 @@ def _check_value(family, name, parameters, default):
             rule = "must have one of {choices} as {parameter} of {family}"
             raise InputError("profile", rule, value, choices=list(CHOICES[name]), **place)
     elif isinstance(default, int | float):
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         is_width = parameters.get("weights") == "kernel"
         is_whole = isinstance(default, int) and not is_width
-        if not is_number or value < is_whole or (is_whole and value != int(value)):
+        is_number = isinstance(value, int if is_whole else int | float)
+        if not is_number or isinstance(value, bool) or not is_whole <= value < np.inf:
             rule = "must have a number, 0 or more, as {parameter} of {family}"
             if is_whole:
                 rule = "must have a whole number, 1 or more, as {parameter} of {family}"

@@ -46,12 +46,14 @@ class _Worker:
     def start(self, task, function, arguments):
         """Run a task; its time begins when the process is ready."""
         self.prepare()
-        if not self._ready.result():
-            rule, remedies = "must be enough for every process", ("set it higher", "use fewer jobs")
-            raise InputError("max_memory", rule, self._memory, remedies=remedies)
+        self._ready.result()
         self.task, self.began, self.ended = task, time.monotonic(), None
         self.future = self._executor.submit(function, *arguments)
         self.future.add_done_callback(self._stop_clock)
+
+    def has_memory(self):
+        """Whether its limit leaves memory for tasks, once the process is ready."""
+        return self._ready.result()
 
     def _stop_clock(self, _):
         self.ended = time.monotonic()
@@ -102,6 +104,19 @@ def check_memory_limit(max_memory):
         raise InputError("max_memory", rule, max_memory, remedies=remedies)
 
 
+def check_memory(max_memory, n_workers):
+    """Raise if a limit for all processes leaves them no memory for tasks."""
+    if max_memory is None:
+        return
+    worker = _Worker(max_memory // n_workers)
+    try:
+        if not worker.has_memory():
+            rule, remedies = "must be enough for every process", ("set it higher", "use fewer jobs")
+            raise InputError("max_memory", rule, max_memory, remedies=remedies)
+    finally:
+        worker.end()
+
+
 def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
     """Run a function on tasks in processes; yield a `Done` for each as it finishes.
 
@@ -113,7 +128,7 @@ def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
         A task -> the arguments of the function.
     n_workers : int
     time_limit : float, default=None
-        Seconds after which the process of a task is ended.
+        Seconds after which the process of a task is ended, and its result does not count.
     memory : int, default=None
         Most bytes of data of a process.
     """
@@ -140,11 +155,13 @@ def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
 
 def _finished(worker, time_limit):
     """The `Done` of a worker, or None while it is busy; ends the process if it must."""
-    if not worker.future.done():
-        if time_limit is None or worker.seconds < time_limit:
-            return None
-        worker.end()
+    is_done = worker.future.done()
+    if time_limit is not None and worker.seconds >= time_limit:
+        if not is_done:
+            worker.end()
         return Done(worker.task, None, f"it took more than {time_limit:g} seconds", time_limit)
+    if not is_done:
+        return None
     try:
         return Done(worker.task, worker.future.result(), None, worker.seconds)
     except MemoryError:
