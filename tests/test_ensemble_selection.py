@@ -232,7 +232,7 @@ def test_a_sweep_has_cases_of_every_class_in_each_fold():
     small = PredictionStore(predictions[:, :5], [1, 1, 0, 0, 0])
     assert EnsembleSelector(**few).fit(small).prune_ > 0
     once = PredictionStore(predictions[:, :5], [1, 0, 0, 0, 0])
-    with pytest.raises(InputError, match="`prune` must be a number if there is only one case of a"):
+    with pytest.raises(InputError, match="a class has one: give a number for `prune`"):
         EnsembleSelector(**few).fit(once)
 
 
