@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bnmtl.ensembles import PredictionStore, additions, ranked_additions
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
-from bnmtl.ensembles.selector import library_of
+from bnmtl.ensembles.selection import library_of
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -151,6 +151,24 @@ def test_all_columns_find_models_that_confuse_the_classes():
     assert (confused == y["test"]).mean() < 0.6
 
 
+def test_equally_good_single_models_are_told_apart_as_in_a_selection():
+    y = [1, 0, 1, 0]
+    # Equally accurate: the second has the better cross-entropy, "a" and "c" are the same.
+    p = [[0.6, 0.4, 0.6, 0.4], [0.9, 0.1, 0.9, 0.1], [0.6, 0.4, 0.6, 0.4]]
+    families = {"family": ["trees", "trees", "nets"]}
+    store = PredictionStore(p, y, ["a", "b", "c"], settings=pd.DataFrame(families))
+    assert best_single(store, "accuracy").weights_.idxmax() == "b"
+    found = best_of_families(store, "accuracy")
+    assert {name: one.weights_.idxmax() for name, one in found.items()} == {
+        "nets": "c",
+        "trees": "b",
+    }
+    selector = EnsembleSelector("accuracy", initial=1, bags=1, bag_fraction=1.0, max_steps=1)
+    assert selector.fit(store).trajectory_["model"].iloc[0] == "b"
+    scores = selector.report().scores["hillclimb"]
+    assert scores["best single model"] == 1
+
+
 def test_a_row_of_zeros_has_equal_probabilities():
     store = store_of(6)
     found = Stacking().fit(store)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import additions_of
 from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
-from bnmtl.ensembles.selector import library_of
+from bnmtl.ensembles.selection import library_of
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 

@@ -12,7 +12,7 @@ from benchmarks.ensembles.library import FAMILIES, made_library
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
-from bnmtl.ensembles.selector import library_of
+from bnmtl.ensembles.selection import library_of
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -341,3 +341,20 @@ def test_labels_are_drawn_from_the_probabilities():
     student = ModelStudent(DecisionTreeClassifier(), None, "probability")
     student.fit(X, p, None, 0, lambda share: None)
     assert student.predict(X[[0, -1]]) == pytest.approx([0.2, 0.9], abs=0.02)
+
+
+def test_the_order_of_columns_does_not_matter():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"b": rng.normal(size=200), "a": rng.integers(4, size=200)})
+    X["c"] = rng.choice(["x", "y"], 200)
+
+    class ByName(Teacher):
+        def predict_proba(self, rows):
+            p = 1 / (1 + np.exp(-rows["b"].to_numpy() - (rows["c"] == "x").to_numpy()))
+            return np.column_stack([1 - p, p])
+
+    found = [
+        Mimic(ByName(), sizes=(300,), random_state=0).fit(frame).predict_proba(X)
+        for frame in (X, X[["c", "b", "a"]])
+    ]
+    assert found[1] == pytest.approx(found[0], abs=1e-5)

@@ -6,7 +6,7 @@ import pytest
 
 from bnmtl.ensembles import EnsembleSelector, MultitaskEnsembleSelector, PredictionStore, multitask
 from bnmtl.ensembles.entries import SCALE
-from bnmtl.ensembles.selector import distinct_models
+from bnmtl.ensembles.selection import distinct_models
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 

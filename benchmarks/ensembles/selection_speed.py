@@ -17,7 +17,7 @@ from benchmarks.timing import median, rounded, timed
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
-from bnmtl.ensembles.selector import library_of
+from bnmtl.ensembles.selection import library_of
 from bnmtl.metrics import prediction
 
 NAME = "selection_speed"

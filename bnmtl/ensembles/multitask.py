@@ -8,11 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import Judge, MixedJudge, judge_of, scale_of
-from bnmtl.ensembles.selection import Library
+from bnmtl.ensembles.selection import Library, distinct_models
 from bnmtl.ensembles.selector import (
     EnsembleSelector,
     check_store,
-    distinct_models,
     mean_prediction,
     weights_of,
 )

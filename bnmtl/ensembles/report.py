@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.selection import library_of
 
 FAMILY = "family"
 _MOST_NAMED = 8
@@ -101,10 +101,9 @@ def families_of(selector):
 def _scores(selector, part):
     store = selector.store_
     judge = judge_of(selector.metric, store, part)
-    scores = np.array([judge_of(selector.metric, store).of(p) for p in store.predictions()])
-    first = min(np.flatnonzero(scores == scores.max()), key=lambda at: store.names[at])
-    predictions = store.predictions(part)
-    ensemble = selector.predict_proba(part)
+    names, library = library_of(store, selector.metric)
+    best = store.names.index(names[library.ranking[0]])
+    predictions, ensemble = store.predictions(part), selector.predict_proba(part)
     ensemble = ensemble[:, 1] if store.is_binary else ensemble
-    values = {_ENSEMBLE: ensemble, _BEST: predictions[first], _MEAN: predictions.mean(axis=0)}
+    values = {_ENSEMBLE: ensemble, _BEST: predictions[best], _MEAN: predictions.mean(axis=0)}
     return pd.Series({name: judge.natural(judge.of(p)) for name, p in values.items()})

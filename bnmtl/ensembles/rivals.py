@@ -8,6 +8,7 @@ from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.selection import Library, distinct_models
 from bnmtl.ensembles.selector import EnsembleSelector, check_store, mean_prediction
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import InputError, check_number
@@ -121,6 +122,8 @@ def _best_temperature(models, y, weights, logs, log_prior, seed):
 def best_single(store, metric="cross_entropy"):
     """The model with the best score on the part "hillclimb", as an ensemble of one.
 
+    Of models with equal scores, that with the better cross-entropy, then the first by name.
+
     Parameters
     ----------
     store : PredictionStore
@@ -160,12 +163,12 @@ def best_of_families(store, metric="cross_entropy"):
 
 
 def _single(store, metric, names):
-    """Weights of 1 for the best of some models, the first by name among ties, and 0 for others."""
-    judge, predictions = judge_of(metric, store), store.predictions()
-    wanted = set(names)
-    places = [at for at, name in enumerate(store.names) if name in wanted]
-    best = min(places, key=lambda at: (-judge.of(predictions[at]), store.names[at]))
-    return (np.arange(store.n_models) == best).astype(float)
+    """Weights of 1 for the best of some models and of 0 for others; ties as in a selection."""
+    distinct, models = distinct_models(store.subset(list(names)))
+    cases = store.part(HILLCLIMB, labels=True)
+    library = Library.of(models, judge_of(metric, store), cases.y, cases.weights)
+    best = distinct[library.ranking[0]]
+    return (np.array(store.names) == best).astype(float)
 
 
 def mean_of_all(store):

@@ -11,8 +11,8 @@ from bnmtl.ensembles.additions import (
     residual_products,
     uses_products,
 )
-from bnmtl.ensembles.entries import SCALE
-from bnmtl.ensembles.judges import Judge
+from bnmtl.ensembles.entries import SCALE, whole_numbers
+from bnmtl.ensembles.judges import Judge, judge_of
 from bnmtl.metrics.prediction import cross_entropy
 
 MOST_INITIAL = 25
@@ -65,6 +65,24 @@ class Library:
     def best(self, share):
         """Places of the best share of the models, sorted."""
         return np.sort(self.ranking[: max(1, int(np.ceil(share * len(self.models) - 1e-9)))])
+
+
+def library_of(store, metric, part="hillclimb"):
+    """Names of the different models of a store, sorted, and their library."""
+    names, models = distinct_models(store, part)
+    cases = store.part(part, labels=True)
+    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
+
+
+def distinct_models(store, part="hillclimb"):
+    """Names of the different models of a store, sorted, and their predictions times SCALE."""
+    entries, known, places = store.predictions(part), set(), []
+    for at in sorted(range(store.n_models), key=lambda at: store.names[at]):
+        content = entries[at].tobytes()
+        if content not in known:
+            known.add(content)
+            places.append(at)
+    return [store.names[at] for at in places], whole_numbers(entries[places])
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.report import SelectionReport
-from bnmtl.ensembles.selection import Library, grow
-from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
+from bnmtl.ensembles.selection import grow, library_of
+from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -330,24 +330,6 @@ def check_store(store):
         raise InputTypeError("store", rule, type_of(store), remedies=remedies)
     if store.n_models < 2:
         raise InputError("store", "must have two models or more", store.n_models)
-
-
-def library_of(store, metric, part=HILLCLIMB):
-    """Names of the different models of a store, sorted, and their library."""
-    names, models = distinct_models(store, part)
-    cases = store.part(part, labels=True)
-    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
-
-
-def distinct_models(store, part=HILLCLIMB):
-    """Names of the different models of a store, sorted, and their predictions times SCALE."""
-    entries, known, places = store.predictions(part), set(), []
-    for at in sorted(range(store.n_models), key=lambda at: store.names[at]):
-        content = entries[at].tobytes()
-        if content not in known:
-            known.add(content)
-            places.append(at)
-    return [store.names[at] for at in places], whole_numbers(entries[places])
 
 
 def weights_of(paths, n_models):

@@ -28,7 +28,8 @@ class Encoder:
     """Columns as numbers: nominal ones as one indicator per value, missing numbers as medians.
 
     Indicators of missing numbers are added where the fitted rows lack some. Values not seen in the
-    fit have no indicator.
+    fit have no indicator. Columns of a frame are sorted by name, so that the order in which they
+    are given does not matter.
 
     Parameters
     ----------
@@ -39,7 +40,9 @@ class Encoder:
     """
 
     def __init__(self, rows, scaled):
-        frame = pd.DataFrame(rows)
+        names = [str(label) for label in rows.columns] if isinstance(rows, pd.DataFrame) else None
+        self._order = slice(None) if names is None else np.argsort(names, kind="stable")
+        frame = self._sorted(rows)
         is_numeric = np.array([_is_numeric(dtype) for dtype in frame.dtypes])
         numbers = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
         nominal = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
@@ -53,12 +56,15 @@ class Encoder:
 
     def __call__(self, rows):
         """Encoded rows, float32, shape (n_rows, n_inputs)."""
-        frame = pd.DataFrame(rows)
+        frame = self._sorted(rows)
         parts = [
             self._pipeline.transform(_plain(frame[at : at + _CHUNK])).astype(np.float32)
             for at in range(0, len(frame), _CHUNK)
         ]
         return np.concatenate(parts)
+
+    def _sorted(self, rows):
+        return pd.DataFrame(rows).iloc[:, self._order]
 
 
 def _is_numeric(dtype):
