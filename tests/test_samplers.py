@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl.classification.columns import read_columns
 from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler, NetworkSampler
-from bnmtl.ensembles.compression.columns import read_columns
 from bnmtl.ensembles.compression.munge import Cases, draw, exchanged, original_partners
 from bnmtl.errors import InputError, InputTypeError
 
