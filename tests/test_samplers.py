@@ -322,7 +322,7 @@ def test_a_wrong_number_of_rows(kind, n):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (pd.DataFrame({"a": [1]}), "two rows or more"),
+        (pd.DataFrame({"a": [1]}), "2 rows or more"),
         (pd.DataFrame(index=range(5)), "one column or more"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "`a` occurs twice"),
         (pd.DataFrame({"a": [1, np.inf]}), "column `a` must hold finite numbers"),
