@@ -230,6 +230,9 @@ def test_of_two_classes_the_label_is_drawn_with_exactly_the_other_probability():
     for seed in range(50):
         assert opposite_labels(p, "uniform", np.random.default_rng(seed))[:2].tolist() == [1, 0]
 
+    tiny = opposite_labels(np.array([[1e-310, 0.5, 0.5]]), "uniform", np.random.default_rng(0))
+    assert tiny.tolist() == [0]
+
     class Edge:
         def random(self, n):
             return np.array([0.5, 0.5, 2 / 3 - 1e-12])

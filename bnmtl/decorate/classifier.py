@@ -373,9 +373,9 @@ def opposite_labels(p, zero, rng):
     if not isinstance(zero, str):
         p = np.where(p == 0, zero, p)
         p = p / p.sum(axis=1, keepdims=True)
-    impossible = p == 0
-    with np.errstate(divide="ignore"):
-        inverse = np.where(impossible.any(axis=1)[:, None], impossible, 1 / p)
+    # Ratios to the smallest probability, because inverses of tiny ones are infinite.
+    smallest, impossible = p.min(axis=1, keepdims=True), p == 0
+    inverse = np.divide(smallest, p, out=impossible.astype(float), where=smallest > 0)
     if p.shape[1] == 2:
         inverse = p[:, ::-1]  # the same, without rounding
     shares = np.cumsum(inverse, axis=1)
