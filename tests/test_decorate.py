@@ -349,6 +349,17 @@ def test_weights_reach_the_members_and_the_error():
     model.fit(X, y, sample_weight=weights)
     wrong = model.predict(X) != y
     assert model.errors_["error"].iloc[-1] == pytest.approx(wrong @ weights / weights.sum())
+    seen = []
+
+    class Weighted(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(sample_weight)
+            return super().fit(X, y, sample_weight)
+
+    DecorateClassifier(Weighted(), 2, reject=None, random_state=0).fit(X, y, sample_weight=weights)
+    first, second = seen
+    assert first.tolist() == weights.tolist()
+    assert second.tolist() == [*weights, *np.ones(60)]  # artificial cases count once each
     # Cases without weight are not there.
     weights[:20] = 0
     p = model.fit(X, y, sample_weight=weights).predict_proba(X)
