@@ -34,6 +34,7 @@ ROOMS["relatedness"] = ROOMS["confidence"] = {"learners", *ROOMS["learners"], "m
 ROOMS["classification"] = {"tasks", "networks", "learners"}
 ROOMS["calibration"] = {"metrics"}
 ROOMS["ensembles"] = {"metrics", "classification", "calibration"}
+ROOMS["decorate"] = {"metrics", "classification"}
 # Learners, scores and searches are settings of the networks in a library.
 ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners"}
 # What a person sees stands above all of it, and nobody imports it.

@@ -70,6 +70,39 @@ def test_it_is_its_naive_twin(loss, weighted):
     assert (found.predict(X) == (F > 0)).all()
 
 
+@either_way
+def test_more_classes_are_algorithm_1_of_the_thesis(resample):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    codes = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=150), [0, 1.2])
+    y, tree = np.array(["low", "middle", "top"])[codes], DecisionTreeClassifier(max_depth=2)
+    model = AdaBoostM1(tree, 15, resample, random_state=0).fit(X, y)
+    D, votes = np.full(150, 1 / 150), np.zeros((150, 3))
+    stages = zip(model.estimators_, model.staged_decision_function(X), strict=True)
+    for at, (member, staged) in enumerate(stages):
+        if not resample:
+            again = clone(tree).set_params(random_state=member.random_state)
+            again.fit(X, y, sample_weight=D)
+            assert (again.predict(X) == member.predict(X)).all()
+        is_right = member.predict(X) == y
+        error = D[~is_right].sum()
+        assert model.estimator_errors_[at] == pytest.approx(error)
+        if error < 0.5:
+            beta = error / (1 - error)
+            D = np.where(is_right, D * beta, D)
+            votes += np.log(1 / beta) / 2 * (member.predict(X)[:, None] == model.classes_)
+        else:
+            D = np.ones(150)
+        D = D / D.sum()
+        assert staged == pytest.approx(votes)
+    assert (model.estimator_weights_ > 0).sum() > 3
+    assert (model.predict(X) == model.classes_[votes.argmax(axis=1)]).all()
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    assert model.predict_proba(X) == pytest.approx(shares)
+    one = AdaBoostM1(tree, 1, resample=False).fit(np.zeros((6, 1)), [0, 1, 2] * 2)
+    assert one.predict_proba([[0.0]]).tolist() == [[1 / 3] * 3]
+
+
 def test_it_is_scikit_learns_except_for_the_scale():
     X, y = noisy()
     ours = stumps().fit(X, y)
@@ -338,9 +371,9 @@ THEIRS = AdaBoostClassifier(STUMP, n_estimators=2)
         (lambda: stumps(loss="hinge").fit(X0, Y0), ValueError, "`loss` must be 'exponential' or"),
         (lambda: stumps(0).fit(X0, Y0), ValueError, "`n_estimators` must be a whole number of at"),
         (
-            lambda: stumps().fit(X0, THREE),
+            lambda: stumps(loss="logistic").fit(X0, THREE),
             ValueError,
-            "`y` must .*Only binary classification is supported.*, got 3; .*OneVsRestClassifier",
+            "`y` must hold two classes for `loss='logistic'`, got 3; .*set `loss='exponential'`",
         ),
         (
             lambda: stumps().fit(X0, Y0 * 0),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl.classification.columns import read_columns
 from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler, NetworkSampler
-from bnmtl.ensembles.compression.columns import read_columns
 from bnmtl.ensembles.compression.munge import Cases, draw, exchanged, original_partners
 from bnmtl.errors import InputError, InputTypeError
 
@@ -332,7 +332,7 @@ def test_a_wrong_number_of_rows(kind, n):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (pd.DataFrame({"a": [1]}), "two rows or more"),
+        (pd.DataFrame({"a": [1]}), "2 rows or more"),
         (pd.DataFrame(index=range(5)), "one column or more"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "`a` occurs twice"),
         (pd.DataFrame({"a": [1, np.inf]}), "column `a` must hold finite numbers"),

@@ -1,4 +1,4 @@
-"""AdaBoost.M1 for two classes, which continues after it separates the training set."""
+"""AdaBoost.M1, which continues after it separates the training set."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -19,12 +19,13 @@ _SEEDS = 2**31 - 1
 
 
 class AdaBoostM1(ClassifierMixin, BaseEstimator):
-    """Boost a classifier of two classes with exponential or logistic loss.
+    """Boost a classifier with exponential or logistic loss.
 
     With labels s of -1 and 1, a member h with weighted error e has the vote 1/2 log((1 - e) / e),
     and the decision function F is the sum of vote times h. Smaller errors are replaced by 1e-10, so
     that boosting continues if members make no mistake. A member with an error of 1/2 or more has
-    vote 0, and weights restart from the initial ones.
+    vote 0, and weights restart from the initial ones. With more than two classes, each has the sum
+    of the votes of the members that predict it, and s h is 1 where a member is right, else -1.
 
     Parameters
     ----------
@@ -36,14 +37,15 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         Whether to fit each member to n rows drawn by weight with replacement; False passes the
         weights as ``sample_weight``.
     loss : {"exponential", "logistic"}, default="exponential"
-        Weights are proportional to exp(-s F) or 1 / (1 + exp(s F)), times the initial ones.
+        Weights are proportional to exp(-s F) or 1 / (1 + exp(s F)), times the initial ones; the
+        logistic loss is for two classes.
     random_state : None, int, numpy.random.RandomState or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
     Attributes
     ----------
-    classes_ : numpy.ndarray of shape (2,)
-        The second class is predicted if F is above 0.
+    classes_ : numpy.ndarray of shape (n_classes,)
+        Of two classes, the second is predicted if F is above 0.
     estimators_ : list of classifiers, one per round
         A `DummyClassifier` if the drawn rows have only one class.
     estimator_weights_ : numpy.ndarray of float, shape (n_estimators,)
@@ -59,7 +61,8 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
     TypeError, ValueError
         In ``fit``: for an `estimator` that is not a classifier, an unknown `loss`, an invalid
         number of rounds, weights for an `estimator` that does not accept them, an invalid
-        `random_state`, and other than two classes; as in scikit-learn for invalid `X` and `y`.
+        `random_state`, one class, and more than two for the logistic loss; as in scikit-learn for
+        invalid `X` and `y`.
 
     Notes
     -----
@@ -114,7 +117,6 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y, initial = self._checked_rows(X, y, sample_weight)
-        signs = np.where(y == self.classes_[1], 1.0, -1.0)
         seeds = _seeds(self.random_state, self.n_estimators)
         template, initial = self._template(), np.log(initial)
         self.estimators_, votes, errors = [], [], []
@@ -123,7 +125,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
             weights = row_weights(initial, margins, self.loss)
             member = _with_seed(template, seed)
             self.estimators_.append(self._fitted(member, X, y, weights, stream))
-            right = signs * self._signs(self.estimators_[-1], X)
+            right = np.where(self.estimators_[-1].predict(X) == y, 1.0, -1.0)
             errors.append(weights[right < 0].sum())
             votes.append(_vote(errors[-1]))
             margins = margins + votes[-1] * right if votes[-1] else np.zeros(len(y))
@@ -131,7 +133,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X):
-        """Votes for the second class minus votes for the first.
+        """Votes for the second class minus those for the first, or votes for each of more classes.
 
         Parameters
         ----------
@@ -139,7 +141,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        numpy.ndarray of float, shape (n,)
+        numpy.ndarray of float, shape (n,) or (n, n_classes)
         """
         *_, scores = self._running_scores(X)
         return scores
@@ -153,7 +155,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
         Yields
         ------
-        numpy.ndarray of float, shape (n,)
+        numpy.ndarray of float, shape (n,) or (n, n_classes)
         """
         for scores in self._running_scores(X):
             yield scores.copy()
@@ -169,11 +171,12 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray of shape (n,)
         """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
 
     def predict_proba(self, X):
-        """Share of the votes for each class, not calibrated; 1/2 if all votes are 0.
+        """Share of the votes for each class, not calibrated; equal if all votes are 0.
 
         Parameters
         ----------
@@ -181,17 +184,19 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        numpy.ndarray of float, shape (n, 2)
-            (1 + F / sum of the votes) / 2 for the second class.
+        numpy.ndarray of float, shape (n, n_classes)
+            Of two classes, (1 + F / sum of the votes) / 2 for the second one.
         """
-        scores = self.decision_function(X)
-        share = scores / (self.estimator_weights_.sum() or 1.0)
+        scores, total = self.decision_function(X), self.estimator_weights_.sum()
+        if scores.ndim == 2:
+            return scores / total if total else np.full(scores.shape, 1 / scores.shape[1])
+        share = scores / (total or 1.0)
         positive = np.clip((1 + share) / 2, 0, 1)
         return np.column_stack([1 - positive, positive])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.loss != "logistic"
         tags.input_tags.allow_nan = get_tags(self._template()).input_tags.allow_nan
         return tags
 
@@ -223,10 +228,10 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
         self.classes_ = checked_classes(y, "must hold rows of two classes with weight")
-        if len(self.classes_) > 2:
-            rule = "must hold two classes (Only binary classification is supported)"
-            remedy = "use scikit-learn's OneVsRestClassifier, which takes one of these a class"
-            raise InputError("y", rule, len(self.classes_), remedies=remedy)
+        if len(self.classes_) > 2 and self.loss == "logistic":
+            rule = "must hold two classes for {loss=logistic}"
+            found = "Only binary classification is supported by it"  # as scikit-learn requires
+            raise InputError("y", rule, len(self.classes_), found, "set {loss=exponential}")
         return X, y, weights
 
     def _array_options(self):
@@ -242,10 +247,15 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         """Decision function after each round, in the same array."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._array_options())
-        scores = np.zeros(len(X))
+        n_classes = len(self.classes_)
+        scores = np.zeros(len(X) if n_classes == 2 else (len(X), n_classes))
         for member, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
             if vote:
-                scores += vote * self._signs(member, X)
+                predicted = member.predict(X)
+                if n_classes == 2:
+                    scores += vote * np.where(predicted == self.classes_[1], 1.0, -1.0)
+                else:
+                    scores += vote * (predicted[:, None] == self.classes_)
             yield scores
 
     def _fitted(self, member, X, y, weights, stream):
@@ -256,9 +266,6 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         if (drawn == drawn[0]).all():
             member = DummyClassifier(strategy="most_frequent")
         return member.fit(X[rows], drawn)
-
-    def _signs(self, member, X):
-        return np.where(member.predict(X) == self.classes_[1], 1.0, -1.0)
 
 
 def _seeds(random_state, n):

@@ -16,6 +16,7 @@ from bnmtl.metrics.probabilities import (
     cross_entropy,
     jensen_shannon,
     root_mean_squared_error,
+    squared_error,
 )
 from bnmtl.metrics.ranking import (
     average_precision,
@@ -42,6 +43,7 @@ __all__ = [
     "normalized_score",
     "roc_area",
     "root_mean_squared_error",
+    "squared_error",
 ]
 
 THRESHOLD = 0.5  # predictions at or above it are positive

@@ -52,6 +52,40 @@ def brier_score(y, p, weights=None):
     return float(np.average((y - p) ** 2, weights=weights))
 
 
+def squared_error(y, p, weights=None):
+    """Squared error of the probabilities of all classes, summed over classes, mean over cases.
+
+    Parameters
+    ----------
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+        From 0 to 2. `brier_score` is half of it for probabilities of class 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `brier_score`.
+
+    References
+    ----------
+    Melville (2005), section 7.3.1.
+
+    Examples
+    --------
+    >>> round(squared_error([1, 0], [0.8, 0.4]), 4)
+    0.2
+    """
+    of_all = brier_score(y, p, weights)
+    return of_all if np.ndim(p) == 2 else 2 * of_all
+
+
 def root_mean_squared_error(y, p, weights=None):
     """Square root of the `brier_score`.
 

@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.compression.columns import read_columns, rows_like
+from bnmtl.classification.columns import read_columns, rows_like
 from bnmtl.errors import InputError, check_whole
 from bnmtl.seeding import generator, seed_of
 

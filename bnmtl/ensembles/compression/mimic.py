@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.compression.columns import matched_rows, read_columns
+from bnmtl.classification.columns import matched_rows, read_columns
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent, takes_rows
 from bnmtl.ensembles.pickled import pickled_bytes

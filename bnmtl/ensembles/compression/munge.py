@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.compression.columns import read_columns, rows_like
+from bnmtl.classification.columns import read_columns, rows_like
 from bnmtl.ensembles.compression.neighbors import Neighbors
 from bnmtl.errors import check_choice, check_number, check_whole
 from bnmtl.progress import Reporter

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from scipy.special import expit, logit
 from sklearn.base import clone, is_classifier
 from sklearn.compose import make_column_transformer
@@ -12,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bnmtl.classification.base import NetworkClassifier
+from bnmtl.classification.columns import is_number, plain
 from bnmtl.errors import InputError
 from bnmtl.seeding import generator
 
@@ -43,7 +43,7 @@ class Encoder:
         names = [str(label) for label in rows.columns] if isinstance(rows, pd.DataFrame) else None
         self._order = slice(None) if names is None else np.argsort(names, kind="stable")
         frame = self._sorted(rows)
-        is_numeric = np.array([_is_numeric(dtype) for dtype in frame.dtypes])
+        is_numeric = np.array([is_number(dtype) for dtype in frame.dtypes])
         numbers = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
         nominal = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         steps = [
@@ -52,35 +52,19 @@ class Encoder:
         ]
         columns = make_column_transformer(*steps)
         self._pipeline = make_pipeline(columns, *([StandardScaler()] if scaled else []))
-        self._pipeline.fit(_plain(frame))
+        self._pipeline.fit(plain(frame))
 
     def __call__(self, rows):
         """Encoded rows, float32, shape (n_rows, n_inputs)."""
         frame = self._sorted(rows)
         parts = [
-            self._pipeline.transform(_plain(frame[at : at + _CHUNK])).astype(np.float32)
+            self._pipeline.transform(plain(frame[at : at + _CHUNK])).astype(np.float32)
             for at in range(0, len(frame), _CHUNK)
         ]
         return np.concatenate(parts)
 
     def _sorted(self, rows):
         return pd.DataFrame(rows).iloc[:, self._order]
-
-
-def _is_numeric(dtype):
-    return is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
-
-
-def _plain(frame):
-    """Numbers as floats and nominal values as text, without the missing values of extensions."""
-    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    plain = [
-        column.to_numpy(dtype=float, na_value=np.nan)
-        if _is_numeric(column.dtype)
-        else np.where(column.isna(), "missing", "value " + column.astype(str)).astype(object)
-        for column in columns
-    ]
-    return pd.DataFrame(dict(enumerate(plain)))
 
 
 class NetStudent:

@@ -1,4 +1,4 @@
-"""Columns of rows for samplers: numbers or nominal codes, and back to the kind of the input."""
+"""Columns of rows as numbers or nominal codes, and back to the kind of the input."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Column(NamedTuple):
         dtype = series.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             return cls(name, False, series.array.codes.astype(np.int64), dtype)
-        if is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and dtype.kind != "c":
+        if is_number(dtype) and dtype.kind != "c":
             numbers = series.to_numpy(dtype=float, na_value=np.nan)
             if np.isinf(numbers).any():
                 rule, found = "must hold finite numbers", "it has an infinite one"
@@ -65,13 +65,15 @@ class Column(NamedTuple):
         return pd.Series(self.values.take(cells, allow_fill=has_gaps), dtype=self.dtype)
 
 
-def read_columns(X):
+def read_columns(X, least=2):
     """Columns of a frame or of a numeric array, in their order.
 
     Parameters
     ----------
     X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
         Columns of an array are named "0", "1", ...
+    least : int, default=2
+        Number of rows that are needed.
 
     Returns
     -------
@@ -80,13 +82,13 @@ def read_columns(X):
     Raises
     ------
     TypeError, ValueError
-        For other types, fewer than two rows, no columns, two columns with the same name, and
+        For other types, fewer rows, no columns, two columns with the same name, and
         infinite numbers.
     """
     frame = _as_frame(X)
-    if len(frame) < 2 or not frame.shape[1]:
-        rule = "must have two rows or more, and one column or more"
-        raise InputError("X", rule, found="its shape is {shape!s}", shape=frame.shape)
+    if len(frame) < least or not frame.shape[1]:
+        rule = "must have {least:row} or more, and one column or more"
+        raise InputError("X", rule, found="its shape is {shape!s}", least=least, shape=frame.shape)
     names = names_of(frame)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -162,3 +164,34 @@ def matched_rows(argument, X, names):
             argument, rule, found="its shape is {shape!s}", n=len(names), shape=array.shape
         )
     return array
+
+
+def is_number(dtype):
+    """Whether a column of a type is numeric, not boolean."""
+    return is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
+
+
+def plain(frame, is_numeric=None):
+    """Numbers as floats, nominal values as text, without the missing values of extensions.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    is_numeric : sequence of bool, one for each column, default=None
+        By default those of numeric types.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns are 0, 1, ...; nominal cells are "missing", or "value " and the value.
+    """
+    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+    if is_numeric is None:
+        is_numeric = [is_number(column.dtype) for column in columns]
+    cells = [
+        column.to_numpy(dtype=float, na_value=np.nan)
+        if is_one
+        else np.where(column.isna(), "missing", "value " + column.astype(str)).astype(object)
+        for column, is_one in zip(columns, is_numeric, strict=True)
+    ]
+    return pd.DataFrame(dict(enumerate(cells)))

@@ -1,0 +1,263 @@
+"""Artificial cases: drawn column by column, from other cases, from a network, or by the user."""
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.classification import NetworkSampler
+from bnmtl.classification.columns import matched_rows, names_of, rows_like
+from bnmtl.errors import InputError, InputTypeError, check_choice
+from bnmtl.seeding import generator
+from bnmtl.wording import type_of
+
+GENERATORS = ("marginals", "uniform", "pool", "unlabeled", "network")
+_POOL = 10  # times the number of cases
+
+
+class _ByColumn:
+    """Base of generators with independent columns.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+        Only its labels and types are used.
+    columns : list of Column
+    weights : numpy.ndarray of float, shape (n_cases,)
+    """
+
+    def __init__(self, X, columns, weights):
+        self._like, self._columns = X[:0], columns
+        self._statistics = [self._statistics_of(column, weights) for column in columns]
+
+    def draw(self, n, seed):
+        """Draw ``n`` cases of the kind of X."""
+        drawn = []
+        for column, statistics in zip(self._columns, self._statistics, strict=True):
+            rng = generator(seed, "column", column.name)
+            if column.is_numeric:
+                cells = _typed(column, self._numbers(statistics, n, rng))
+            else:
+                cells = _codes(statistics, n, rng)
+            drawn.append(column.restored(cells))
+        return rows_like(self._like, drawn)
+
+
+class Marginals(_ByColumn):
+    """Normal numbers; nominal values by their frequencies plus 1, over the declared categories."""
+
+    def _statistics_of(self, column, weights):
+        if not column.is_numeric:
+            counts = _counts(column, weights)
+            return (counts + 1) / (counts + 1).sum() if len(counts) else counts
+        known = ~np.isnan(column.cells)
+        numbers, weights = column.cells[known], weights[known]
+        total = weights.sum()
+        if not total:
+            return np.nan, 0.0
+        mean = weights @ numbers / total
+        squares = weights @ (numbers - mean) ** 2
+        return mean, np.sqrt(squares / (total - 1 if total > 1 else total))
+
+    def _numbers(self, statistics, n, rng):
+        mean, deviation = statistics
+        return mean + deviation * rng.standard_normal(n)
+
+
+class Uniform(_ByColumn):
+    """Numbers between the smallest and the largest; any nominal value that occurs."""
+
+    def _statistics_of(self, column, weights):
+        if not column.is_numeric:
+            occurs = _counts(column, weights) > 0
+            return occurs / occurs.sum() if occurs.any() else occurs.astype(float)
+        known = column.cells[~np.isnan(column.cells) & (weights > 0)]
+        return (known.min(), known.max()) if len(known) else (np.nan, np.nan)
+
+    def _numbers(self, statistics, n, rng):
+        low, high = statistics
+        return low + (high - low) * rng.random(n)
+
+
+def _counts(column, weights):
+    """Weight of each nominal value."""
+    values = column.dtype.categories if column.values is None else column.values
+    known = column.cells >= 0
+    return np.bincount(column.cells[known], weights[known], minlength=len(values))
+
+
+def _codes(shares, n, rng):
+    """Codes by their shares; -1 if no value is known."""
+    return rng.choice(len(shares), size=n, p=shares) if len(shares) else np.full(n, -1)
+
+
+def _typed(column, numbers):
+    """Numbers that the type of the column can hold; whole ones if all of the column are whole."""
+    known = column.cells[~np.isnan(column.cells)]
+    if not len(known) or not (known == np.rint(known)).all():
+        return numbers
+    kind = np.dtype(getattr(column.dtype, "numpy_dtype", column.dtype))
+    whole = np.rint(numbers)
+    return whole if kind.kind == "f" else np.clip(whole, *_limits(kind))
+
+
+def _limits(kind):
+    """The least and the largest whole number of a type that floats hold exactly."""
+    limits = np.iinfo(kind)
+    return max(limits.min, -(2**53)), min(limits.max, 2**53)
+
+
+class Repeated:
+    """Rows of a table, drawn with repetition.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame or numpy.ndarray, shape (n_rows, n_columns)
+    """
+
+    def __init__(self, rows):
+        self._rows = rows
+
+    def draw(self, n, seed):
+        """Draw ``n`` cases."""
+        at = generator(seed, "rows").integers(len(self._rows), size=n)
+        return take(self._rows, at)
+
+
+class Called:
+    """Cases from a function of the user (frame, n, rng)."""
+
+    def __init__(self, function, X):
+        self._function, self._X = function, X
+
+    def draw(self, n, seed):
+        """Draw ``n`` cases."""
+        found = self._function(self._X, n, generator(seed, "function"))
+        return _checked(found, self._X, n)
+
+
+class Sampled:
+    """Cases from an object with ``fit(frame, tasks=None)`` and ``sample(n, random_state)``."""
+
+    def __init__(self, sampler, X, tasks):
+        self._sampler, self._X = sampler, X
+        sampler.fit(X, tasks=tasks)
+
+    def draw(self, n, seed):
+        """Draw ``n`` cases."""
+        found = self._sampler.sample(n, random_state=generator(seed, "sampler"))
+        return _checked(found, self._X, n)
+
+
+class FromNetwork:
+    """Cases from a learned network, or from the networks of several tasks, learned together.
+
+    Each task has the same share of the artificial cases as of the cases.
+    """
+
+    def __init__(self, X, tasks):
+        self._sampler, self._shares = NetworkSampler(), None
+        if tasks is None:
+            self._sampler.fit(X)
+            return
+        names, codes, counts = np.unique(tasks, return_inverse=True, return_counts=True)
+        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).rename(columns=str)
+        self._sampler.fit({name: frame[codes == at] for at, name in enumerate(names.tolist())})
+        self._shares, self._like = counts / counts.sum(), X[:0]
+
+    def draw(self, n, seed):
+        """Draw ``n`` cases."""
+        if self._shares is None:
+            return self._sampler.sample(n, random_state=generator(seed, "network"))
+        drawn = self._sampler.sample(n, random_state=generator(seed, "network"))
+        task = generator(seed, "tasks").choice(len(self._shares), size=n, p=self._shares)
+        parts = [frame[task == at] for at, frame in enumerate(drawn.values())]
+        rows = pd.concat(parts, ignore_index=True)
+        return rows if isinstance(self._like, pd.DataFrame) else rows.to_numpy()
+
+
+def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
+    """The generator of artificial cases.
+
+    Parameters
+    ----------
+    kind : str, callable or object
+        As in `DecorateClassifier`.
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    columns : list of Column
+        Those of X.
+    weights : numpy.ndarray of float, shape (n_cases,)
+    seed : int
+    unlabeled : pandas.DataFrame or numpy.ndarray, default=None
+    tasks : numpy.ndarray of shape (n_cases,), default=None
+
+    Returns
+    -------
+    object with ``draw(n, seed)``
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown kind, and arguments that do not fit the kind.
+    """
+    if (unlabeled is not None) != (kind == "unlabeled" if isinstance(kind, str) else False):
+        rule = 'must be given if {generator="unlabeled"}, and only then'
+        raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
+    if not isinstance(kind, str):
+        return _of_user(kind, X, tasks)
+    check_choice("generator", kind, GENERATORS)
+    if tasks is not None and kind != "network":
+        rule, remedies = f'must be None for {{generator="{kind}"}}', 'set {generator="network"}'
+        raise InputError("tasks", rule, remedies=remedies)
+    if kind == "network":
+        return FromNetwork(X, tasks)
+    if kind == "unlabeled":
+        return Repeated(_of_unlabeled(unlabeled, X))
+    if kind == "uniform":
+        return Uniform(X, columns, weights)
+    marginals = Marginals(X, columns, weights)
+    if kind == "marginals":
+        return marginals
+    return Repeated(marginals.draw(_POOL * len(X), generator(seed, "pool").integers(2**63)))
+
+
+def _of_user(kind, X, tasks):
+    if hasattr(kind, "fit") and hasattr(kind, "sample"):
+        return Sampled(kind, X, tasks)
+    if callable(kind) and tasks is None:
+        return Called(kind, X)
+    if callable(kind):
+        raise InputError("tasks", "must be None for a function as {generator}")
+    rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
+    raise InputTypeError("generator", rule, type_of(kind), remedies=f"one of {list(GENERATORS)}")
+
+
+def _of_unlabeled(unlabeled, X):
+    rows = matched_rows("unlabeled", unlabeled, names_of(X))
+    if isinstance(X, pd.DataFrame) != isinstance(rows, pd.DataFrame):
+        rule = "must be of the same kind as {X}"
+        raise InputTypeError("unlabeled", rule, type_of(unlabeled))
+    if not len(rows):
+        raise InputError("unlabeled", "must have rows", found="it has none")
+    return rows
+
+
+def _checked(found, X, n):
+    """The rows of a user's generator with the columns of X."""
+    rule = "must return {n} rows with the columns of {X}"
+    if isinstance(found, pd.DataFrame) != isinstance(X, pd.DataFrame):
+        raise InputTypeError("generator", rule, type_of(found), n=n)
+    rows = matched_rows("generator", found, names_of(X))
+    if len(rows) != n:
+        raise InputError("generator", rule, found="it returned {rows}", n=n, rows=len(rows))
+    return rows
+
+
+def take(rows, at):
+    """Some rows by position, with new row labels."""
+    return rows.iloc[at].reset_index(drop=True) if isinstance(rows, pd.DataFrame) else rows[at]
+
+
+def stacked(first, second):
+    """Rows of two tables of the same kind."""
+    if isinstance(first, pd.DataFrame):
+        return pd.concat([first, second], ignore_index=True)
+    return np.concatenate([first, second])

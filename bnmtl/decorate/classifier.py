@@ -1,0 +1,382 @@
+"""DECORATE: ensembles whose members learn from artificial cases labeled against the ensemble."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+
+from bnmtl.decorate.artificial import generator_of, stacked, take
+from bnmtl.decorate.diversity import diversity, probabilities_of
+from bnmtl.decorate.inputs import TreeInputs, check_tasks, columns_of, read_rows
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole, warn
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.metrics.prediction import accuracy, squared_error
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+class DecorateClassifier(ClassifierMixin, BaseEstimator):
+    """Diverse ensemble creation by oppositional relabeling of artificial training examples.
+
+    The first member is fitted to the training cases. Each further one is fitted to these and to
+    artificial cases, whose labels are drawn with probabilities inversely proportional to those of
+    the ensemble so far. It stays if the error of the ensemble on the training cases does not grow.
+    The ensemble predicts the mean of its members' probabilities. It is made for few training cases.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``predict_proba``; it receives frames as they are. None is a full
+        `DecisionTreeClassifier` on numbers and one indicator per nominal value; missing numbers are
+        left to the tree, a missing nominal cell is a value. All of its ``random_state`` parameters
+        are set.
+    n_estimators : int, default=15
+        Number of members at which the search for further ones ends.
+    max_iterations : int, default=50
+        Number of fits after which it ends, too.
+    artificial_size : float, default=1.0
+        Number of artificial cases per training case, at least one case in all.
+    generator : str, callable or object, default="marginals"
+        How artificial cases are drawn.
+
+        - "marginals": columns are independent; numbers are normal (whole if all in the column are
+          whole), nominal values have their frequencies plus 1, over the declared categories or the
+          observed values; no cell is missing.
+        - "uniform": columns are independent; numbers between the smallest and the largest, each
+          nominal value with the same probability.
+        - "pool": from 10 n cases that "marginals" drew once, with repetition.
+        - "unlabeled": from ``unlabeled`` of the fit, with repetition.
+        - "network": from a Bayesian network learned from the training cases
+          (`bnmtl.classification.NetworkSampler`), or one per task, learned together.
+        - a function (X, n, rng) that returns n rows; or an object with ``fit(X, tasks=None)`` and
+          ``sample(n, random_state)``.
+    zero : "uniform" or float, default="uniform"
+        If the ensemble gives a class the probability 0: "uniform" draws a label among these
+        classes; a number replaces the 0.
+    reject : {"error", "squared"}, callable or None, default="error"
+        What must not grow: the share of errors, the squared error of the probabilities summed over
+        classes, or any function (y, P, sample_weight), smaller is better. None keeps all members.
+    categorical_features : "from_dtype", None, mask, positions or names, default="from_dtype"
+        The nominal columns, as in `sklearn.ensemble.HistGradientBoostingClassifier`. "from_dtype":
+        categories, text and booleans of a frame.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    estimators_ : list of classifiers
+        With ``estimator=None`` they are trees on encoded rows.
+    errors_ : pandas.DataFrame
+        One row per trial: whether the member was accepted, and the error and `diversity` on the
+        training cases of the ensemble with it.
+    n_trials_ : int
+        Number of fitted classifiers.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names, all of them text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for parameters out of range, an ``estimator`` without ``predict_proba``, weights
+        it does not take, artificial cases with other columns, ``unlabeled`` or ``tasks`` without
+        the generator that takes them; as in scikit-learn for invalid `X` and `y`.
+
+    References
+    ----------
+    Melville (2005), "Creating diverse ensemble classifiers to reduce supervision", chapter 3,
+    algorithm 2; section 4.6 for "uniform", "pool" and "unlabeled"; section 7.1 for "squared".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecorateClassifier(random_state=0).fit(X[::5], y[::5])
+    >>> len(model.estimators_), bool(model.score(X, y) > 0.9)
+    (15, True)
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        max_iterations=50,
+        artificial_size=1.0,
+        generator="marginals",
+        zero="uniform",
+        reject="error",
+        categorical_features="from_dtype",
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_iterations = max_iterations
+        self.artificial_size = artificial_size
+        self.generator = generator
+        self.zero = zero
+        self.reject = reject
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None, *, unlabeled=None, tasks=None):
+        """Fit the members one after another.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+        y : array-like of labels, shape (n_cases,)
+        sample_weight : array-like of numbers, shape (n_cases,), default=None
+            Number of times each case counts, also in the statistics of artificial cases, which
+            count once each.
+        unlabeled : pandas.DataFrame or array-like, shape (n_unlabeled, n_columns), default=None
+            Cases from which ``generator="unlabeled"`` draws.
+        tasks : array-like of shape (n_cases,), default=None
+            The task of each case, for ``generator="network"`` or an object.
+
+        Returns
+        -------
+        DecorateClassifier
+        """
+        self._check_parameters()
+        X, y, weights, tasks = self._read(X, y, sample_weight, tasks)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        columns = columns_of(X, self.categorical_features)
+        self._encode = TreeInputs(columns) if self.estimator is None else None
+        seed = seed_of(self.random_state)
+        options = {"unlabeled": unlabeled, "tasks": tasks}
+        artificial = generator_of(self.generator, X, columns, weights, seed, **options)
+        weights = None if sample_weight is None else weights
+        training = _Training(self, artificial, X, y, codes, weights)
+        self.estimators_, rows = training.grown(seed)
+        self.errors_ = pd.DataFrame(rows, columns=["trial", "accepted", "error", "diversity"])
+        self.n_trials_ = len(rows)
+        return self
+
+    def predict_proba(self, X):
+        """Mean of the members' probabilities.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        return self.member_probabilities(X).mean(axis=0)
+
+    def predict(self, X):
+        """The first of the most probable classes of each case.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_cases,)
+        """
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    def staged_predict_proba(self, X):
+        """Probabilities by the first member, the first two, ...
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Yields
+        ------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        total = 0.0
+        for number, p in enumerate(self.member_probabilities(X), 1):
+            total = total + p
+            yield total / number
+
+    def member_probabilities(self, X):
+        """Probabilities by each member.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_members, n_cases, n_classes)
+        """
+        check_is_fitted(self, "estimators_")
+        inputs = self._inputs_of(read_rows(self, X, self._allows_nan(), reset=False))
+        members = self.estimators_
+        return np.stack([probabilities_of(one, inputs, self.classes_) for one in members])
+
+    def _inputs_of(self, rows):
+        """Rows as the members receive them."""
+        return rows if self._encode is None else self._encode(rows)
+
+    def _new_member(self, seed):
+        """A classifier to be fitted."""
+        member = DecisionTreeClassifier() if self.estimator is None else clone(self.estimator)
+        names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
+        return member.set_params(**dict.fromkeys(names, seed))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        return tags
+
+    def _allows_nan(self):
+        template = self.estimator
+        has_tags = hasattr(template, "__sklearn_tags__")
+        return template is None or (has_tags and get_tags(template).input_tags.allow_nan)
+
+    def _read(self, X, y, sample_weight, tasks):
+        """Checked rows, labels, weights and tasks of the cases with a weight above 0."""
+        X = read_rows(self, X, self._allows_nan(), reset=True)
+        y = column_or_1d(y, warn=True)
+        if len(y) != len(X):
+            raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
+        if pd.isna(y).any():
+            rule, found = (
+                "must hold a label for each row",
+                "it contains NaN or another missing value",
+            )
+            raise InputError("y", rule, found=found, remedies="drop those rows")
+        check_classification_targets(y)
+        weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
+        tasks = check_tasks(tasks, len(y))
+        if (weights == 0).any():
+            at = np.flatnonzero(weights)
+            tasks = None if tasks is None else tasks[at]
+            X, y, weights = take(X, at), y[at], weights[at]
+        if sample_weight is not None and not has_fit_parameter(
+            self._new_member(0), "sample_weight"
+        ):
+            rule = "must take `sample_weight` in its `fit`"
+            raise InputError("estimator", rule, type_of(self.estimator), remedies="give no weights")
+        return X, y, weights, tasks
+
+    def _check_parameters(self):
+        template = self.estimator
+        if template is not None:
+            is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
+            if not is_estimator or not is_classifier(template):
+                rule = "must be a scikit-learn classifier or None"
+                raise InputTypeError("estimator", rule, type_of(template))
+            if not hasattr(template, "predict_proba"):
+                rule, remedies = "must have `predict_proba`", "calibrate it"
+                raise InputTypeError("estimator", rule, type_of(template), remedies=remedies)
+        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("max_iterations", self.max_iterations, least=1)
+        if self.n_estimators > self.max_iterations:
+            rule = "is less than {n_estimators} members"
+            warn("max_iterations", rule, found="there will be {n} at most", n=self.max_iterations)
+        check_number("artificial_size", self.artificial_size, above=0)
+        if not (isinstance(self.zero, str) and self.zero == "uniform"):
+            remedies = '"uniform" draws among the classes with probability 0'
+            check_number("zero", self.zero, above=0, below=1, remedies=remedies)
+        if self.reject is not None and not callable(self.reject):
+            check_choice("reject", self.reject, ("error", "squared"))
+
+
+class _Training:
+    """The growth of one ensemble.
+
+    Parameters
+    ----------
+    model : DecorateClassifier
+    artificial : object with ``draw(n, seed)``
+    X : pandas.DataFrame or numpy.ndarray
+    y, codes : numpy.ndarray of shape (n_cases,)
+        Labels, and their positions in the classes.
+    weights : numpy.ndarray of float or None
+    """
+
+    def __init__(self, model, artificial, X, y, codes, weights):
+        self._model, self._artificial = model, artificial
+        self._y, self._codes, self._weights = y, codes, weights
+        self._inputs = model._inputs_of(X)
+        self._n_artificial = max(1, int(model.artificial_size * len(y)))
+
+    def grown(self, seed):
+        """The members, and number, acceptance, error and diversity of each trial."""
+        model, classes = self._model, self._model.classes_
+        members = [self._fitted(seed, 1)]
+        known = [probabilities_of(members[0], self._inputs, classes)]
+        error = self._error(known)
+        rows = [(1, True, error, 0.0)]
+        while (
+            len(members) < model.n_estimators
+            and len(rows) < model.max_iterations
+            and len(classes) > 1
+        ):
+            trial = len(rows) + 1
+            member = self._fitted(seed, trial, members)
+            candidate = [*known, probabilities_of(member, self._inputs, classes)]
+            new_error = self._error(candidate)
+            accepted = model.reject is None or new_error <= error
+            spread = diversity(np.stack(candidate), weights=self._weights)
+            rows.append((trial, bool(accepted), new_error, spread))
+            if accepted:
+                members.append(member)
+                known, error = candidate, new_error
+        return members, rows
+
+    def _fitted(self, seed, trial, members=()):
+        """A member fitted to the cases and, after the first, to artificial ones."""
+        model, inputs, y, weights = self._model, self._inputs, self._y, self._weights
+        if members:
+            draws = int(generator(seed, "cases", trial).integers(2**63))
+            inputs_of = model._inputs_of(self._artificial.draw(self._n_artificial, draws))
+            classes = model.classes_
+            mean = np.mean([probabilities_of(one, inputs_of, classes) for one in members], axis=0)
+            labels = opposite_labels(mean, model.zero, generator(seed, "labels", trial))
+            inputs, y = stacked(inputs, inputs_of), np.concatenate([y, classes[labels]])
+            if weights is not None:
+                weights = np.concatenate([weights, np.ones(self._n_artificial)])
+        member = model._new_member(int(generator(seed, "member", trial).integers(_SEEDS)))
+        if weights is None:
+            return member.fit(inputs, y)
+        return member.fit(inputs, y, sample_weight=weights)
+
+    def _error(self, known):
+        """What must not grow, of an ensemble."""
+        reject, mean = self._model.reject, np.mean(known, axis=0)
+        if callable(reject):
+            return float(reject(self._y, mean, self._weights))
+        if reject == "squared":
+            return squared_error(self._codes, mean, self._weights)
+        return 1 - accuracy(self._codes, mean, self._weights)
+
+
+def opposite_labels(p, zero, rng):
+    """Draw labels with probabilities inversely proportional to those of an ensemble.
+
+    Parameters
+    ----------
+    p : numpy.ndarray of float, shape (n_cases, n_classes)
+    zero : "uniform" or float
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n_cases,)
+        Positions of classes.
+    """
+    if not isinstance(zero, str):
+        p = np.where(p == 0, zero, p)
+        p = p / p.sum(axis=1, keepdims=True)
+    # Ratios to the smallest probability, because inverses of tiny ones are infinite.
+    smallest, impossible = p.min(axis=1, keepdims=True), p == 0
+    inverse = np.divide(smallest, p, out=impossible.astype(float), where=smallest > 0)
+    if p.shape[1] == 2:
+        inverse = p[:, ::-1]  # the same, without rounding
+    shares = np.cumsum(inverse, axis=1)
+    return (rng.random(len(p))[:, None] * shares[:, -1:] >= shares).sum(axis=1)

@@ -1,0 +1,443 @@
+"""DECORATE: a naive twin, laws of its artificial cases and labels, and what it refuses."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_decorate import decorated, marginal_case_columns
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bnmtl.classification import NetworkSampler
+from bnmtl.classification.columns import read_columns
+from bnmtl.decorate import DecorateClassifier
+from bnmtl.decorate.artificial import Marginals, Uniform
+from bnmtl.decorate.classifier import opposite_labels
+from bnmtl.decorate.inputs import TreeInputs
+from bnmtl.errors import InputError, InputTypeError, InputWarning
+from bnmtl.metrics.prediction import squared_error
+from bnmtl.seeding import generator
+
+pytestmark = pytest.mark.beside_kernels
+TREE = DecisionTreeClassifier(min_samples_leaf=3)
+
+
+def mixed(n=40, seed=0, gaps=0.0):
+    """Whole numbers, numbers, text and declared categories, with labels of three classes."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "count": rng.poisson(4, n),
+            "size": rng.normal(size=n),
+            "site": rng.choice(["a", "b"], n),
+            "kind": pd.Categorical(rng.choice(["x", "y"], n), categories=["x", "y", "z"]),
+        }
+    )
+    scores = frame["size"] + (frame["site"] == "a") + 0.3 * rng.normal(size=n)
+    y = np.digitize(scores, [0, 1])
+    y[:3] = [0, 1, 2]
+    if gaps:
+        frame = frame.astype({"count": float, "site": object})
+        frame = frame.mask(rng.random(frame.shape) < gaps)
+    return frame, y
+
+
+def expected_failures(model):
+    reason = "artificial cases depend on the number of rows"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+@parametrize_with_checks(
+    [DecorateClassifier(n_estimators=3)], expected_failed_checks=expected_failures
+)
+def test_it_is_a_classifier_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def unknown(frame, n, rng):
+    """A user's generator."""
+    return frame.iloc[rng.integers(len(frame), size=n)].assign(size=rng.random(n))
+
+
+class Doubled:
+    """A user's generator with a fit."""
+
+    def fit(self, frame, tasks=None):
+        self.frame = frame
+        return self
+
+    def sample(self, n, random_state):
+        drawn = self.frame.sample(n, replace=True, random_state=random_state)
+        return drawn.assign(size=2 * drawn["size"])
+
+
+def drawn_by(kind, frame, extra):
+    """What a generator draws, computed once more."""
+
+    def from_frame(rows):
+        return lambda n, seed: rows.iloc[generator(seed, "rows").integers(len(rows), size=n)]
+
+    def marginals(n, seed):
+        cells = marginal_case_columns(frame, n, seed)
+        return pd.DataFrame(cells).astype(frame.dtypes.to_dict())
+
+    def uniform(n, seed):
+        found = {}
+        for name in frame:
+            rng, cells = generator(seed, "column", name), frame[name]
+            if name in ("count", "size"):
+                drawn = cells.min() + (cells.max() - cells.min()) * rng.random(n)
+                found[name] = np.rint(drawn) if name == "count" else drawn
+            else:
+                values = ["x", "y", "z"] if name == "kind" else list(dict.fromkeys(cells))
+                shares = [float(value in set(cells)) for value in values]
+                shares = np.array(shares) / sum(shares)
+                found[name] = [values[at] for at in rng.choice(len(values), size=n, p=shares)]
+        return pd.DataFrame(found).astype(frame.dtypes.to_dict())
+
+    def by_function(n, seed):
+        return unknown(frame, n, generator(seed, "function"))
+
+    def by_object(n, seed):
+        return Doubled().fit(frame).sample(n, generator(seed, "sampler"))
+
+    def by_network(n, seed):
+        return NetworkSampler().fit(frame).sample(n, generator(seed, "network"))
+
+    pool = marginals(10 * len(frame), generator(7, "pool").integers(2**63))
+    return {
+        "marginals": marginals,
+        "uniform": uniform,
+        "pool": from_frame(pool),
+        "unlabeled": from_frame(extra),
+        "network": by_network,
+        unknown: by_function,
+        Doubled: by_object,
+    }[kind]
+
+
+KINDS = ["marginals", "uniform", "pool", "unlabeled", "network", unknown, Doubled]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda one: getattr(one, "__name__", one))
+@pytest.mark.parametrize("size", [0.5, 1.0])
+def test_members_are_those_of_plain_loops(kind, size):
+    frame, y = mixed()
+    extra, _ = mixed(25, seed=3)
+    encode, draw = TreeInputs(read_columns(frame)), drawn_by(kind, frame, extra)
+    expected, trials = decorated(
+        DecisionTreeClassifier(), encode(frame), y, lambda *args: encode(draw(*args)), 7, size=size
+    )
+    given = Doubled() if kind is Doubled else kind
+    model = DecorateClassifier(generator=given, artificial_size=size, random_state=7)
+    model.fit(frame, y, **({"unlabeled": extra} if kind == "unlabeled" else {}))
+    assert model.n_trials_ == trials and len(model.estimators_) == len(expected) == 15
+    test = encode(mixed(200, seed=1)[0])
+    for ours, theirs in zip(model.estimators_, expected, strict=True):
+        assert (ours.predict_proba(test) == theirs.predict_proba(test)).all()
+
+
+def test_members_that_make_mistakes_worse_are_rejected_as_in_plain_loops():
+    frame, y = mixed(60)
+    X = frame[["count", "size"]].to_numpy()
+    columns, tree = pd.DataFrame(X).rename(columns=str), DecisionTreeClassifier(max_depth=2)
+
+    def draw(n, seed):
+        return pd.DataFrame(marginal_case_columns(columns, n, seed)).to_numpy()
+
+    expected, trials = decorated(tree, X, y, draw, 3)
+    model = DecorateClassifier(tree, random_state=3).fit(X, y)
+    assert model.n_trials_ == trials > len(expected) + 5  # that many are rejected
+    test = np.random.default_rng(5).normal(2, 3, size=(100, 2))
+    mean = np.mean([member.predict_proba(test) for member in expected], axis=0)
+    assert model.predict_proba(test) == pytest.approx(mean, abs=1e-12)
+    *_, last = model.staged_predict_proba(test)
+    assert last == pytest.approx(mean, abs=1e-12)
+    first = next(model.staged_predict_proba(test))
+    assert (first == expected[0].predict_proba(test)).all()
+
+
+def test_errors_tell_each_trial():
+    frame, y = mixed(60)
+    model = DecorateClassifier(TREE, random_state=0).fit(frame[["count", "size"]], y)
+    errors = model.errors_
+    assert errors["trial"].tolist() == list(range(1, model.n_trials_ + 1))
+    assert errors["accepted"].sum() == len(model.estimators_)
+    kept = errors.loc[errors["accepted"], "error"]
+    assert kept.is_monotonic_decreasing
+    best = kept.cummin().reindex(errors.index).ffill().shift().iloc[1:]
+    assert (
+        errors["error"].iloc[1:][~errors["accepted"].iloc[1:]] > best[~errors["accepted"]]
+    ).all()
+    assert errors["error"].iloc[-1] >= 1 - model.score(frame[["count", "size"]], y) - 1e-12
+    assert errors["diversity"].iloc[0] == 0 and (errors["diversity"].iloc[1:] > 0).any()
+
+
+def test_what_must_not_grow():
+    frame, y = mixed(60)
+    X, names = frame[["count", "size"]], np.array(["c", "a", "b"])[y]
+    seen = []
+
+    def cost(labels, P, weights):
+        seen.append((labels, P, weights))
+        return float(-P[np.arange(60), np.searchsorted(["a", "b", "c"], labels)].mean())
+
+    model = DecorateClassifier(GaussianNB(), reject=cost, random_state=0).fit(X, names)
+    assert model.errors_["error"].tolist() == [cost(*one) for one in list(seen)]
+    assert list(seen[0][0]) == list(names) and seen[0][2] is None
+    kept = model.errors_.loc[model.errors_["accepted"], "error"]
+    assert kept.is_monotonic_decreasing
+    squared = DecorateClassifier(GaussianNB(), reject="squared", random_state=0).fit(X, names)
+    codes = np.searchsorted(squared.classes_, names)
+    last = squared.errors_.loc[squared.errors_["accepted"], "error"].iloc[-1]
+    assert last == pytest.approx(squared_error(codes, squared.predict_proba(X)))
+    everyone = DecorateClassifier(GaussianNB(), reject=None, random_state=0).fit(X, names)
+    assert everyone.errors_["accepted"].all() and len(everyone.estimators_) == 15
+    assert everyone.errors_["error"].max() > everyone.errors_["error"].min()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), zero=st.sampled_from([0.01, "uniform"])
+)
+def test_labels_are_drawn_by_the_inverse_probability(seed, n_classes, zero):
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.dirichlet(np.ones(n_classes)), 1)
+    p[0] += 1 - p.sum()
+    if zero == "uniform":
+        expected = (p == 0) / max(1, (p == 0).sum()) if (p == 0).any() else 1 / p / (1 / p).sum()
+    else:
+        q = np.where(p == 0, zero, p) / np.where(p == 0, zero, p).sum()
+        expected = 1 / q / (1 / q).sum()
+    n = 20_000
+    labels = opposite_labels(np.tile(p, (n, 1)), zero, rng)
+    found = np.bincount(labels, minlength=n_classes) / n
+    assert found == pytest.approx(expected, abs=0.02)
+    assert (found[expected == 0] == 0).all()
+
+
+def test_of_two_classes_the_label_is_drawn_with_exactly_the_other_probability():
+    p = np.array([[1.0, 0.0], [0.0, 1.0], [1 / 3, 2 / 3]])
+    for seed in range(50):
+        assert opposite_labels(p, "uniform", np.random.default_rng(seed))[:2].tolist() == [1, 0]
+
+    tiny = opposite_labels(np.array([[1e-310, 0.5, 0.5]]), "uniform", np.random.default_rng(0))
+    assert tiny.tolist() == [0]
+
+    class Edge:
+        def random(self, n):
+            return np.array([0.5, 0.5, 2 / 3 - 1e-12])
+
+    assert opposite_labels(p, "uniform", Edge()).tolist() == [1, 0, 0]
+
+
+def test_marginal_cases_have_the_statistics_of_the_columns():
+    frame, _ = mixed(400, gaps=0.1)
+    columns = read_columns(frame)
+    drawn = Marginals(frame, columns, np.ones(400)).draw(20_000, 5)
+    assert drawn.dtypes.to_dict() == frame.dtypes.to_dict()
+    assert not drawn.isna().any().any()
+    for name in ("count", "size"):
+        assert drawn[name].mean() == pytest.approx(frame[name].mean(), abs=0.08)
+        assert drawn[name].std() == pytest.approx(frame[name].std(), abs=0.08)
+    assert (drawn["count"] == drawn["count"].round()).all() and drawn["count"].min() < 0
+    counts = frame["kind"].value_counts().reindex(["x", "y", "z"]) + 1
+    found = drawn["kind"].value_counts(normalize=True).reindex(["x", "y", "z"])
+    assert found.tolist() == pytest.approx((counts / counts.sum()).tolist(), abs=0.012)
+    assert found["z"] > 0
+    uniform = Uniform(frame, columns, np.ones(400)).draw(5000, 5)
+    assert uniform["size"].between(frame["size"].min(), frame["size"].max()).all()
+    assert uniform["size"].mean() == pytest.approx(
+        frame["size"].agg(["min", "max"]).mean(), abs=0.1
+    )
+    assert set(uniform["kind"]) == {"x", "y"}
+    assert uniform["kind"].value_counts(normalize=True)["x"] == pytest.approx(0.5, abs=0.03)
+
+
+def test_weights_count_as_repetitions_in_the_statistics():
+    frame, _ = mixed(30, gaps=0.1)
+    weights = np.random.default_rng(0).integers(0, 4, size=30)
+    again = frame.loc[np.repeat(np.arange(30), weights)].reset_index(drop=True)
+    again["site"] = again["site"].astype(object)
+    for kind in (Marginals, Uniform):
+        once = kind(frame, read_columns(frame), weights.astype(float)).draw(50, 2)
+        repeated = kind(again, read_columns(again), np.ones(len(again))).draw(50, 2)
+        for name in ("count", "size", "kind"):
+            left, right = once[name].tolist(), repeated[name].tolist()
+            assert left == (right if name == "kind" else pytest.approx(right, abs=1e-9))
+
+
+def test_columns_without_variation_or_cells():
+    frame = pd.DataFrame(
+        {
+            "one": [3] * 6,
+            "none": [np.nan] * 6,
+            "small": np.array([0, 255] * 3, dtype=np.uint8),
+            "text": ["a"] * 6,
+            "yes": [True, False] * 3,
+        }
+    )
+    drawn = Marginals(frame, read_columns(frame), np.ones(6)).draw(300, 0)
+    assert (drawn["one"] == 3).all() and drawn["none"].isna().all()
+    assert drawn["small"].dtype == np.uint8 and set(drawn["small"]) > {0, 255}
+    assert drawn["yes"].dtype == bool
+    model = DecorateClassifier(random_state=0).fit(frame, [0, 1] * 3)
+    assert model.score(frame, [0, 1] * 3) == 1
+    single = Marginals(frame[:1], read_columns(frame[:1], least=1), np.ones(1)).draw(20, 0)
+    assert (single["one"] == 3).all() and (single["small"] == 0).all()
+
+
+def test_neither_the_order_of_columns_nor_new_row_labels_matter():
+    frame, y = mixed(60)
+    numbers = frame[["count", "size"]].assign(more=frame["size"] ** 2)
+    model = DecorateClassifier(GaussianNB(), random_state=1)
+    p = model.fit(numbers, y).predict_proba(numbers)
+    other = numbers[["more", "count", "size"]].set_axis(range(100, 160))
+    q = model.fit(other, y).predict_proba(other)
+    assert q == pytest.approx(p, abs=1e-9)
+    assert model.predict_proba(numbers) == pytest.approx(p, abs=1e-9)  # found by name
+
+
+def test_nominal_columns_of_an_array_and_by_any_name():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(5, size=80) * 10, rng.normal(size=80)])
+    y = np.isin(X[:, 0], [0, 20]).astype(int)
+    frame = pd.DataFrame(X, columns=["kind", "size"])
+    given = [[0], [True, False], np.array([True, False])]
+    models = [
+        DecorateClassifier(categorical_features=one, random_state=0).fit(X, y) for one in given
+    ]
+    by_name = DecorateClassifier(categorical_features=["kind"], random_state=0).fit(frame, y)
+    for model in models:
+        assert (model.predict_proba(X) == by_name.predict_proba(frame)).all()
+    # One split on an indicator separates a value in the middle.
+    assert by_name.estimators_[0].n_features_in_ == 5 + 1 + 1
+    numeric = DecorateClassifier(categorical_features=None, random_state=0).fit(X, y)
+    assert numeric.estimators_[0].n_features_in_ == 2
+
+
+def test_missing_cells_and_new_values():
+    frame, y = mixed(80, gaps=0.15)
+    model = DecorateClassifier(random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+    new = frame.head(3).assign(site=["other", None, "a"], count=np.nan)
+    assert model.predict_proba(new).sum(axis=1) == pytest.approx(1)
+
+
+def test_one_class_and_one_case():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DecorateClassifier(random_state=0).fit([[1.0], [2.0]], ["a", "a"])
+        assert model.predict_proba([[5.0]]).tolist() == [[1.0]] and model.n_trials_ == 1
+        model = DecorateClassifier(random_state=0).fit([[1.0]], [3])
+    assert model.predict([[7.0]]).tolist() == [3]
+
+
+def test_weights_reach_the_members_and_the_error():
+    frame, y = mixed(60)
+    X, weights = frame[["count", "size"]], np.where(y == 2, 5.0, 1.0)
+    model = DecorateClassifier(GaussianNB(), reject=None, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    wrong = model.predict(X) != y
+    assert model.errors_["error"].iloc[-1] == pytest.approx(wrong @ weights / weights.sum())
+    seen = []
+
+    class Weighted(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(sample_weight)
+            return super().fit(X, y, sample_weight)
+
+    DecorateClassifier(Weighted(), 2, reject=None, random_state=0).fit(X, y, sample_weight=weights)
+    first, second = seen
+    assert first.tolist() == weights.tolist()
+    assert second.tolist() == [*weights, *np.ones(60)]  # artificial cases count once each
+    # Cases without weight are not there.
+    weights[:20] = 0
+    p = model.fit(X, y, sample_weight=weights).predict_proba(X)
+    q = model.fit(X[20:], y[20:], sample_weight=weights[20:]).predict_proba(X)
+    assert (p == q).all()
+
+
+def test_cases_of_several_tasks_come_from_networks_learned_together():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(2, size=200), "b": rng.integers(2, size=200)})
+    tasks = np.where(np.arange(200) < 150, "south", "north")
+    frame.loc[150:, ["a", "b"]] = 1
+    y = rng.integers(2, size=200)
+    model = DecorateClassifier(generator="network", random_state=0).fit(frame, y, tasks=tasks)
+    assert len(model.estimators_) > 1
+    array = DecorateClassifier(generator="network", random_state=0)
+    array.fit(frame.to_numpy(), y, tasks=tasks)
+    assert len(array.estimators_) > 1
+
+
+MISTAKES = [
+    (DecorateClassifier(estimator=3), {}, "`estimator` must be a scikit-learn classifier or None"),
+    (DecorateClassifier(LinearSVC()), {}, "must have `predict_proba`.*calibrate it"),
+    (DecorateClassifier(n_estimators=0), {}, "`n_estimators` must be a whole number of at least 1"),
+    (DecorateClassifier(max_iterations=0), {}, "`max_iterations` must be a whole number"),
+    (DecorateClassifier(artificial_size=0), {}, "`artificial_size` must be a number above 0"),
+    (
+        DecorateClassifier(generator="normal"),
+        {},
+        "must be 'marginals', .* or 'network', got 'normal'",
+    ),
+    (DecorateClassifier(generator=3), {}, "`generator` must be a name, a function"),
+    (DecorateClassifier(generator=lambda X, n, rng: X[:1]), {}, "must return 10 rows with the col"),
+    (DecorateClassifier(generator=lambda X, n, rng: X[["a"]]), {}, "`b` is missing|'b' is missing"),
+    (DecorateClassifier(generator="unlabeled"), {}, "`unlabeled` must be given if"),
+    (DecorateClassifier(), {"unlabeled": [[1, 2]]}, "`unlabeled` must be given if.*and only then"),
+    (DecorateClassifier(), {"tasks": [1] * 10}, "`tasks` must be None for"),
+    (DecorateClassifier(generator="network"), {"tasks": [1]}, "one task for each row, 10"),
+    (DecorateClassifier(zero=1.5), {}, "`zero` must be a number above 0 and below 1"),
+    (DecorateClassifier(zero="small"), {}, "`zero` must be a number"),
+    (DecorateClassifier(reject="loss"), {}, "`reject` must be"),
+    (DecorateClassifier(categorical_features=["c"]), {}, "must be columns,.*or their positions"),
+    (DecorateClassifier(categorical_features=[True]), {}, "one mark for each column, 2"),
+    (DecorateClassifier(categorical_features="all"), {}, 'must be "from_dtype", None, a mask'),
+    (
+        DecorateClassifier(KNeighborsClassifier()),
+        {"sample_weight": [1] * 10},
+        "must take `sample_weight` in its `fit`.*KNeighborsClassifier",
+    ),
+]
+
+
+@pytest.mark.parametrize("model, options, text", MISTAKES)
+def test_mistakes_are_named(model, options, text):
+    frame = pd.DataFrame({"a": np.arange(10.0), "b": np.arange(10) % 3})
+    if model.generator == "unlabeled" or "unlabeled" in options:
+        options = {name: frame for name in options}
+    with pytest.raises((InputError, InputTypeError), match=text):
+        model.fit(frame, [0, 1] * 5, **options)
+    with pytest.raises(NotFittedError):
+        model.predict(frame)
+
+
+def test_mistakes_in_rows_and_labels():
+    frame, y = mixed()
+    model = DecorateClassifier(random_state=0)
+    with pytest.raises(InputError, match="`y` must be one label for each row, 40"):
+        model.fit(frame, y[:-1])
+    with pytest.raises(InputError, match="`y` must hold a label for each row"):
+        model.fit(frame, np.where(y == 0, None, "a").astype(object))
+    with pytest.raises(InputError, match="must name all columns that are not numeric.*site"):
+        DecorateClassifier(categorical_features=["kind"]).fit(frame, y)
+    model.fit(frame, y)
+    with pytest.raises(InputError, match="must have the columns of the fit.*size"):
+        model.predict(frame.drop(columns="size"))
+    with pytest.raises(InputError, match="`unlabeled` must have rows"):
+        DecorateClassifier(generator="unlabeled").fit(frame, y, unlabeled=frame[:0])
+    with pytest.warns(InputWarning, match="`max_iterations` is less than `n_estimators` members"):
+        DecorateClassifier(LogisticRegression(), n_estimators=4, max_iterations=2).fit(
+            frame[["size"]], y
+        )
