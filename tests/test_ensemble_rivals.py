@@ -151,7 +151,7 @@ def test_all_columns_find_models_that_confuse_the_classes():
     assert (confused == y["test"]).mean() < 0.6
 
 
-def test_equally_good_single_models_are_told_apart_as_in_a_selection():
+def test_ties_of_single_models_are_decided_as_in_a_selection():
     y = [1, 0, 1, 0]
     # Equally accurate: the second has the better cross-entropy, "a" and "c" are the same.
     p = [[0.6, 0.4, 0.6, 0.4], [0.9, 0.1, 0.9, 0.1], [0.6, 0.4, 0.6, 0.4]]

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
 
 from benchmarks.ensembles import analyses, ensemble_selection, mimics, selection_tables
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
 from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
 from benchmarks.ensembles.selection_claims import Difference, claims
+from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
 from benchmarks.ensembles.selection_values import base_rates, long, means
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles import PredictionStore
