@@ -1,5 +1,8 @@
 """Pseudo-cases: Munge, networks, and the controls with independent columns."""
 
+import itertools
+import warnings
+
 import naive_ensembles
 import numpy as np
 import pandas as pd
@@ -11,7 +14,7 @@ from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification.columns import read_columns
 from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler, NetworkSampler
 from bnmtl.ensembles.compression.munge import Cases, draw, exchanged, original_partners
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, InputWarning
 
 # They call compiled code as users do, and compile none.
 pytestmark = pytest.mark.beside_kernels
@@ -346,6 +349,20 @@ def test_a_wrong_number_of_rows(kind, n):
 def test_rows_that_are_not_taken(kind, rows, message):
     with pytest.raises((InputError, InputTypeError), match=message):
         sampler_of(kind, rows)
+
+
+def test_nominal_neighbors_that_only_change_places_are_reported():
+    every = pd.DataFrame(list(itertools.product("abcde", "pqrst", "vwxyz", "klmno")))
+    some = every.sample(200, random_state=0)
+    with pytest.warns(InputWarning, match=r"hardly any new case.*set `neighbors=\"original\"`"):
+        pseudo = Munge(random_state=0).fit(some).sample()
+    new = set(map(tuple, pseudo.to_numpy())) - set(map(tuple, some.to_numpy()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = Munge(neighbors="original", random_state=0).fit(some).sample()
+        Munge(random_state=0).fit(some.assign(size=np.arange(200.0))).sample()
+        Munge(probability=0, random_state=0).fit(some).sample()
+    assert len(set(map(tuple, other.to_numpy())) - set(map(tuple, some.to_numpy()))) > 2 * len(new)
 
 
 @pytest.mark.parametrize(

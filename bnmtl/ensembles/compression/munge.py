@@ -3,14 +3,17 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.columns import read_columns, rows_like
 from bnmtl.ensembles.compression.neighbors import Neighbors
-from bnmtl.errors import check_choice, check_number, check_whole
+from bnmtl.errors import check_choice, check_number, check_whole, warn
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, generator, seed_of
+
+_FEW_NEW = 0.1  # of the pseudo-cases
 
 
 class Munge(BaseEstimator):
@@ -27,6 +30,10 @@ class Munge(BaseEstimator):
 
     A missing cell is treated as a nominal value: it is at distance 1 from every value, and swapped
     as it is.
+
+    If all columns are nominal and neighbors differ in one of them only, as where most combinations
+    of values occur, a swap makes no new case. A warning says so; ``neighbors="original"`` then
+    helps, and so does a `NetworkSampler`.
 
     Parameters
     ----------
@@ -152,7 +159,10 @@ class Munge(BaseEstimator):
         n_last = n - (n_passes - 1) * self.n_rows_
         rows = generator(seed, "rows").choice(self.n_rows_, n_last, replace=False)
         numbers[-1], codes[-1] = numbers[-1][np.sort(rows)], codes[-1][np.sort(rows)]
-        cells = self._cases.cells(np.concatenate(numbers), np.concatenate(codes))
+        numbers, codes = np.concatenate(numbers), np.concatenate(codes)
+        if not numbers.shape[1] and self.probability > 0:
+            _check_new(codes, self._cases.codes)
+        cells = self._cases.cells(numbers, codes)
         restored = [column.restored(cells[column.name]) for column in self._columns]
         return rows_like(self._like, restored)
 
@@ -168,6 +178,17 @@ class Munge(BaseEstimator):
             chosen = None if partners is None else partners[number]
             yield exchanged(self._cases, draws, self.local_variance, skip, chosen)
         report("pseudo-cases", None, n_passes * self.n_rows_, n_passes * self.n_rows_)
+
+
+def _check_new(drawn, cases):
+    """Warn if hardly any nominal pseudo-case differs from all cases."""
+    known, rows = (pd.MultiIndex.from_arrays(codes.T) for codes in (cases, drawn))
+    n_new = int((~rows.isin(known)).sum())
+    if n_new < _FEW_NEW * len(drawn):
+        rule = "has nominal columns only, and swaps made hardly any new case"
+        found = "{n} of {n_rows:row} differ from all cases"
+        remedies = ('set `neighbors="original"`', "draw with NetworkSampler()")
+        warn("X", rule, found=found, remedies=remedies, n=n_new, n_rows=len(drawn))
 
 
 class Cases(NamedTuple):
