@@ -7,7 +7,7 @@ import pytest
 from benchmarks.ensembles import analyses, ensemble_selection, mimics, selection_tables
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
 from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
-from benchmarks.ensembles.selection_claims import Difference, claims
+from benchmarks.ensembles.selection_claims import Difference, _verdict, claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
 from benchmarks.ensembles.selection_values import base_rates, long, means
 from bnmtl.calibration import PlattCalibrator
@@ -124,7 +124,7 @@ def test_scores_are_between_the_base_rate_and_the_best():
 def test_verdicts_follow_the_differences():
     lines = invented()
     found = {claim.text: claim.verdict() for claim in claims(lines, long(lines))}
-    assert found["selection beats the best single model"] == "yes"
+    assert found["selection beats the best single model"] == "yes, also corrected"
     assert found["calibration lowers the F-score of selection"] == "no"
     assert found["the mimic has a lower error than the best single net"] == "not significant"
     lines = invented(better=-1.0)
@@ -132,6 +132,12 @@ def test_verdicts_follow_the_differences():
     assert found["selection beats the best single model"] == "no"
     few = Difference(pd.Series([1.0, 2.0]), pd.Series([0.0, 0.5]))
     assert few.p == 1 and str(few) == "+1.250 ± 0.250"
+    some = Difference(pd.Series([1.0, 2.0, 1.5]), pd.Series([0.0, 0.0, 0.0]))
+    assert 0.03 < some.p < 0.04 and str(some) == "+1.500 ± 0.289, p = 0.035"
+    assert _verdict(1, some, 0.2) == "yes" and _verdict(1, some, 0.04) == "yes, also corrected"
+    assert _verdict(0, some, 0.2) == "yes" and _verdict(-1, some, 0.2) == "no"
+    worse = Difference(pd.Series([-1.0, -2.0, -1.5]), pd.Series([0.0, 0.0, 0.0]))
+    assert _verdict(0, worse, 0.2) == "no" and _verdict(1, few, 1) == "not measured"
 
 
 def test_tables_show_what_was_measured():

@@ -343,6 +343,19 @@ def test_labels_are_drawn_from_the_probabilities():
     assert student.predict(X[[0, -1]]) == pytest.approx([0.2, 0.9], abs=0.02)
 
 
+def test_the_net_learns_mean_probabilities_and_its_output_is_one():
+    """The cross-entropy of soft labels is smallest at their mean, which is 0.25 and 0.9 here."""
+    X = np.repeat([[0.0], [1.0]], 400, axis=0)
+    p = np.concatenate([np.tile([0.0, 0.5], 200), np.tile([0.8, 1.0], 200)])
+    means = np.array([0.25, 0.9])
+    held_out = np.array([[0.0], [1.0]]), means
+    student = NetStudent(Encoder(X, scaled=True), "probability")
+    student.fit(X, p, held_out, 0, lambda share: None)
+    assert student.predict(held_out[0]) == pytest.approx(means, abs=0.02)
+    far = student.predict(np.array([[-1e3], [1e3]]))
+    assert ((far >= 0) & (far <= 1)).all()
+
+
 def test_the_order_of_columns_does_not_matter():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"b": rng.normal(size=200), "a": rng.integers(4, size=200)})

@@ -1,7 +1,7 @@
 """The claims of chapter 4 of the thesis, each tested over problems.
 
-Trials of a problem share rows, so a problem counts once, with the mean over its trials; p values
-are corrected for the number of claims by Holm's method.
+Trials of a problem share rows, so a problem counts once, with the mean over its trials. "Corrected"
+is for the number of claims, by Holm's method, which is strict for tests over eight problems.
 """
 
 from functools import partial
@@ -40,8 +40,10 @@ class Difference:
     def __str__(self):
         if not self.n:
             return ""
-        error = "" if np.isnan(self.error) else f" ± {self.error:.3f}"
-        return f"{self.mean:+.3f}{error}"
+        if np.isnan(self.error):
+            return f"{self.mean:+.3f}"
+        p = f", p = {self.p:.3f}" if self.n >= _FEWEST else ""
+        return f"{self.mean:+.3f} ± {self.error:.3f}{p}"
 
 
 class Wanted(NamedTuple):
@@ -79,15 +81,18 @@ def claims(lines, table):
     ]
 
 
-def _verdict(direction, difference, p):
+def _verdict(direction, difference, corrected):
     """In words: whether a difference has the direction of the claim, beyond chance."""
     if difference.n < _FEWEST:
         return "not measured"
+    is_significant = difference.p < LEVEL
     if direction == 0:
-        return "yes" if p >= LEVEL or difference.mean > 0 else "no"
+        return "no" if is_significant and difference.mean < 0 else "yes"
     if np.sign(difference.mean) != direction:
-        return "no" if p < LEVEL else "not significant, other direction"
-    return "yes" if p < LEVEL else "not significant"
+        return "no" if is_significant else "not significant, other direction"
+    if not is_significant:
+        return "not significant"
+    return "yes, also corrected" if corrected < LEVEL else "yes"
 
 
 def _compared(table, ours, other, at="both", other_at="both", metric=MEAN):

@@ -35,13 +35,13 @@ class Mimic(ClassifierMixin, BaseEstimator):
         Fitted, with ``predict_proba`` and two classes.
     student : regressor or classifier, default=None
         None is a neural net of 256 hidden units on standardized inputs, one per number and per
-        value of a nominal column. After each epoch it is compared with the teacher on held-out
-        cases; training ends after 10 epochs without improvement, or 200, and the best epoch is
-        kept. Any other student is trained without held-out cases. Labels of a classifier are drawn
-        from the teacher's probabilities. Nominal columns of a frame are one-hot encoded, and
-        missing numbers replaced by medians with an indicator, except for a
-        `sklearn.pipeline.Pipeline` and the classifiers of `bnmtl.classification`, which receive the
-        rows as they are.
+        value of a nominal column, with a logistic output for the target "probability". After each
+        epoch it is compared with the teacher on held-out cases; training ends after 10 epochs
+        without improvement, or 200, and the best epoch is kept. Any other student is trained
+        without held-out cases. Labels of a classifier are drawn from the teacher's probabilities.
+        Nominal columns of a frame are one-hot encoded, and missing numbers replaced by medians with
+        an indicator, except for a `sklearn.pipeline.Pipeline` and the classifiers of
+        `bnmtl.classification`, which receive the rows as they are.
     sampler : sampler, default=None
         With ``fit(X, y)`` and ``sample(n, random_state)``, such as `NetworkSampler`; None is
         `Munge`. It is fitted with the classes that the teacher predicts.

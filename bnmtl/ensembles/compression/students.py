@@ -70,8 +70,10 @@ class Encoder:
 class NetStudent:
     """A neural net of 256 hidden units, trained until it no longer gets closer to the teacher.
 
-    After each epoch its squared error to the teacher's probabilities is measured on held-out cases;
-    training ends after 10 epochs without improvement, and the best epoch is kept.
+    With the target "probability" its output is logistic and the loss is the cross-entropy of the
+    teacher's probabilities, with "log-odds" linear and squared. After each epoch its squared error
+    to the teacher's probabilities is measured on held-out cases; training ends after 10 epochs
+    without improvement, and the best epoch is kept.
 
     Parameters
     ----------
@@ -96,13 +98,12 @@ class NetStudent:
         """
         inputs, targets = self._encode(rows), targets_of(p, self._target).astype(np.float32)
         cases, truth = self._encode(held_out[0]), held_out[1]
-        seed = int(generator(seed, "net").integers(2**31))
-        net = MLPRegressor(hidden_layer_sizes=(_N_HIDDEN,), random_state=seed)
+        net = self._new_net(inputs, targets, int(generator(seed, "net").integers(2**31)))
         best, since = np.inf, 0
         for epoch in range(MAX_EPOCHS):
             net.partial_fit(inputs, targets)
             layers = [part.copy() for part in (*net.coefs_, *net.intercepts_)]
-            error = np.mean((_outputs(layers, cases, self._target) - truth) ** 2)
+            error = np.mean((_outputs(layers, cases) - truth) ** 2)
             since += 1
             if error < best:
                 best, since, self._layers = error, 0, layers
@@ -113,11 +114,21 @@ class NetStudent:
 
     def predict(self, rows):
         """Probabilities, shape (n_rows,)."""
-        return _outputs(self._layers, self._encode(rows), self._target)
+        return _outputs(self._layers, self._encode(rows))
+
+    def _new_net(self, inputs, targets, seed):
+        """A net to be trained, with a first step on two rows, which creates its weights."""
+        net = MLPRegressor(hidden_layer_sizes=(_N_HIDDEN,), random_state=seed)
+        net.partial_fit(inputs[:2], targets[:2])
+        if self._target == "probability":
+            # The derivative of the squared error of a linear output and that of the cross-entropy
+            # of a logistic one are the same difference of output and target.
+            net.out_activation_ = "logistic"
+        return net
 
 
-def _outputs(layers, inputs, target):
-    """Probabilities by a net with one hidden layer of rectified units."""
+def _outputs(layers, inputs):
+    """Probabilities by a net with one hidden layer of rectified units, and log odds as output."""
     first, second, hidden_bias, bias = layers
     parts = []
     for at in range(0, len(inputs), _CHUNK):
@@ -125,7 +136,7 @@ def _outputs(layers, inputs, target):
         hidden += hidden_bias
         np.maximum(hidden, 0, out=hidden)
         parts.append((hidden @ second + bias)[:, 0])
-    return probabilities_of(np.concatenate(parts).astype(float), target)
+    return expit(np.concatenate(parts).astype(float))
 
 
 class ModelStudent:
