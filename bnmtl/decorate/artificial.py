@@ -198,7 +198,7 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     TypeError, ValueError
         For an unknown kind, and arguments that do not fit the kind.
     """
-    if (unlabeled is not None) != (kind == "unlabeled" if isinstance(kind, str) else False):
+    if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
         rule = 'must be given if {generator="unlabeled"}, and only then'
         raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
     if not isinstance(kind, str):

@@ -232,6 +232,9 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = self._allows_nan()
         return tags
 
+    def _takes_weights(self):
+        return self.estimator is None or has_fit_parameter(self.estimator, "sample_weight")
+
     def _allows_nan(self):
         template = self.estimator
         has_tags = hasattr(template, "__sklearn_tags__")
@@ -244,11 +247,9 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
         if len(y) != len(X):
             raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
         if pd.isna(y).any():
-            rule, found = (
-                "must hold a label for each row",
-                "it contains NaN or another missing value",
-            )
-            raise InputError("y", rule, found=found, remedies="drop those rows")
+            found = "it contains NaN or another missing value"
+            rule, remedies = "must hold a label for each row", "drop those rows"
+            raise InputError("y", rule, found=found, remedies=remedies)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         tasks = check_tasks(tasks, len(y))
@@ -256,9 +257,7 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
             at = np.flatnonzero(weights)
             tasks = None if tasks is None else tasks[at]
             X, y, weights = take(X, at), y[at], weights[at]
-        if sample_weight is not None and not has_fit_parameter(
-            self._new_member(0), "sample_weight"
-        ):
+        if sample_weight is not None and not self._takes_weights():
             rule = "must take `sample_weight` in its `fit`"
             raise InputError("estimator", rule, type_of(self.estimator), remedies="give no weights")
         return X, y, weights, tasks
