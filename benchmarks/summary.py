@@ -232,6 +232,7 @@ def pairs(lines, column, value, ours, other, **at):
     -------
     dict value of the other column -> (pandas.Series, pandas.Series)
     """
+    lines = lines[["trial", column, value, *at]]
     found = {
         next(iter(case.values())): by_trial(group, column, value)
         for case, group in parts(lines, **at)

@@ -35,6 +35,8 @@ ROOMS["classification"] = {"tasks", "networks", "learners"}
 ROOMS["calibration"] = {"metrics"}
 ROOMS["ensembles"] = {"metrics", "classification", "calibration"}
 ROOMS["decorate"] = {"metrics", "classification"}
+ROOMS["trees"] = {"metrics"}
+ROOMS["active"] = {"metrics", "classification", "calibration", "decorate", "trees"}
 # Learners, scores and searches are settings of the networks in a library.
 ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners"}
 # What a person sees stands above all of it, and nobody imports it.

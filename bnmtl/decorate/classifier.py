@@ -2,25 +2,20 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.decorate.artificial import generator_of, stacked, take
+from bnmtl.decorate.committee import Committee, check_estimator
 from bnmtl.decorate.diversity import diversity, probabilities_of
-from bnmtl.decorate.inputs import TreeInputs, check_tasks, columns_of, read_rows
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole, warn
+from bnmtl.decorate.inputs import check_tasks
+from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import type_of
 
-_SEEDS = 2**31 - 1
 
-
-class DecorateClassifier(ClassifierMixin, BaseEstimator):
+class DecorateClassifier(Committee):
     """Diverse ensemble creation by oppositional relabeling of artificial training examples.
 
     The first member is fitted to the training cases. Each further one is fitted to these and to
@@ -146,8 +141,7 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, y, weights, tasks = self._read(X, y, sample_weight, tasks)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        columns = columns_of(X, self.categorical_features)
-        self._encode = TreeInputs(columns) if self.estimator is None else None
+        columns = self._encode_columns(X, self.categorical_features)
         seed = seed_of(self.random_state)
         options = {"unlabeled": unlabeled, "tasks": tasks}
         artificial = generator_of(self.generator, X, columns, weights, seed, **options)
@@ -157,33 +151,6 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
         self.errors_ = pd.DataFrame(rows, columns=["trial", "accepted", "error", "diversity"])
         self.n_trials_ = len(rows)
         return self
-
-    def predict_proba(self, X):
-        """Mean of the members' probabilities.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (n_cases, n_classes)
-        """
-        return self.member_probabilities(X).mean(axis=0)
-
-    def predict(self, X):
-        """The first of the most probable classes of each case.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
-
-        Returns
-        -------
-        numpy.ndarray of shape (n_cases,)
-        """
-        p = self.predict_proba(X)
-        return self.classes_[p.argmax(axis=1)]
 
     def staged_predict_proba(self, X):
         """Probabilities by the first member, the first two, ...
@@ -201,56 +168,12 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
             total = total + p
             yield total / number
 
-    def member_probabilities(self, X):
-        """Probabilities by each member.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (n_members, n_cases, n_classes)
-        """
-        check_is_fitted(self, "estimators_")
-        inputs = self._inputs_of(read_rows(self, X, self._allows_nan(), reset=False))
-        members = self.estimators_
-        return np.stack([probabilities_of(one, inputs, self.classes_) for one in members])
-
-    def _inputs_of(self, rows):
-        """Rows as the members receive them."""
-        return rows if self._encode is None else self._encode(rows)
-
-    def _new_member(self, seed):
-        """A classifier to be fitted."""
-        member = DecisionTreeClassifier() if self.estimator is None else clone(self.estimator)
-        names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
-        return member.set_params(**dict.fromkeys(names, seed))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allows_nan()
-        return tags
-
     def _takes_weights(self):
         return self.estimator is None or has_fit_parameter(self.estimator, "sample_weight")
 
-    def _allows_nan(self):
-        template = self.estimator
-        has_tags = hasattr(template, "__sklearn_tags__")
-        return template is None or (has_tags and get_tags(template).input_tags.allow_nan)
-
     def _read(self, X, y, sample_weight, tasks):
         """Checked rows, labels, weights and tasks of the cases with a weight above 0."""
-        X = read_rows(self, X, self._allows_nan(), reset=True)
-        y = column_or_1d(y, warn=True)
-        if len(y) != len(X):
-            raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
-        if pd.isna(y).any():
-            found = "it contains NaN or another missing value"
-            rule, remedies = "must hold a label for each row", "drop those rows"
-            raise InputError("y", rule, found=found, remedies=remedies)
-        check_classification_targets(y)
+        X, y = self._read_cases(X, y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         tasks = check_tasks(tasks, len(y))
         if (weights == 0).any():
@@ -263,15 +186,7 @@ class DecorateClassifier(ClassifierMixin, BaseEstimator):
         return X, y, weights, tasks
 
     def _check_parameters(self):
-        template = self.estimator
-        if template is not None:
-            is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
-            if not is_estimator or not is_classifier(template):
-                rule = "must be a scikit-learn classifier or None"
-                raise InputTypeError("estimator", rule, type_of(template))
-            if not hasattr(template, "predict_proba"):
-                rule, remedies = "must have `predict_proba`", "calibrate it"
-                raise InputTypeError("estimator", rule, type_of(template), remedies=remedies)
+        check_estimator(self.estimator)
         check_whole("n_estimators", self.n_estimators, least=1)
         check_whole("max_iterations", self.max_iterations, least=1)
         if self.n_estimators > self.max_iterations:
@@ -340,7 +255,7 @@ class _Training:
             inputs, y = stacked(inputs, inputs_of), np.concatenate([y, classes[labels]])
             if weights is not None:
                 weights = np.concatenate([weights, np.ones(self._n_artificial)])
-        member = model._new_member(int(generator(seed, "member", trial).integers(_SEEDS)))
+        member = model._new_member(seed, trial)
         if weights is None:
             return member.fit(inputs, y)
         return member.fit(inputs, y, sample_weight=weights)

@@ -1,0 +1,32 @@
+"""Active learning: which cases to label next, chosen by committees; experiments with strategies."""
+
+from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
+from bnmtl.active.experiment import run_experiment
+from bnmtl.active.measures import data_utilization, improvement
+from bnmtl.active.strategies import (
+    ActiveDecorate,
+    ActiveDecorateJS,
+    BootstrapJS,
+    BootstrapLV,
+    BootstrapLVExt,
+    QueryByBagging,
+    QueryByBoosting,
+    RandomQuery,
+)
+
+__all__ = [
+    "ActiveDecorate",
+    "ActiveDecorateJS",
+    "BaggingCommittee",
+    "BoostingCommittee",
+    "BootstrapJS",
+    "BootstrapLV",
+    "BootstrapLVExt",
+    "QueryByBagging",
+    "QueryByBoosting",
+    "RandomQuery",
+    "TreeCommittee",
+    "data_utilization",
+    "improvement",
+    "run_experiment",
+]

@@ -1,0 +1,170 @@
+"""Committees that ask for labels: members fitted to bootstraps, and boosted members."""
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.active.utilities import vote_shares
+from bnmtl.calibration import AdaBoostM1
+from bnmtl.decorate.artificial import take
+from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.errors import check_whole
+from bnmtl.seeding import generator, seed_of
+from bnmtl.trees import ProbabilityTree
+
+
+class BaggingCommittee(Committee):
+    """Members fitted to bootstraps of the cases; the prediction is the mean of their probabilities.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``predict_proba``; it receives frames as they are. None is a full
+        `DecisionTreeClassifier` on numbers and one indicator per nominal value.
+    n_estimators : int, default=15
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    estimators_ : list of classifiers
+        A `DummyClassifier` where the bootstrap has one class.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names, all of them text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> BaggingCommittee(random_state=0).fit(X[::5], y[::5]).member_probabilities(X).shape
+    (15, 150, 3)
+    """
+
+    def __init__(self, estimator=None, n_estimators=15, random_state=None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit a member to each bootstrap.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+        y : array-like of labels, shape (n_cases,)
+
+        Returns
+        -------
+        BaggingCommittee
+        """
+        check_estimator(self.estimator)
+        check_whole("n_estimators", self.n_estimators, least=1)
+        X, y = self._read_cases(X, y)
+        self.classes_ = np.unique(y)
+        self._encode_columns(X)
+        inputs, seed = self._inputs_of(X), seed_of(self.random_state)
+        self.estimators_ = [
+            self._fitted(inputs, y, seed, number) for number in range(self.n_estimators)
+        ]
+        return self
+
+    def _fitted(self, inputs, y, seed, number):
+        rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
+        drawn = y[rows]
+        is_constant = (drawn == drawn[0]).all()
+        member = DummyClassifier() if is_constant else self._new_member(seed, number)
+        return member.fit(take(inputs, rows), drawn)
+
+
+class TreeCommittee(BaggingCommittee):
+    """Bagged probability trees: full, with Laplace's correction in the leaves.
+
+    Parameters
+    ----------
+    estimator, n_estimators, random_state
+        As in `BaggingCommittee`, but None is ``ProbabilityTree(smoothing="laplace")``.
+
+    References
+    ----------
+    Melville (2005), section 7.3; Provost & Domingos (2003), "Tree induction for probability-based
+    ranking", Machine Learning 52.
+    """
+
+    def _default_tree(self):
+        return ProbabilityTree(smoothing="laplace")
+
+
+class BoostingCommittee(Committee):
+    """Members of AdaBoost.M1; the prediction is their weighted vote.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``predict_proba``; it receives numbers, one indicator per nominal value. None is a full
+        `DecisionTreeClassifier`.
+    n_estimators : int, default=15
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    estimators_ : list of classifiers
+    member_weights_ : numpy.ndarray of float, shape (n_estimators,)
+        Shares of the votes; equal ones if no member is better than chance.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names, all of them text.
+    """
+
+    def __init__(self, estimator=None, n_estimators=15, random_state=None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit the members one after another.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+        y : array-like of labels, shape (n_cases,)
+
+        Returns
+        -------
+        BoostingCommittee
+        """
+        check_estimator(self.estimator)
+        check_whole("n_estimators", self.n_estimators, least=1)
+        X, y = self._read_cases(X, y)
+        self.classes_ = np.unique(y)
+        self._encode_columns(X)
+        inputs = self._inputs_of(X)
+        if len(self.classes_) == 1:
+            self.estimators_, votes = [DummyClassifier().fit(inputs, y)], np.ones(1)
+        else:
+            template = DecisionTreeClassifier() if self.estimator is None else self.estimator
+            seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
+            boosted = AdaBoostM1(template, self.n_estimators, random_state=seed).fit(inputs, y)
+            self.estimators_, votes = boosted.estimators_, boosted.estimator_weights_
+        votes = votes if votes.any() else np.ones(len(votes))
+        self.member_weights_ = votes / votes.sum()
+        return self
+
+    def predict_proba(self, X):
+        """Shares of the weighted votes.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        return vote_shares(self.member_probabilities(X), self.member_weights_)
+
+    def _encodes(self):
+        return True

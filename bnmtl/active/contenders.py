@@ -1,0 +1,135 @@
+"""Pairs of a strategy that asks for labels and a classifier that learns from them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from bnmtl.decorate.artificial import take
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.seeding import generator
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+class Contender(NamedTuple):
+    """What is compared in an experiment.
+
+    Parameters
+    ----------
+    strategy : object with ``query(X, y, batch_size=...)``
+    predictor : classifier or "own"
+        "own" is the committee of the strategy.
+    arguments : mapping
+        Further arguments of ``query``.
+    """
+
+    strategy: object
+    predictor: object
+    arguments: dict
+
+    def seeded(self, seed, first_labels, n_classes):
+        """The strategy and the predictor of one step, with seeds.
+
+        Parameters
+        ----------
+        seed : tuple
+            An int, and names of the trial and the step.
+        first_labels : numpy.ndarray of int
+            Those of the first sample, from which the minority class is known.
+        n_classes : int
+
+        Returns
+        -------
+        (strategy, predictor)
+        """
+        drawn = int(generator(*seed).integers(_SEEDS))
+        strategy = with_seed(self.strategy, drawn)
+        parameters = strategy.get_params(deep=False)
+        if "minority_class" in parameters and parameters["minority_class"] is None:
+            counts = np.bincount(first_labels, minlength=n_classes)
+            strategy.set_params(minority_class=int(counts.argmin()))
+        if isinstance(self.predictor, str):
+            return strategy, strategy.committee()
+        return strategy, with_seed(self.predictor, drawn)
+
+    def ask(self, strategy, predictor, X, y, batch_size):
+        """Rows to label next."""
+        arguments = dict(self.arguments)
+        if isinstance(self.predictor, str):
+            arguments["committee"] = predictor
+        rows = np.asarray(strategy.query(X, y, batch_size=batch_size, **arguments))
+        is_new = rows.dtype.kind in "iu" and len(set(rows.tolist())) == len(rows) == batch_size
+        if not is_new or not np.isnan(y[rows]).all():
+            rule = "must return {n} different rows without a label"
+            raise InputError("strategies", rule, rows.tolist(), n=batch_size)
+        return rows
+
+
+def with_seed(template, seed):
+    """A clone with all of its ``random_state`` parameters set."""
+    found = clone(template)
+    names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
+    return found.set_params(**dict.fromkeys(names, seed))
+
+
+def read_contenders(strategies, predictor):
+    """Contenders by name.
+
+    Parameters
+    ----------
+    strategies : mapping
+        As in `run_experiment`.
+    predictor : classifier or "own"
+        For strategies that are not given with one.
+
+    Returns
+    -------
+    dict of str to Contender
+    """
+    if not hasattr(strategies, "items") or not len(strategies):
+        rule = "must be a mapping from names to strategies"
+        raise InputTypeError("strategies", rule, type_of(strategies))
+    return {str(name): _contender(str(name), one, predictor) for name, one in strategies.items()}
+
+
+def _contender(name, given, predictor):
+    strategy, predictor, arguments = _parts(name, given, predictor)
+    if not hasattr(strategy, "query") or isinstance(strategy, type):
+        rule = "must have a method `query`"
+        raise InputTypeError("strategies", f"`{name}` {rule}", type_of(strategy))
+    if isinstance(predictor, str):
+        if predictor != "own":
+            raise InputError("predictor", 'must be a classifier or "own"', predictor)
+        if not hasattr(strategy, "committee"):
+            rule = f"`{name}` has no committee that could predict"
+            remedies = "give a pair of a strategy and a classifier"
+            raise InputError("strategies", rule, remedies=remedies)
+    elif not (hasattr(predictor, "predict_proba") and is_classifier(predictor)):
+        rule = 'must be a classifier with `predict_proba` or "own"'
+        raise InputTypeError("predictor", rule, type_of(predictor))
+    return Contender(strategy, predictor, arguments)
+
+
+def _parts(name, given, predictor):
+    if not isinstance(given, tuple):
+        return given, predictor, {}
+    if not 1 <= len(given) <= 3:
+        rule = f"`{name}` must be a strategy, or a tuple of it, a classifier, and arguments"
+        raise InputError("strategies", rule, len(given))
+    defaults = (None, predictor, {})
+    return (*given, *defaults[len(given) :])
+
+
+def labels_of(codes, labeled):
+    """Codes of the labeled rows, NaN for the others."""
+    y = np.full(len(codes), np.nan)
+    y[labeled] = codes[labeled]
+    return y
+
+
+def fitted(predictor, X, codes, labeled):
+    """A predictor fitted to the labeled rows."""
+    rows = np.sort(np.asarray(labeled))
+    return predictor.fit(take(X, rows), codes[rows])

@@ -1,0 +1,320 @@
+"""Learning curves of strategies on data whose labels are known and revealed one batch at a time."""
+
+import hashlib
+import re
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.model_selection import StratifiedKFold
+
+from bnmtl.active.contenders import fitted, labels_of, read_contenders
+from bnmtl.active.curves_file import CurvesFile
+from bnmtl.decorate.artificial import take
+from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
+from bnmtl.progress import Reporter
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+_COLUMNS = [
+    *("data", "strategy", "trial", "step", "n_labels", "error", "squared_error"),
+    *("lift_chart_area", "seconds", "n_pool", "n_test"),
+]
+
+
+def run_experiment(
+    strategies,
+    data,
+    predictor="own",
+    out=None,
+    *,
+    first=5,
+    batch_size=1,
+    n_labels=None,
+    cv=10,
+    repeats=1,
+    random_state=None,
+    n_jobs=None,
+    progress=False,
+):
+    """Compare strategies that ask for labels, by their learning curves.
+
+    Of each fold of a cross-validation, the training part is a pool without labels. Each strategy
+    starts with the same few labels, then asks for more, one batch at a time; after each batch a
+    classifier is fitted to all labels so far and judged on the fold's test part.
+
+    Parameters
+    ----------
+    strategies : mapping
+        From names to strategies; to tuples of a strategy and the classifier that predicts; or to
+        tuples of these and a mapping with further arguments of ``query``. Strategies of
+        scikit-activeml are used like ours: labels are codes 0, 1, ... of the sorted classes, NaN
+        where missing.
+    data : mapping
+        From names to pairs of features and labels; or one such pair.
+    predictor : classifier or "own", default="own"
+        The classifier that predicts, where a strategy has none of its own. "own" is the committee
+        that the strategy asks.
+    out : str or path-like, default=None
+        A file to which each curve is appended, one line per step. If it exists, and the settings
+        are the same, its curves are not computed again.
+    first : int or "classes", default=5
+        Number of random cases with a label at the start, or one of each class.
+    batch_size : int, sequence of int, or mapping from data to these, default=1
+        Number of labels per step. A sequence has one for each step.
+    n_labels : int, default=None
+        Number of labels at which a curve ends. None is the whole pool.
+    cv : int, default=10
+        Number of stratified folds.
+    repeats : int, default=1
+        Number of cross-validations; a trial is one fold of one of them.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters. Seeds of strategies and predictors
+        are derived from it.
+    n_jobs : int, default=None
+        Number of processes, as in joblib; None is 1. It does not affect the result.
+    progress : False, True or callable, default=False
+        True shows a bar; a callable receives each `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per data set, strategy, trial and step, in this order: number of labels, share of
+        errors, squared error (summed over classes) and lift chart area on the test part, seconds
+        of the step, and numbers of cases in the pool and the test part.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For parameters out of range, a strategy without ``query`` or with rows that have a label
+        already, a strategy without a committee and without a predictor, data with one class or
+        with fewer cases than folds, and a file of another experiment.
+
+    References
+    ----------
+    Melville (2005), sections 6.3.1 and 7.3.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bnmtl.active import QueryByBagging, RandomQuery
+    >>> from bnmtl.active import BaggingCommittee
+    >>> strategies = {"bagging": QueryByBagging(), "random": (RandomQuery(), BaggingCommittee())}
+    >>> options = {"n_labels": 10, "batch_size": 5, "cv": 2, "random_state": 0}
+    >>> curves = run_experiment(strategies, load_iris(return_X_y=True), **options)
+    >>> curves.groupby(["strategy", "n_labels"])["error"].mean().shape
+    (4,)
+    """
+    contenders = read_contenders(strategies, predictor)
+    tables = _read_data(data)
+    check_whole("cv", cv, least=2)
+    check_whole("repeats", repeats, least=1)
+    if first != "classes":
+        check_whole("first", first, least=1)
+    check_whole("n_labels", n_labels, least=1, optional=True)
+    plans = {name: _Plan(first, _sizes(batch_size, name), n_labels) for name in tables}
+    settings = {
+        "strategies": {name: _text_of(one) for name, one in contenders.items()},
+        "data": {name: table.digest for name, table in tables.items()},
+        "plans": {name: list(map(str, plan)) for name, plan in plans.items()},
+        "folds": [cv, repeats],
+        "random_state": random_state if isinstance(random_state, int) else None,
+    }
+    for name, table in tables.items():
+        if cv > len(table.codes):
+            rule = f"must not exceed the number of cases, {{n}} in `{name}`"
+            raise InputError("cv", rule, cv, n=len(table.codes))
+    file = CurvesFile(out, settings, seed_of(random_state))
+    trials = [
+        (name, trial, rows)
+        for name, table in tables.items()
+        for trial, rows in enumerate(_folds(table.codes, cv, repeats, file.seed, name))
+    ]
+    missing = [
+        (data, strategy, trial, rows)
+        for data, trial, rows in trials
+        for strategy in contenders
+        if (data, strategy, trial) not in file.curves
+    ]
+    jobs = (
+        delayed(_curve)(
+            (data, strategy, trial),
+            contenders[strategy],
+            tables[data],
+            rows,
+            plans[data],
+            file.seed,
+        )
+        for data, strategy, trial, rows in missing
+    )
+    total = len(trials) * len(contenders)
+    with Reporter(progress) as report:
+        done = total - len(missing)
+        report("learning curves", done=done, total=total)
+        for key, lines in Parallel(n_jobs, return_as="generator_unordered")(jobs):
+            file.add(key, lines)
+            done += 1
+            report("learning curves", done=done, total=total)
+    ordered = [
+        line
+        for data in tables
+        for strategy in contenders
+        for trial in range(cv * repeats)
+        for line in file.curves[data, strategy, trial]
+    ]
+    return pd.DataFrame(ordered, columns=_COLUMNS)
+
+
+class _Table(NamedTuple):
+    """Features, codes of the labels, the number of classes, and a digest of all of it."""
+
+    X: object
+    codes: np.ndarray
+    n_classes: int
+    digest: str
+
+
+class _Plan(NamedTuple):
+    """How many labels there are at the start, at each step, and at the end."""
+
+    first: object
+    sizes: object
+    n_labels: int | None
+
+    def steps(self, n_first, n_pool):
+        """Numbers of labels to ask for, one after another."""
+        most = n_pool if self.n_labels is None else min(n_pool, self.n_labels)
+        have = n_first
+        sizes = iter(self.sizes) if isinstance(self.sizes, tuple) else iter(lambda: self.sizes, 0)
+        for size in sizes:
+            size = min(size, most - have)
+            if size <= 0:
+                return
+            have += size
+            yield size
+
+
+def _read_data(data):
+    """Tables by name."""
+    pairs = (
+        data if hasattr(data, "items") and not isinstance(data, pd.DataFrame) else {"data": data}
+    )
+    return {str(name): _table(str(name), pair) for name, pair in pairs.items()}
+
+
+def _table(name, pair):
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        rule = f"must be features and labels for `{name}`"
+        raise InputTypeError("data", rule, type_of(pair))
+    X, y = pair
+    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    y = np.asarray(y)
+    if X.ndim != 2 or y.shape != (len(X),):
+        rule = f"must have one label for each row of `{name}`, {{n}}"
+        raise InputError("data", rule, len(y), n=len(X))
+    if pd.isna(y).any():
+        raise InputError("data", f"must have all labels of `{name}`", remedies="drop those rows")
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError("data", f"must have two classes or more in `{name}`", len(classes))
+    frame = pd.DataFrame(X).assign(**{"label of the case": codes})
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(repr([*map(str, frame.columns), *map(str, frame.dtypes)]).encode())
+    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    return _Table(X, codes, len(classes), digest.hexdigest())
+
+
+def _sizes(batch_size, name):
+    """The batch size of a data set: an int, or a tuple of one for each step."""
+    if hasattr(batch_size, "items"):
+        if name not in batch_size:
+            raise InputError("batch_size", f"must have a value for `{name}`", list(batch_size))
+        batch_size = batch_size[name]
+    if np.iterable(batch_size):
+        for one in batch_size:
+            check_whole("batch_size", one, least=1)
+        return tuple(int(one) for one in batch_size)
+    check_whole("batch_size", batch_size, least=1)
+    return int(batch_size)
+
+
+def _text_of(contender):
+    """The parameters of a contender as text, without addresses in memory."""
+    parts = [type(contender.strategy).__name__, contender.strategy.get_params()]
+    if not isinstance(contender.predictor, str):
+        parts += [type(contender.predictor).__name__, contender.predictor.get_params()]
+    return re.sub(r" at 0x[0-9a-f]+", "", repr([*parts, contender.arguments]))
+
+
+def _folds(codes, cv, repeats, seed, name):
+    """Rows of the pool and of the test part of each trial."""
+    for repeat in range(repeats):
+        state = int(generator(seed, "folds", name, repeat).integers(2**32 - 1))
+        folds = StratifiedKFold(cv, shuffle=True, random_state=state)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of classes with few cases
+            yield from folds.split(codes, codes)
+
+
+def _curve(key, contender, table, rows, plan, seed):
+    """The lines of one strategy in one trial."""
+    data, name, trial = key
+    pool, test = rows
+    X, codes = take(table.X, pool), table.codes[pool]
+    judge = _Judge(take(table.X, test), table.codes[test], codes, table.n_classes)
+    labeled = _first_cases(codes, plan.first, generator(seed, "first", data, trial))
+    first_labels, lines = codes[labeled], []
+    steps = [0, *plan.steps(len(labeled), len(pool))]
+    strategy = predictor = None
+    for step, size in enumerate(steps):
+        began = time.perf_counter()
+        if size:
+            y = labels_of(codes, labeled)
+            labeled = np.append(labeled, contender.ask(strategy, predictor, X, y, size))
+        at = (seed, "step", data, trial, len(labeled))
+        strategy, predictor = contender.seeded(at, first_labels, table.n_classes)
+        predictor = fitted(predictor, X, codes, labeled)
+        line = {"data": data, "strategy": name, "trial": trial, "step": step}
+        line |= {"n_labels": len(labeled)} | judge(predictor)
+        line |= {"seconds": round(time.perf_counter() - began, 4)}
+        line |= {"n_pool": len(pool), "n_test": len(test), "last": step == len(steps) - 1}
+        lines.append(line)
+    return key, lines
+
+
+def _first_cases(codes, first, rng):
+    """Positions of the cases that have a label at the start."""
+    order = rng.permutation(len(codes))
+    if first == "classes":
+        return np.sort([order[codes[order] == k][0] for k in np.unique(codes)])
+    return np.sort(order[:first])
+
+
+class _Judge:
+    """Measures of a fitted classifier on the test part of a trial.
+
+    Parameters
+    ----------
+    X, codes : features and labels of the test part
+    pool_codes : numpy.ndarray of int
+        Labels of the pool, whose shares weight the classes in the lift chart area.
+    n_classes : int
+    """
+
+    def __init__(self, X, codes, pool_codes, n_classes):
+        self._X, self._codes = X, codes
+        self._classes = np.arange(n_classes)
+        self._prior = np.bincount(pool_codes, minlength=n_classes).astype(float)
+
+    def __call__(self, predictor):
+        p = probabilities_of(predictor, self._X, self._classes)
+        return {
+            "error": 1 - accuracy(self._codes, p),
+            "squared_error": squared_error(self._codes, p),
+            "lift_chart_area": lift_chart_area(self._codes, p, class_prior=self._prior),
+        }

@@ -1,0 +1,152 @@
+"""What learning curves say: labels needed for a target error, and mean reductions of error."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from bnmtl.errors import InputError, check_choice, check_number, check_whole
+
+# The sign of a change for the better.
+_SIGNS = {"error": -1, "squared_error": -1, "lift_chart_area": 1}
+
+
+def data_utilization(curves, reference, last=50):
+    """Labels that strategies need for the target error, beside those of a reference.
+
+    The target is the mean error of the reference over the points of its last labels.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        As from `run_experiment`.
+    reference : str
+        A strategy.
+    last : int, default=50
+        Number of labels at the end of the reference's curve that define the target.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set and strategy: target error, the smallest number of labels at which the mean
+        error over trials is not larger, and this number divided by that of the reference; NaN where
+        the target is never reached.
+
+    References
+    ----------
+    Melville (2005), section 6.3.1.
+
+    Examples
+    --------
+    >>> curves = pd.DataFrame(
+    ...     {
+    ...         "data": "birds",
+    ...         "strategy": ["ours"] * 3 + ["random"] * 3,
+    ...         "trial": 0,
+    ...         "n_labels": [5, 6, 7] * 2,
+    ...         "error": [0.4, 0.2, 0.2, 0.4, 0.3, 0.2],
+    ...     }
+    ... )
+    >>> data_utilization(curves, "random", last=1)["labels"].tolist()
+    [6.0, 7.0]
+    """
+    _check_reference(curves, reference)
+    check_whole("last", last, least=1)
+    means = _means(curves, "error")
+    rows = []
+    for data, part in means.groupby("data", sort=False):
+        base = part[part["strategy"] == reference]
+        is_last = base["n_labels"] > base["n_labels"].max() - last
+        target = base.loc[is_last, "error"].mean()
+        needed = {
+            strategy: curve.loc[curve["error"] <= target + 1e-12, "n_labels"].min()
+            for strategy, curve in part.groupby("strategy", sort=False)
+        }
+        rows += [
+            (data, strategy, target, float(labels), labels / needed[reference])
+            for strategy, labels in needed.items()
+        ]
+    columns = ["data", "strategy", "target_error", "labels", "ratio"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def improvement(curves, reference, measure="error", top=1.0):
+    """Percent by which strategies are better than a reference, mean along the curve.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        As from `run_experiment`.
+    reference : str
+        A strategy.
+    measure : {"error", "squared_error", "lift_chart_area"}, default="error"
+    top : float, default=1.0
+        Share of the points to use, those with the largest improvements: 0.2 for the "top 20 %
+        error reduction".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set and strategy other than the reference: mean improvement in percent over the
+        points that both have (points at which the reference makes no error are left out); the
+        difference in natural units, positive where the strategy is better; the p value of a paired
+        t-test over trials of the means of the used points; and that of the test corrected for
+        overlapping training sets.
+
+    References
+    ----------
+    Melville (2005), sections 6.3.1 and 7.3.1; Nadeau & Bengio (2003), "Inference for the
+    generalization error", Machine Learning 52, for the correction.
+    """
+    _check_reference(curves, reference)
+    check_choice("measure", measure, tuple(_SIGNS))
+    check_number("top", top, above=0, most=1)
+    rows = []
+    for data, part in curves.groupby("data", sort=False):
+        ratio = float((part["n_test"] / part["n_pool"]).mean())
+        by = {
+            strategy: one.pivot_table(index="trial", columns="n_labels", values=measure)
+            for strategy, one in part.groupby("strategy", sort=False)
+        }
+        base = by.pop(reference)
+        for strategy, wide in by.items():
+            rows.append((data, strategy, *_compared(wide, base, _SIGNS[measure], top, ratio)))
+    columns = ["data", "strategy", "percent", "difference", "p", "p_corrected"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _compared(wide, base, sign, top, ratio):
+    """Improvement in percent, difference, and both p values."""
+    wide, base = wide.align(base, join="inner")
+    means, base_means = wide.mean(), base.mean()
+    points = base_means.index[(base_means > 0) & means.notna()]
+    percent = 100 * sign * (means[points] / base_means[points] - 1)
+    n_points = max(1, round(top * len(points)))
+    used = percent.sort_values(ascending=False, kind="stable").index[:n_points]
+    by_trial = (sign * (wide[used] - base[used])).mean(axis=1).dropna()
+    mean = float(percent[used].mean()) if len(used) else np.nan
+    return mean, float(by_trial.mean()), *_p_values(by_trial.to_numpy(), ratio)
+
+
+def _p_values(differences, ratio):
+    """P values of the paired t-test, plain and corrected for overlapping training sets."""
+    n = len(differences)
+    if n < 2 or not differences.any():
+        return 1.0, 1.0
+    variance = differences.var(ddof=1)
+    if variance == 0:
+        return 0.0, 0.0
+    errors = np.sqrt(variance * np.array([1 / n, 1 / n + ratio]))
+    return tuple((2 * stats.t.sf(abs(differences.mean()) / errors, n - 1)).tolist())
+
+
+def _means(curves, measure):
+    """Means over trials by data set, strategy and number of labels."""
+    keys = ["data", "strategy", "n_labels"]
+    return curves.groupby(keys, sort=False)[measure].mean().reset_index()
+
+
+def _check_reference(curves, reference):
+    names = curves["strategy"].unique().tolist()
+    if reference not in names:
+        rule = "must be one of the strategies, {names}"
+        raise InputError("reference", rule, reference, names=names)

@@ -1,0 +1,390 @@
+"""Strategies that choose which case of a pool to label next."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
+from bnmtl.active.picking import by_pick, draw_in_proportion, pick_best
+from bnmtl.active.pool import read_pool
+from bnmtl.active.utilities import (
+    class_variance,
+    jensen_shannon,
+    local_variance,
+    small_margin,
+    small_vote_margin,
+)
+from bnmtl.decorate import DecorateClassifier
+from bnmtl.errors import InputError, check_choice
+from bnmtl.seeding import generator, seed_of
+
+
+class _Query(BaseEstimator):
+    """Base of strategies: utilities of the candidates, from which a batch is picked."""
+
+    #: Whether batches are drawn in proportion to the utilities instead of picked by rank.
+    draws = False
+
+    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False, committee=None):
+        """Choose rows to label next.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            All cases, with and without a label.
+        y : array-like of shape (n_rows,)
+            Their labels; ``missing_label`` where there is none.
+        candidates : array-like of int, default=None
+            Rows that may be chosen. None is all without a label.
+        batch_size : int, default=1
+        return_utilities : bool, default=False
+        committee : fitted classifier, default=None
+            What ``committee()`` returns, fitted to the labeled cases before; None fits it.
+
+        Returns
+        -------
+        rows : numpy.ndarray of int, shape (batch_size,)
+            In the order in which they were picked.
+        utilities : numpy.ndarray of float, shape (batch_size, n_rows)
+            Only if asked for. Larger is better; NaN for rows that could not be picked (any more).
+
+        Raises
+        ------
+        TypeError, ValueError
+            If no row lacks a label, for rows that cannot be chosen, a larger ``batch_size`` than
+            there are candidates, labels that are not in ``classes``; in the fit of the committee.
+        """
+        pool = read_pool(X, y, candidates, batch_size, self.missing_label, self.classes)
+        if len(pool.y):
+            utilities = self._utilities(pool, committee)
+        else:
+            utilities = np.zeros(len(pool.candidates))
+        rng = generator(seed_of(self.random_state), "pick", len(pool.y))
+        pick = draw_in_proportion if self.draws else pick_best
+        picked = pick(utilities, batch_size, rng)
+        rows = pool.candidates[picked]
+        if not return_utilities:
+            return rows
+        return rows, by_pick(utilities, pool.candidates, picked, len(pool.X))
+
+
+class RandomQuery(_Query):
+    """Each case without a label is equally likely: what a strategy must beat.
+
+    Parameters
+    ----------
+    missing_label : object, default=nan
+        Marks rows without a label; NaN and None stand for every missing value.
+    classes : array-like of labels, default=None
+        All labels there are. None is those found in ``y``.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    Examples
+    --------
+    >>> X, y = [[0], [1], [2], [3]], ["no", None, None, "yes"]
+    >>> rows, utilities = RandomQuery(random_state=0).query(X, y, return_utilities=True)
+    >>> int(rows[0]) in (1, 2), utilities.tolist()
+    (True, [[nan, 0.0, 0.0, nan]])
+    """
+
+    def __init__(self, missing_label=np.nan, classes=None, random_state=None):
+        self.missing_label = missing_label
+        self.classes = classes
+        self.random_state = random_state
+
+    def _utilities(self, pool, committee):
+        return np.zeros(len(pool.candidates))
+
+
+class _CommitteeQuery(_Query):
+    """Base of strategies that fit a committee to the labeled cases.
+
+    The parameters are those of `ActiveDecorate`.
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        missing_label=np.nan,
+        classes=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.missing_label = missing_label
+        self.classes = classes
+        self.random_state = random_state
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        raise NotImplementedError
+
+    def _utilities(self, pool, committee):
+        self._check(pool)
+        if committee is None:
+            committee = self.committee().fit(pool.labeled_cases, pool.y)
+        members = committee.member_probabilities(pool.candidate_cases)
+        return self._utility(members, committee, pool)
+
+    def _check(self, pool):
+        """Check parameters that depend on the cases."""
+
+    def _utility(self, members, committee, pool):
+        """The utility of each candidate."""
+        raise NotImplementedError
+
+
+class QueryByBagging(_CommitteeQuery):
+    """Ask for the cases on which bagged members are least decided.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        A member of the committee. None is a full `DecisionTreeClassifier` on numbers and one
+        indicator per nominal value; a `bnmtl.classification.BayesNetClassifier` learns a network
+        from each bootstrap.
+    n_estimators : int, default=15
+        Number of members.
+    margin : {"probability", "votes"}, default="probability"
+        The difference of the two largest mean probabilities or of the two largest numbers of votes,
+        which is small where the committee is undecided.
+    missing_label : object, default=nan
+        Marks rows without a label; NaN and None stand for every missing value.
+    classes : array-like of labels, default=None
+        All labels there are. None is those found in ``y``.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Abe & Mamitsuka (1998), "Query learning strategies using boosting and bagging", ICML; Melville
+    (2005), chapter 6.
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        margin="probability",
+        missing_label=np.nan,
+        classes=None,
+        random_state=None,
+    ):
+        super().__init__(estimator, n_estimators, missing_label, classes, random_state)
+        self.margin = margin
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        return BaggingCommittee(self.estimator, self.n_estimators, self.random_state)
+
+    def _utility(self, members, committee, pool):
+        check_choice("margin", self.margin, ("probability", "votes"))
+        return (small_margin if self.margin == "probability" else small_vote_margin)(members)
+
+
+class QueryByBoosting(_CommitteeQuery):
+    """Ask for the cases on which the weighted vote of boosted members is least decided.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        A member of the committee, which receives numbers, one indicator per nominal value. None is
+        a full `DecisionTreeClassifier`.
+    n_estimators, missing_label, classes, random_state
+        As in `QueryByBagging`.
+
+    References
+    ----------
+    Abe & Mamitsuka (1998), "Query learning strategies using boosting and bagging", ICML; Melville
+    (2005), chapter 6.
+    """
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        return BoostingCommittee(self.estimator, self.n_estimators, self.random_state)
+
+    def _utility(self, members, committee, pool):
+        return small_vote_margin(members, committee.member_weights_)
+
+
+class ActiveDecorate(_CommitteeQuery):
+    """Ask for the cases on which a DECORATE ensemble is least decided.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        A member of the committee, as in `bnmtl.decorate.DecorateClassifier`.
+    n_estimators : int, default=15
+        Number of members.
+    utility : {"margin", "jensen_shannon"}, default="margin"
+        1 minus the difference of the two largest mean probabilities, or the disagreement of the
+        members.
+    missing_label : object, default=nan
+        Marks rows without a label; NaN and None stand for every missing value.
+    classes : array-like of labels, default=None
+        All labels there are. None is those found in ``y``.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Melville (2005), section 6.2; section 6.4.1 for "jensen_shannon".
+
+    Examples
+    --------
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], ["no", "no", None, None, "yes", "yes"]
+    >>> bool(ActiveDecorate(random_state=0).query(X, y)[0] in (2, 3))
+    True
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        utility="margin",
+        missing_label=np.nan,
+        classes=None,
+        random_state=None,
+    ):
+        super().__init__(estimator, n_estimators, missing_label, classes, random_state)
+        self.utility = utility
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        options = {"n_estimators": self.n_estimators, "random_state": self.random_state}
+        return DecorateClassifier(self.estimator, **options)
+
+    def _utility(self, members, committee, pool):
+        check_choice("utility", self.utility, ("margin", "jensen_shannon"))
+        return (small_margin if self.utility == "margin" else jensen_shannon)(members)
+
+
+class ActiveDecorateJS(_CommitteeQuery):
+    """Draw cases in proportion to the disagreement of a DECORATE ensemble.
+
+    It aims at the probabilities of classes: members are rejected by squared error.
+
+    Parameters
+    ----------
+    estimator, n_estimators, missing_label, classes, random_state
+        As in `ActiveDecorate`.
+
+    References
+    ----------
+    Melville (2005), section 7.1, algorithm 5.
+    """
+
+    draws = True
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        options = {"n_estimators": self.n_estimators, "random_state": self.random_state}
+        return DecorateClassifier(self.estimator, reject="squared", **options)
+
+    def _utility(self, members, committee, pool):
+        return jensen_shannon(members)
+
+
+class _BootstrapQuery(_CommitteeQuery):
+    """Base of strategies that draw cases by the spread of bagged probability trees."""
+
+    draws = True
+
+    def committee(self):
+        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
+        return TreeCommittee(self.estimator, self.n_estimators, self.random_state)
+
+
+class BootstrapLV(_BootstrapQuery):
+    """Draw cases in proportion to the local variance of bagged probabilities, for two classes.
+
+    The utility is the sum over members of squared deviations from the mean probability of the
+    minority class, divided by this mean, which is at least 1 / (number of labels + 2).
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        A member of the committee. None is a full `bnmtl.trees.ProbabilityTree` with Laplace's
+        correction, on numbers and one indicator per nominal value.
+    n_estimators : int, default=15
+        Number of members.
+    minority_class : label, default=None
+        None is the class with fewer labels, the first of two with as many.
+    missing_label : object, default=nan
+        Marks rows without a label; NaN and None stand for every missing value.
+    classes : array-like of labels, default=None
+        All labels there are. None is those found in ``y``.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Saar-Tsechansky & Provost (2004), "Active sampling for class probability estimation and
+    ranking", Machine Learning 54; Melville (2005), section 7.2.
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        minority_class=None,
+        missing_label=np.nan,
+        classes=None,
+        random_state=None,
+    ):
+        super().__init__(estimator, n_estimators, missing_label, classes, random_state)
+        self.minority_class = minority_class
+
+    def _check(self, pool):
+        found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
+        if len(found) > 2:
+            rule, remedies = "must hold two classes", "use `BootstrapLVExt` or `BootstrapJS`"
+            raise InputError("y", rule, len(found), remedies=remedies)
+        if self.minority_class is not None and self.minority_class not in found:
+            choices = found.tolist()
+            raise InputError(
+                "minority_class", "must be one of {choices}", self.minority_class, choices=choices
+            )
+
+    def _utility(self, members, committee, pool):
+        classes, counts = np.unique(pool.y, return_counts=True)
+        if len(classes) == 1:
+            return np.zeros(members.shape[1])
+        rare = self.minority_class
+        rare = int(counts.argmin()) if rare is None else classes.tolist().index(rare)
+        return local_variance(members, rare, 1 / (len(pool.y) + 2))
+
+
+class BootstrapLVExt(_BootstrapQuery):
+    """Draw cases in proportion to the mean variance of the bagged probabilities of all classes.
+
+    Parameters
+    ----------
+    estimator, n_estimators, missing_label, classes, random_state
+        As in `BootstrapLV`.
+
+    References
+    ----------
+    Melville (2005), section 7.2.
+    """
+
+    def _utility(self, members, committee, pool):
+        return class_variance(members)
+
+
+class BootstrapJS(_BootstrapQuery):
+    """Draw cases in proportion to the disagreement of bagged probability trees.
+
+    Parameters
+    ----------
+    estimator, n_estimators, missing_label, classes, random_state
+        As in `BootstrapLV`.
+
+    References
+    ----------
+    Melville (2005), section 7.2, algorithm 6.
+    """
+
+    def _utility(self, members, committee, pool):
+        return jensen_shannon(members)

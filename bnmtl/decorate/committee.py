@@ -1,0 +1,130 @@
+"""A classifier made of members: what DECORATE and other committees have in common."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.decorate.inputs import TreeInputs, columns_of, read_rows
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.seeding import generator
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+class Committee(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that predict from the probabilities of their members.
+
+    Subclasses have the parameters ``estimator`` (None is a tree on encoded rows) and
+    ``random_state``; their ``fit`` sets ``classes_`` and ``estimators_`` and calls
+    `_encode_columns`.
+    """
+
+    def predict_proba(self, X):
+        """Mean of the members' probabilities.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        return self.member_probabilities(X).mean(axis=0)
+
+    def predict(self, X):
+        """The first of the most probable classes of each case.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_cases,)
+        """
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    def member_probabilities(self, X):
+        """Probabilities by each member.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_members, n_cases, n_classes)
+        """
+        check_is_fitted(self, "estimators_")
+        inputs = self._inputs_of(read_rows(self, X, self._allows_nan(), reset=False))
+        members = self.estimators_
+        return np.stack([probabilities_of(one, inputs, self.classes_) for one in members])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        return tags
+
+    def _default_tree(self):
+        """The member that ``estimator=None`` stands for."""
+        return DecisionTreeClassifier()
+
+    def _encodes(self):
+        """Whether members receive numbers instead of the rows as they are."""
+        return self.estimator is None
+
+    def _encode_columns(self, X, categorical_features="from_dtype"):
+        """Prepare the encoding of rows and return their columns."""
+        columns = columns_of(X, categorical_features)
+        self._encode = TreeInputs(columns) if self._encodes() else None
+        return columns
+
+    def _inputs_of(self, rows):
+        """Rows as the members receive them."""
+        return rows if self._encode is None else self._encode(rows)
+
+    def _new_member(self, seed, number):
+        """A classifier to be fitted, the member with a number."""
+        member = self._default_tree() if self.estimator is None else clone(self.estimator)
+        names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
+        drawn = int(generator(seed, "member", number).integers(_SEEDS))
+        return member.set_params(**dict.fromkeys(names, drawn))
+
+    def _allows_nan(self):
+        template = self.estimator
+        has_tags = hasattr(template, "__sklearn_tags__")
+        return template is None or (has_tags and get_tags(template).input_tags.allow_nan)
+
+    def _read_cases(self, X, y):
+        """Checked rows and labels."""
+        X = read_rows(self, X, self._allows_nan(), reset=True)
+        y = column_or_1d(y, warn=True)
+        if len(y) != len(X):
+            raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
+        if pd.isna(y).any():
+            found = "it contains NaN or another missing value"
+            rule, remedies = "must hold a label for each row", "drop those rows"
+            raise InputError("y", rule, found=found, remedies=remedies)
+        check_classification_targets(y)
+        return X, y
+
+
+def check_estimator(template):
+    """Raise unless a value is None or a classifier with probabilities."""
+    if template is None:
+        return
+    is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
+    if not is_estimator or not is_classifier(template):
+        rule = "must be a scikit-learn classifier or None"
+        raise InputTypeError("estimator", rule, type_of(template))
+    if not hasattr(template, "predict_proba"):
+        rule, remedies = "must have `predict_proba`", "calibrate it"
+        raise InputTypeError("estimator", rule, type_of(template), remedies=remedies)

@@ -1,0 +1,154 @@
+"""A decision tree that smooths the class frequencies of its leaves."""
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bnmtl.errors import check_choice, check_number
+
+
+class ProbabilityTree(DecisionTreeClassifier):
+    """A decision tree for class probabilities.
+
+    It is grown until leaves are pure, because pruning loses differences between probabilities.
+    Frequencies in small leaves are close to 0 and 1; ``smoothing`` draws them towards the middle.
+
+    Parameters
+    ----------
+    criterion : {"entropy", "gini", "log_loss"}, default="entropy"
+    smoothing : None, "laplace" or float, default=None
+        Probabilities of a leaf with n cases, n_k of class k.
+
+        - None: n_k / n.
+        - "laplace": (n_k + 1) / (n + K), with K classes in the training set.
+        - a number m above 0: (n_k + m P_k) / (n + m), with the share P_k of class k in the
+          training set.
+    max_depth : int, default=None
+    min_samples_split : int or float, default=2
+    min_samples_leaf : int or float, default=1
+    max_features : int, float or {"sqrt", "log2"}, default=None
+    ccp_alpha : float, default=0.0
+        As in `sklearn.tree.DecisionTreeClassifier`.
+    random_state : None, int or numpy.random.RandomState, default=None
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    tree_ : sklearn.tree._tree.Tree
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for an unknown ``smoothing``, and as in scikit-learn.
+
+    Notes
+    -----
+    Missing numbers are left to the tree; nominal columns must be encoded as numbers before.
+
+    References
+    ----------
+    Provost & Domingos (2003), "Tree induction for probability-based ranking", Machine Learning 52.
+
+    Examples
+    --------
+    >>> X, y = [[0], [1], [2], [3]], ["no", "no", "no", "yes"]
+    >>> ProbabilityTree(smoothing="laplace").fit(X, y).predict_proba([[0], [3]]).round(3)
+    array([[0.8  , 0.2  ],
+           [0.333, 0.667]])
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion="entropy",
+        smoothing=None,
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        max_features=None,
+        ccp_alpha=0.0,
+        random_state=None,
+    ):
+        super().__init__(
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            ccp_alpha=ccp_alpha,
+            random_state=random_state,
+        )
+        self.smoothing = smoothing
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+        y : array-like of labels, shape (n_cases,)
+        sample_weight : array-like of numbers, shape (n_cases,), default=None
+            Number of times each case counts.
+        check_input : bool, default=True
+            As in `sklearn.tree.DecisionTreeClassifier`.
+
+        Returns
+        -------
+        ProbabilityTree
+        """
+        if isinstance(self.smoothing, str):
+            check_choice("smoothing", self.smoothing, ("laplace",))
+        elif self.smoothing is not None:
+            check_number("smoothing", self.smoothing, above=0, remedies="None does not smooth")
+        y = y if y is None else column_or_1d(y, warn=True)
+        return super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+
+    def predict_proba(self, X, check_input=True):
+        """Smoothed class frequencies of the leaf of each case.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+        check_input : bool, default=True
+            As in `sklearn.tree.DecisionTreeClassifier`.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        check_is_fitted(self)
+        leaves = self.apply(X, check_input=check_input)
+        shares = self.tree_.value[leaves, 0]
+        if self.smoothing is None:
+            return shares
+        n = self.tree_.weighted_n_node_samples[leaves, None]
+        if self.smoothing == "laplace":
+            m, prior = len(self.classes_), 1 / len(self.classes_)
+        else:
+            m, prior = self.smoothing, self.tree_.value[0, 0]
+        return (n * shares + m * prior) / (n + m)
+
+    def predict(self, X, check_input=True):
+        """The first of the most probable classes of each case.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+        check_input : bool, default=True
+            As in `sklearn.tree.DecisionTreeClassifier`.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_cases,)
+        """
+        p = self.predict_proba(X, check_input=check_input)
+        return self.classes_[np.argmax(p, axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.classifier_tags.multi_label = False
+        return tags

@@ -1,0 +1,358 @@
+"""Experiments with strategies: curves by hand, continued files, measures, scikit-activeml."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.active import (
+    BaggingCommittee,
+    BootstrapJS,
+    BootstrapLV,
+    QueryByBagging,
+    RandomQuery,
+    data_utilization,
+    improvement,
+    run_experiment,
+)
+from bnmtl.decorate import DecorateClassifier
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.prediction import lift_chart_area, squared_error
+from bnmtl.seeding import generator
+
+pytestmark = pytest.mark.beside_kernels
+NAIVE = GaussianNB()
+BASES = {
+    "bagging": QueryByBagging(n_estimators=3),
+    "random": (RandomQuery(), BaggingCommittee(n_estimators=3)),
+}
+FEW = {"n_labels": 17, "batch_size": 4, "cv": 3, "random_state": 0}
+
+
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X, np.array(["c", "a", "b"])[y]
+
+
+def only_numbers(curves):
+    return curves.drop(columns="seconds")
+
+
+def test_a_curve_is_the_loop_by_hand():
+    X, y = iris()
+    strategy = QueryByBagging(NAIVE, n_estimators=3)
+    curves = run_experiment({"s": strategy}, {"iris": (X, y)}, **FEW)
+    codes = np.unique(y, return_inverse=True)[1]
+    folds_seed = int(generator(0, "folds", "iris", 0).integers(2**32 - 1))
+    folds = StratifiedKFold(3, shuffle=True, random_state=folds_seed).split(X, codes)
+    rows = []
+    for trial, (pool, test) in enumerate(folds):
+        labeled = generator(0, "first", "iris", trial).permutation(len(pool))[:5].tolist()
+        seed = None
+        for step, size in enumerate([0, 4, 4, 4]):
+            if size:
+                labels = [float(codes[pool][at]) if at in labeled else np.nan for at in range(100)]
+                asked = QueryByBagging(NAIVE, n_estimators=3, random_state=seed)
+                labeled += asked.query(X[pool], labels, batch_size=size).tolist()
+            seed = int(generator(0, "step", "iris", trial, len(labeled)).integers(2**31 - 1))
+            known = sorted(labeled)
+            model = BaggingCommittee(NAIVE, n_estimators=3, random_state=seed)
+            model.fit(X[pool][known], codes[pool][known])
+            p = np.zeros((len(test), 3))
+            p[:, model.classes_] = model.predict_proba(X[test])
+            error = np.mean(p.argmax(axis=1) != codes[test])
+            area = lift_chart_area(codes[test], p, np.bincount(codes[pool]))
+            squares = squared_error(codes[test], p)
+            rows.append(("iris", "s", trial, step, 5 + 4 * step, error, squares, area))
+    expected = pd.DataFrame(rows, columns=curves.columns[:8])
+    pd.testing.assert_frame_equal(curves[expected.columns], expected)
+    assert set(curves["n_pool"]) == {100}
+    assert set(curves["n_test"]) == {50}
+    assert (curves["seconds"] > 0).all()
+
+
+def test_strategies_begin_alike_and_end_alike():
+    curves = run_experiment(BASES, iris(), batch_size=50, cv=3, random_state=0)
+    assert curves["n_labels"].unique().tolist() == [5, 55, 100]
+    by = curves.pivot_table(index=["trial", "n_labels"], columns="strategy", values="squared_error")
+    alike = by["bagging"] == by["random"]
+    assert alike.xs(5, level="n_labels").all()
+    assert alike.xs(100, level="n_labels").all()
+    assert not alike.xs(55, level="n_labels").all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_processes_and_order_do_not_matter(n_jobs):
+    X, y = iris()
+    data = {"first": (X, y), "second": (X[:80], y[:80])}
+    expected = only_numbers(run_experiment(BASES, data, **FEW))
+    turned = dict(reversed(data.items())), dict(reversed(BASES.items()))
+    found = only_numbers(run_experiment(*reversed(turned), **FEW, n_jobs=n_jobs))
+    keys = ["data", "strategy", "trial", "step"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(keys, ignore_index=True), expected.sort_values(keys, ignore_index=True)
+    )
+    assert found["data"].iloc[0] == "second"
+
+
+def test_a_killed_experiment_goes_on(tmp_path):
+    path, events = tmp_path / "curves.jsonl", []
+    whole = only_numbers(run_experiment(BASES, iris(), out=path, **FEW))
+    lines = path.read_text().splitlines(keepends=True)
+    per_curve = 4
+    assert len(lines) == 1 + 6 * per_curve
+    # Two whole curves, one without its end, and half a line.
+    path.write_text("".join(lines[: 1 + 2 * per_curve + 2]) + lines[-1][:30])
+    again = run_experiment(BASES, iris(), out=path, **FEW, progress=events.append)
+    pd.testing.assert_frame_equal(only_numbers(again), whole)
+    assert [(one.done, one.total) for one in events] == [(done, 6) for done in range(2, 7)]
+    assert sorted(map(len, path.read_text().splitlines())) != []
+    assert len(path.read_text().splitlines()) == len(lines)
+    kept = path.read_bytes()
+    run_experiment(BASES, iris(), out=path, **FEW)
+    assert path.read_bytes() == kept
+
+
+def test_a_file_keeps_the_seed_that_was_drawn(tmp_path):
+    path, options = tmp_path / "curves.jsonl", FEW | {"random_state": None}
+    first = run_experiment(BASES, iris(), out=path, **options)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:9]))
+    again = run_experiment(BASES, iris(), out=path, **options)
+    pd.testing.assert_frame_equal(only_numbers(again), only_numbers(first))
+    assert not only_numbers(run_experiment(BASES, iris(), **options)).equals(only_numbers(first))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"strategies": {"bagging": QueryByBagging(n_estimators=4)}}, "strategies"),
+        ({"data": (iris()[0][:140], iris()[1][:140])}, "data"),
+        ({"batch_size": 5}, "plans"),
+        ({"cv": 2}, "folds"),
+        ({"random_state": 1}, "random_state"),
+    ],
+)
+def test_a_file_of_another_experiment_is_refused(tmp_path, changed, words):
+    path = tmp_path / "curves.jsonl"
+    strategies = {"bagging": QueryByBagging(n_estimators=3)}
+    options = {"strategies": strategies, "data": iris(), "out": path} | FEW
+    run_experiment(**options)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=words):
+        run_experiment(**options | changed)
+    assert path.read_bytes() == before
+    path.write_text("something\n")
+    with pytest.raises(InputError, match="something else"):
+        run_experiment(**options)
+    assert path.read_text() == "something\n"
+
+
+def test_plans_of_batches_and_first_cases():
+    X, y = iris()
+    few = {"cv": 3, "random_state": 0}
+    curves = run_experiment(BASES, (X, y), first="classes", batch_size=[1, 2, 30], **few)
+    assert curves["n_labels"].unique().tolist() == [3, 4, 6, 36]
+    named = {"a": (X, y), "b": (X, y)}
+    curves = run_experiment(BASES, named, batch_size={"a": 60, "b": [5]}, **few)
+    sizes = {name: part["n_labels"].unique().tolist() for name, part in curves.groupby("data")}
+    assert sizes == {"a": [5, 65, 100], "b": [5, 10]}
+    curves = run_experiment(BASES, (X, y), repeats=2, batch_size=[9], **few)
+    assert sorted(curves["trial"].unique()) == list(range(6))
+    errors = curves[curves["step"] == 1].pivot(
+        index="trial", columns="strategy", values="squared_error"
+    )
+    assert errors.iloc[:3].to_numpy().tolist() != errors.iloc[3:].to_numpy().tolist()
+
+
+ASKED = []
+
+
+class Watched(BootstrapLV):
+    """Notes the minority class with which it is asked."""
+
+    def query(self, *arguments, **options):
+        ASKED.append(self.minority_class)
+        return super().query(*arguments, **options)
+
+
+def test_the_minority_class_is_that_of_the_first_sample():
+    X, y = iris()
+    X, codes = X[:100], (y[:100] == "a").astype(int)
+    codes[:10] = 1
+    ASKED.clear()
+    strategies = {"lv": (Watched(n_estimators=3), NAIVE)}
+    run_experiment(strategies, {"d": (X, codes)}, batch_size=[3, 3, 3], cv=3, random_state=0)
+    folds_seed = int(generator(0, "folds", "d", 0).integers(2**32 - 1))
+    folds = StratifiedKFold(3, shuffle=True, random_state=folds_seed).split(X, codes)
+    expected = []
+    for trial, (pool, _) in enumerate(folds):
+        at = generator(0, "first", "d", trial).permutation(len(pool))[:5]
+        expected += 3 * [int(codes[pool][at].sum() < 2.5)]
+    assert expected == ASKED
+
+
+def made_curves():
+    """Two strategies, three trials, points 5 to 9; the reference errs twice as often at first."""
+    rows = []
+    for trial in range(3):
+        for at, n in enumerate(range(5, 10)):
+            errors = {"ours": 0.4 / 2**at, "random": 0.4 - 0.05 * at}
+            for strategy, error in errors.items():
+                noise = 0.01 * trial * (strategy == "random")
+                row = {"data": "d", "strategy": strategy, "trial": trial, "n_labels": n}
+                rows.append(row | {"error": error + noise, "n_pool": 90, "n_test": 10})
+    curves = pd.DataFrame(rows)
+    return curves.assign(squared_error=curves["error"], lift_chart_area=2 - curves["error"])
+
+
+def test_data_utilization_by_hand():
+    found = data_utilization(made_curves(), "random", last=2).set_index("strategy")
+    # The reference's last two means are .26 and .21, so the target is .235.
+    assert found["target_error"].to_numpy() == pytest.approx(0.235)
+    assert found["labels"].to_dict() == {"ours": 6, "random": 9}
+    assert found["ratio"].to_dict() == {"ours": 6 / 9, "random": 1}
+    never = made_curves()
+    never.loc[never["strategy"] == "ours", "error"] = 0.5
+    found = data_utilization(never, "random", last=2).set_index("strategy")
+    assert np.isnan(found.loc["ours", "labels"])
+
+
+@pytest.mark.parametrize("top", [1.0, 0.4])
+def test_improvements_by_hand(top):
+    curves = made_curves()
+    (row,) = improvement(curves, "random", top=top).to_dict("records")
+    errors = {
+        (strategy, trial): part.sort_values("n_labels")["error"].to_numpy()
+        for (strategy, trial), part in curves.groupby(["strategy", "trial"])
+    }
+    ours, other = (
+        np.array([errors[one, trial] for trial in range(3)]) for one in ("ours", "random")
+    )
+    percent = 100 * (1 - ours.mean(axis=0) / other.mean(axis=0))
+    used = np.argsort(-percent, kind="stable")[: round(5 * top)]
+    differences = (other - ours)[:, used].mean(axis=1)
+    assert row["percent"] == pytest.approx(percent[used].mean())
+    assert row["difference"] == pytest.approx(differences.mean())
+    assert row["p"] == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
+    error = np.sqrt(differences.var(ddof=1) * (1 / 3 + 1 / 9))
+    assert row["p_corrected"] == pytest.approx(2 * stats.t.sf(differences.mean() / error, 2))
+
+
+def test_larger_lift_areas_are_improvements():
+    (row,) = improvement(made_curves(), "random", measure="lift_chart_area").to_dict("records")
+    assert row["percent"] > 0
+    assert row["difference"] > 0
+    (row,) = improvement(made_curves(), "ours", measure="lift_chart_area").to_dict("records")
+    assert row["percent"] < 0
+
+
+def test_equal_strategies_do_not_differ():
+    curves = made_curves()
+    curves["error"] = 0.3
+    (row,) = improvement(curves, "random").to_dict("records")
+    assert (row["percent"], row["p"], row["p_corrected"]) == (0, 1, 1)
+
+
+class Stubborn:
+    """Asks for the same row again and again."""
+
+    def query(self, X, y, batch_size=1):
+        return [0] * batch_size
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **_):
+        return self
+
+    def __sklearn_clone__(self):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"strategies": {}}, "mapping"),
+        ({"strategies": RandomQuery()}, "mapping"),
+        ({"strategies": {"r": RandomQuery()}}, "no committee"),
+        ({"strategies": {"r": DecorateClassifier()}}, "query"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, {}, 1)}}, "tuple"),
+        ({"strategies": {"r": (Stubborn(), NAIVE)}}, "2 different rows"),
+        ({"predictor": "best"}, "own"),
+        ({"predictor": 3}, "classifier"),
+        ({"data": iris()[0]}, "features and labels"),
+        ({"data": {"flowers": (iris()[0], iris()[1][:9])}}, "`flowers`"),
+        ({"data": {"flowers": (iris()[0], [None] * 150)}}, "`flowers`"),
+        ({"data": {"flowers": (iris()[0], ["a"] * 150)}}, "`flowers`"),
+        ({"first": 0}, "first"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"batch_size": [2, 0]}, "batch_size"),
+        ({"batch_size": {"other": 3}}, "data"),
+        ({"cv": 151}, "cv"),
+        ({"n_labels": 0}, "n_labels"),
+        ({"random_state": "x"}, "random_state"),
+    ],
+)
+def test_impossible_experiments_are_refused(changed, words):
+    options = {"strategies": {"b": QueryByBagging(NAIVE)}, "data": iris(), "batch_size": 2}
+    with pytest.raises((InputError, InputTypeError), match=words):
+        run_experiment(**options | changed)
+
+
+def test_the_reference_must_be_there():
+    for measure in (data_utilization, improvement):
+        with pytest.raises(InputError, match="nobody"):
+            measure(made_curves(), "nobody")
+
+
+def test_strategies_of_scikit_activeml_run_here():
+    pool, classifier = (
+        pytest.importorskip("skactiveml.pool"),
+        pytest.importorskip("skactiveml.classifier"),
+    )
+    theirs = classifier.SklearnClassifier(DecisionTreeClassifier(random_state=0), classes=[0, 1, 2])
+    strategies = {
+        "uncertainty": (pool.UncertaintySampling(), NAIVE, {"clf": theirs}),
+        "random": (pool.RandomSampling(), NAIVE),
+        "ours": (QueryByBagging(NAIVE, n_estimators=3), NAIVE),
+    }
+    curves = run_experiment(strategies, iris(), **FEW)
+    ends = curves.groupby("strategy")["n_labels"].max().to_dict()
+    assert ends == dict.fromkeys(strategies, 17)
+    assert only_numbers(curves).equals(only_numbers(run_experiment(strategies, iris(), **FEW)))
+
+
+@pytest.mark.parametrize("strategy", [BootstrapJS(random_state=0), RandomQuery(random_state=0)])
+def test_ours_run_in_the_loop_of_scikit_activeml(strategy):
+    classifier = pytest.importorskip("skactiveml.classifier")
+    from skactiveml.utils import MISSING_LABEL, unlabeled_indices
+
+    X, y = load_iris(return_X_y=True)
+    known = np.full(len(y), MISSING_LABEL)
+    known[[0, 50, 100]] = y[[0, 50, 100]]
+    model = classifier.SklearnClassifier(GaussianNB(), classes=np.unique(y))
+    for _ in range(6):
+        rows, found = strategy.query(X=X, y=known, batch_size=4, return_utilities=True)
+        assert found.shape == (4, len(X))
+        assert set(rows) <= set(unlabeled_indices(known))
+        known[rows] = y[rows]
+        model.fit(X, known)
+    assert model.score(X, y) > 0.8
+    assert len(unlabeled_indices(known)) == len(y) - 27
+
+
+def test_files_hold_one_line_per_step(tmp_path):
+    path = tmp_path / "curves.jsonl"
+    curves = run_experiment(BASES, iris(), out=path, **FEW)
+    _, *lines = map(json.loads, path.read_text().splitlines())
+    found = pd.DataFrame(lines)[curves.columns]
+    keys = ["data", "strategy", "trial", "step"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(keys, ignore_index=True), curves.sort_values(keys, ignore_index=True)
+    )
