@@ -3,6 +3,7 @@
 from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
 from bnmtl.active.experiment import run_experiment
 from bnmtl.active.measures import data_utilization, improvement
+from bnmtl.active.multitask import MultitaskQuery
 from bnmtl.active.strategies import (
     ActiveDecorate,
     ActiveDecorateJS,
@@ -22,6 +23,7 @@ __all__ = [
     "BootstrapJS",
     "BootstrapLV",
     "BootstrapLVExt",
+    "MultitaskQuery",
     "QueryByBagging",
     "QueryByBoosting",
     "RandomQuery",

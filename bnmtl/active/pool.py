@@ -87,16 +87,33 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
         if unknown:
             rule = "must hold labels of {classes} only"
             raise InputError("y", rule, unknown[0], remedies="add it to {classes!s}")
-    rows = _candidates(candidates, missing)
-    check_whole("batch_size", batch_size, least=1)
-    if batch_size > len(rows):
-        rule, found = "must not exceed the number of rows without a label", "{n:row} can be picked"
-        raise InputError("batch_size", rule, batch_size, found, n=len(rows))
+    rows = rows_to_pick(candidates, missing)
+    check_batch_size(batch_size, len(rows))
     return Pool(X, labels, labeled, rows)
 
 
-def _candidates(candidates, missing):
-    """Rows that may be picked, sorted."""
+def check_batch_size(batch_size, n_candidates):
+    """Raise unless so many candidates can be picked."""
+    check_whole("batch_size", batch_size, least=1)
+    if batch_size > n_candidates:
+        rule, found = "must not exceed the number of rows without a label", "{n:row} can be picked"
+        raise InputError("batch_size", rule, batch_size, found, n=n_candidates)
+
+
+def rows_to_pick(candidates, missing):
+    """Rows that may be picked, sorted.
+
+    Parameters
+    ----------
+    candidates : None or array-like of int
+        None is all without a label.
+    missing : numpy.ndarray of bool, shape (n_rows,)
+        Whether rows lack a label.
+
+    Returns
+    -------
+    numpy.ndarray of int
+    """
     if not missing.any():
         raise InputError("y", "must lack some labels", found="each row has one")
     if candidates is None:

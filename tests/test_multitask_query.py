@@ -1,0 +1,149 @@
+"""Queries for several tasks: utilities by hand, costs, several columns of labels, new tasks."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_active import spread
+
+from bnmtl import MultitaskLearner, structures
+from bnmtl.active import MultitaskQuery
+from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.seeding import generator
+
+pytestmark = pytest.mark.beside_kernels
+SMALL = MultitaskQuery(n_members=3, random_state=0)
+
+
+def regions(n=90, n_labeled=60):
+    """Cases of two regions; labels of the last rows are missing."""
+    cases = structures.load("asia").sample(n, random_state=0).astype(str)
+    y = cases.pop("dysp").where(np.arange(n) < n_labeled)
+    return cases[["smoke", "bronc", "lung", "xray"]], y, np.array(["north", "south"] * (n // 2))
+
+
+def members_by_hand(X, labels, task, targets, seed=0):
+    """Predictions for all rows by three members: one list per column of labels."""
+    known = labels.notna().all(axis=1).to_numpy()
+    found = [[] for _ in targets]
+    for number in range(3):
+        frames = {}
+        for name in sorted(set(task[known])):
+            part = pd.concat([X, labels], axis=1)[known & (task == name)]
+            rng = generator(seed, "bootstrap", number, name)
+            frames[name] = part.iloc[rng.integers(len(part), size=len(part))]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            drawn = int(generator(seed, "member", number).integers(2**31 - 1))
+            networks = MultitaskLearner(random_state=drawn).fit(frames).networks_
+        for at, target in enumerate(targets):
+            model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
+            found[at].append(model.predict_proba(X, task=task))
+    return found
+
+
+def test_the_utility_is_the_disagreement_of_networks_learned_together():
+    X, y, task = regions()
+    before = X.copy()
+    rows, found = SMALL.query(X, y, task, batch_size=4, return_utilities=True)
+    pd.testing.assert_frame_equal(X, before)
+    labels = pd.DataFrame({"dysp": pd.Categorical(y)})
+    (members,) = members_by_hand(X, labels, task, ["dysp"])
+    expected = [spread(np.array(members), case, np.ones(3)) for case in range(60, 90)]
+    np.testing.assert_allclose(found[0, 60:], expected, atol=1e-12)
+    assert max(expected) > 0.001
+    assert np.isnan(found[:, :60]).all()
+    assert sorted(found[0, rows], reverse=True) == found[0, rows].tolist()
+    assert found[0, rows[0]] == np.nanmax(found)
+    assert SMALL.query(X, y, task, batch_size=4).tolist() == rows.tolist()
+
+
+def test_several_columns_of_labels_weigh_the_same():
+    X, y, task = regions()
+    y = pd.DataFrame({"dysp": y, "xray": X.pop("xray").where(y.notna())})
+    _, found = SMALL.query(X, y, task, return_utilities=True)
+    members = members_by_hand(X, y.apply(pd.Categorical), task, ["dysp", "xray"])
+    each = np.array(
+        [[spread(np.array(one), case, np.ones(3)) for case in range(60, 90)] for one in members]
+    )
+    expected = (each / each.mean(axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(found[0, 60:], expected, atol=1e-10)
+
+
+def test_a_row_without_one_of_its_labels_can_be_asked_for():
+    X, y, task = regions()
+    y = pd.DataFrame({"dysp": y, "xray": X.pop("xray").where(y.notna())})
+    y.loc[3, "xray"] = None
+    rows = SMALL.query(X, y, task, candidates=[3])
+    assert rows.tolist() == [3]
+
+
+def test_costs_divide_the_utility():
+    X, y, task = regions()
+    _, free = SMALL.query(X, y, task, return_utilities=True)
+    _, found = SMALL.query(X, y, task, cost={"north": 2, "south": 0.5}, return_utilities=True)
+    np.testing.assert_allclose(found[0], free[0] / np.where(task == "north", 2, 0.5))
+    each = np.arange(1, 91)
+    _, found = SMALL.query(X, y, task, cost=each, return_utilities=True)
+    np.testing.assert_allclose(found[0], free[0] / each)
+
+
+def test_a_task_without_labels_is_judged_by_the_networks_of_the_others():
+    X, y, task = regions()
+    task = task.copy()
+    task[80:] = "west"
+    _, found = SMALL.query(X, y, task, return_utilities=True)
+    labels = pd.DataFrame({"dysp": pd.Categorical(y)})
+    both = []
+    for name in ("north", "south"):
+        asked = np.where(task == "west", name, task)
+        (members,) = members_by_hand(X, labels, asked, ["dysp"])
+        both += members
+    expected = [spread(np.array(both), case, np.ones(6)) for case in range(60, 90)]
+    np.testing.assert_allclose(found[0, 60:], expected, atol=1e-12)
+
+
+def test_processes_do_not_matter():
+    X, y, task = regions()
+    _, first = SMALL.query(X, y, task, return_utilities=True)
+    parallel = MultitaskQuery(n_members=3, random_state=0, n_jobs=2)
+    _, second = parallel.query(X, y, task, return_utilities=True)
+    assert np.array_equal(first, second, equal_nan=True)
+
+
+def test_the_order_of_columns_does_not_matter():
+    X, y, task = regions()
+    _, first = SMALL.query(X, y, task, return_utilities=True)
+    _, second = SMALL.query(X[X.columns[::-1]], y, task, return_utilities=True)
+    np.testing.assert_allclose(first, second, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"X": [[0]]}, "DataFrame"),
+        ({"y": ["yes"]}, "one label for each row"),
+        ({"y": [None] * 90}, "must have labels"),
+        ({"y": ["yes", "no"] * 45}, "each row has one"),
+        ({"y": regions()[1].rename("xray")}, "`xray`"),
+        ({"task": ["north"]}, "one task for each row"),
+        ({"candidates": [2]}, "without a label"),
+        ({"batch_size": 31}, "30 rows"),
+        ({"cost": {"north": 1}}, "south"),
+        ({"cost": [1, 2]}, "one number for each row"),
+        ({"cost": np.zeros(90)}, "above 0"),
+        ({"cost": ["much"] * 90}, "numbers"),
+    ],
+)
+def test_impossible_queries_are_refused(changed, words):
+    X, y, task = regions()
+    with pytest.raises((InputError, InputTypeError), match=words):
+        SMALL.query(**{"X": X, "y": y, "task": task} | changed)
+
+
+@pytest.mark.parametrize("wrong", [{"n_members": 1}, {"estimator": MultitaskLearner()}])
+def test_impossible_strategies_are_refused(wrong):
+    with pytest.raises((InputError, InputTypeError), match=next(iter(wrong))):
+        MultitaskQuery(**wrong).query(*regions())
