@@ -2,6 +2,7 @@
 
 from bnmtl.classification.by_class import MultiNetClassifier
 from bnmtl.classification.by_task import MultitaskBayesNetClassifier
+from bnmtl.classification.imputer import NetworkImputer
 from bnmtl.classification.network import BayesNetClassifier
 from bnmtl.classification.samplers import NetworkSampler
 
@@ -9,5 +10,6 @@ __all__ = [
     "BayesNetClassifier",
     "MultiNetClassifier",
     "MultitaskBayesNetClassifier",
+    "NetworkImputer",
     "NetworkSampler",
 ]

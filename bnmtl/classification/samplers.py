@@ -1,26 +1,19 @@
 """Pseudo-cases drawn from learned networks, for one table or several tasks."""
 
-import warnings
 from collections.abc import Mapping
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.rows import as_frame, check_parameters, encoded
-from bnmtl.errors import InputTypeError, InputWarning, check_whole, located
+from bnmtl.classification.states import CellPool, ColumnStates
+from bnmtl.errors import InputTypeError, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.seeding import generator, seed_of
-from bnmtl.tasks import discretize
-from bnmtl.tasks.columns import numeric_values
-from bnmtl.tasks.encoding import column_names, encode_frames, named_frames
+from bnmtl.tasks.encoding import encode_frames, named_frames
 from bnmtl.tasks.task import Tasks
 from bnmtl.wording import type_of
-
-# Whole numbers with at most this many values are states.
-_FEW = 10
 
 
 class NetworkSampler(BaseEstimator):
@@ -96,11 +89,11 @@ class NetworkSampler(BaseEstimator):
         is_several = isinstance(X, Mapping)
         with located(argument="X"):
             frames = named_frames(dict(X) if is_several else as_frame(X))
-            discrete = _discretized(frames, int(self.bins))
+            discrete = ColumnStates(frames, int(self.bins)).discrete
             learner = self._learner(is_several)
             learner.fit(discrete if learner.missing == "drop" else encoded(discrete, learner))
         states = encode_frames(discrete, "state")
-        self._pools = {name: _Pool.of(name, frames, states) for name in states.states}
+        self._pools = {name: CellPool.of(name, frames, states) for name in states.states}
         self.learner_, self.networks_ = learner, learner.networks_
         self._frames = {name: frame[:0] for name, frame in frames.items()}
         self._names = {str(name): name for name in X} if is_several else None
@@ -145,80 +138,3 @@ class NetworkSampler(BaseEstimator):
             uniform = generator(seed, "cells", name).random(n)
             columns.append(self._pools[name].drawn(task, states[name].array, uniform))
         return pd.concat(columns, axis=1).set_axis(self._frames[task].columns, axis=1)
-
-
-class _Pool(NamedTuple):
-    """The observed cells of a column, and where each task draws those of a state.
-
-    Parameters
-    ----------
-    cells : pandas.Series
-        Of all tasks.
-    rows : dict task -> dict state -> numpy.ndarray of int
-        Positions in ``cells``: of the task or, if it has none, of the other tasks.
-    """
-
-    cells: pd.Series
-    rows: dict
-
-    @classmethod
-    def of(cls, name, frames, encoded):
-        """The cells of one column, from frames by task and the same rows as codes."""
-        tasks = [task for task in frames if name in encoded[task].index]
-        cells = [frames[task].iloc[:, column_names(frames[task]).index(name)] for task in tasks]
-        codes = [encoded[task].codes[encoded[task].index[name]] for task in tasks]
-        task_of = np.repeat(np.arange(len(tasks)), [len(part) for part in codes])
-        together, rows = np.concatenate(codes), {}
-        for number, task in enumerate(tasks):
-            rows[task] = {}
-            for code, state in enumerate(encoded.states[name]):
-                has_state = together == code
-                in_task = has_state & (task_of == number)
-                rows[task][state] = np.flatnonzero(in_task if in_task.any() else has_state)
-        return cls(_together(cells), rows)
-
-    def drawn(self, task, states, uniform):
-        """A cell for each drawn state, chosen by a number from 0 to 1."""
-        places = np.empty(len(states), dtype=int)
-        for code, state in enumerate(states.categories):
-            chosen = states.codes == code
-            rows = self.rows[task].get(state, ())
-            if chosen.any():
-                places[chosen] = rows[(uniform[chosen] * len(rows)).astype(int)]
-        return self.cells.iloc[places].reset_index(drop=True)
-
-
-def _together(columns):
-    """The cells of several columns; categorical ones have the categories of all."""
-    if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
-        categories = dict.fromkeys(value for one in columns for value in one.cat.categories)
-        if any(len(one.cat.categories) < len(categories) for one in columns):
-            dtype = pd.CategoricalDtype(list(categories))
-            columns = [column.astype(dtype) for column in columns]
-    return pd.concat(columns)
-
-
-def _discretized(frames, bins):
-    """Frames with observed states only; columns of many different numbers have bins."""
-    prepared = {task: frame.copy() for task, frame in frames.items()}
-    numbers = {}
-    for task, frame in prepared.items():
-        for at, name in enumerate(column_names(frame)):
-            column = frame.iloc[:, at]
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                frame.isetitem(at, column.cat.remove_unused_categories())
-            elif (values := numeric_values(column)) is not None:
-                numbers.setdefault(name, {})[task] = values
-    for name, by_task in numbers.items():
-        together = np.concatenate(list(by_task.values()))
-        is_whole = (np.isnan(together) | (together == np.floor(together))).all()
-        if is_whole and len(np.unique(together[~np.isnan(together)])) <= max(bins, _FEW):
-            continue
-        for task, values in by_task.items():
-            # Whole numbers would be states; halves are discretized at the same places.
-            shifted = values + 0.5 if is_whole else values
-            prepared[task].isetitem(column_names(prepared[task]).index(name), shifted)
-    with warnings.catch_warnings():
-        # Coinciding cut points are not a mistake: cells are drawn within the bins that there are.
-        warnings.simplefilter("ignore", InputWarning)
-        return discretize(prepared, bins)

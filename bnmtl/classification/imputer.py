@@ -1,0 +1,266 @@
+"""Missing cells filled by learned networks, for one table or several tasks."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.classification.rows import as_frame, check_parameters
+from bnmtl.classification.states import CellPool, ColumnStates
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
+from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+from bnmtl.networks import inference
+from bnmtl.networks.tables import code_frame
+from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.columns import numeric_values
+from bnmtl.tasks.encoding import encode_frames, named_frames
+from bnmtl.wording import type_of
+
+_LABEL = "label of the case"
+
+
+class NetworkImputer(BaseEstimator):
+    """Fill missing cells from a learned network, or from the networks of several tasks.
+
+    Networks are learned from complete rows. The distribution of a missing cell is exact, given all
+    observed cells of its row and, where it is known, the label of the case. Numeric columns are
+    discretized for learning, except whole numbers of at most `bins` or 10 different values, which
+    are states.
+
+    Parameters
+    ----------
+    learner : learner, default=None
+        From `bnmtl.learners`, with ``missing="drop"``. None is `SingleTaskLearner` for one table
+        and `MultitaskLearner` for several tasks.
+    bins : int, default=5
+        Number of bins of a numeric column, each with about the same number of cases.
+    fill : {"expected", "draw"}, default="expected"
+        "expected": the most probable state; the expected value of a column with bins, rounded if
+        its numbers are whole. "draw": a draw from the joint distribution of the missing cells of a
+        row; of several such tables, each is one imputation.
+    random_state : None, int or numpy.random.Generator, default=None
+        For "draw".
+
+    Attributes
+    ----------
+    networks_ : dict task -> BayesNet
+        One table is the task "task1".
+    learner_ : learner
+        The fitted learner.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: as the learner, for example without a complete row. In `transform`: for other
+        columns and tasks than in ``fit``.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> rows = structures.load("asia").sample(500, random_state=0)
+    >>> imputer = NetworkImputer().fit(rows)
+    >>> gaps = rows[:3].assign(either=[None, "yes", None])
+    >>> filled = imputer.transform(gaps)
+    >>> int(filled.isna().sum().sum()), filled["either"].tolist()
+    (0, ['no', 'yes', 'yes'])
+    >>> imputer.cell_probabilities(gaps, "either").round(2).iloc[0].to_dict()
+    {'no': 1.0, 'yes': 0.0}
+    """
+
+    def __init__(self, learner=None, bins=5, fill="expected", random_state=None):
+        self.learner = learner
+        self.bins = bins
+        self.fill = fill
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Learn the network, or the networks of several tasks, from the complete rows.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, array-like of shape (n_rows, n_columns), or mapping name -> DataFrame
+        y : array-like of shape (n_rows,), or mapping name -> array-like, default=None
+            Labels of the cases, which the networks learn as one more column.
+
+        Returns
+        -------
+        NetworkImputer
+        """
+        check_parameters("error", self.learner)
+        check_whole("bins", self.bins, least=2)
+        check_choice("fill", self.fill, ("expected", "draw"))
+        if self.learner is not None and self.learner.missing != "drop":
+            rule, remedies = "must learn from complete rows", "give it {missing=drop}"
+            raise InputError("learner", rule, remedies=remedies)
+        with located(argument="X"):
+            frames = _with_labels(_frames_of(X), y)
+            self._states = ColumnStates(frames, int(self.bins))
+            discrete = self._states.discrete
+            learner = self._learner(isinstance(X, Mapping))
+            learner.fit(discrete)
+        states = encode_frames(discrete, "state")
+        self._pools = {name: CellPool.of(name, frames, states) for name in states.states}
+        self.learner_, self.networks_ = learner, learner.networks_
+        self._columns = {name: list(frame.columns) for name, frame in frames.items()}
+        return self
+
+    def _learner(self, is_several):
+        if self.learner is not None:
+            return clone(self.learner)
+        return (MultitaskLearner if is_several else SingleTaskLearner)(missing="drop")
+
+    def transform(self, X, y=None):
+        """Fill the missing cells.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, array-like of shape (n_rows, n_columns), or mapping name -> DataFrame
+            Of the kind of the fit, with its columns, and with any rows. Values that are unknown
+            from the fit are kept, but say nothing about other cells.
+        y : array-like of shape (n_rows,), or mapping name -> array-like, default=None
+            Labels, if ``fit`` had some; missing ones are ignored.
+
+        Returns
+        -------
+        pandas.DataFrame, numpy.ndarray, or dict name -> DataFrame
+            Of the kind of `X`, with the same rows and columns.
+        """
+        frames = self._read(X, y)
+        seed = seed_of(self.random_state)
+        filled = {}
+        for task, frame in frames.items():
+            without_label = [name for name in frame if name != _LABEL]
+            filled[task] = self._filled(task, frame, generator(seed, "fill", task))[without_label]
+        if isinstance(X, Mapping):
+            return {name: filled[str(name)].set_index(X[name].index) for name in X}
+        (frame,) = filled.values()
+        return frame.set_index(X.index) if isinstance(X, pd.DataFrame) else frame.to_numpy()
+
+    def cell_probabilities(self, X, column, y=None):
+        """Distribution of one cell of each row, given the other cells: soft counts.
+
+        Parameters
+        ----------
+        X, y
+            As in `transform`; but of several tasks, `X` is a mapping with one of them.
+        column : str
+            It need not be missing; its own cells are not used.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n_rows, n_states)
+            One column per state; a column of numbers has bins.
+        """
+        frames = self._read(X, y)
+        if len(frames) > 1:
+            raise InputError("X", "must hold one task", list(frames))
+        ((task, frame),) = frames.items()
+        network = self.networks_[task]
+        names = [str(one) for one in self._columns[task] if one != _LABEL]
+        if str(column) not in names:
+            raise InputError("column", "must be one of {names}", column, names=names)
+        codes = self._codes(task, frame)
+        del codes[str(column)]
+        p = inference.posteriors(network, str(column), codes, len(frame))
+        index = as_frame(X).index if not isinstance(X, Mapping) else next(iter(X.values())).index
+        return pd.DataFrame(p, index=index, columns=list(network.states[str(column)]))
+
+    def _read(self, X, y):
+        """Frames of `X` by task, with a column of labels if the fit had labels."""
+        check_is_fitted(self)
+        with located(argument="X"):
+            frames = _frames_of(X)
+            for task, frame in frames.items():
+                if task not in self._columns:
+                    rule, names = "must hold tasks of the fit, {names}", list(self._columns)
+                    raise InputError(None, rule, task, names=names)
+                expected = [one for one in self._columns[task] if one != _LABEL]
+                if sorted(map(str, frame)) != sorted(map(str, expected)):
+                    rule, names = "must have the columns of the fit, {names}", expected
+                    raise InputError(None, rule, list(map(str, frame)), names=names)
+        has_labels = any(_LABEL in columns for columns in self._columns.values())
+        if y is not None and not has_labels:
+            raise InputError("y", "must be None, because {X} had no labels in the fit")
+        if has_labels and y is None:
+            return {task: frame.assign(**{_LABEL: None}) for task, frame in frames.items()}
+        return _with_labels(frames, y)
+
+    def _codes(self, task, frame):
+        """Positions of the states of each variable; -1 where missing or unknown."""
+        network = self.networks_[task]
+        (states,) = self._states.of({task: frame}).values()
+        states = states.rename(columns=str)
+        return code_frame(states, network.states, complete=False, unseen="ignore")
+
+    def _filled(self, task, frame, rng):
+        """A frame with its missing cells filled."""
+        network, filled = self.networks_[task], frame.copy()
+        codes = self._codes(task, frame)
+        for label in frame:
+            name, gaps = str(label), frame[label].isna().to_numpy()
+            if not gaps.any() or label == _LABEL:
+                continue
+            rows = {one: column[gaps] for one, column in codes.items() if one != name}
+            p = inference.posteriors(network, name, rows, int(gaps.sum()))
+            cells = self._pools[name]
+            states = list(network.states[name])
+            if self.fill == "draw":
+                drawn = (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+                codes[name] = codes[name].copy()
+                codes[name][gaps] = drawn
+                chosen = pd.Categorical.from_codes(drawn, states)
+                values = cells.drawn(task, chosen, rng.random(len(p)))
+            elif self._states.is_binned(name):
+                values = self._expected(cells, task, states, p)
+            else:
+                chosen = pd.Categorical.from_codes(p.argmax(axis=1), states)
+                values = cells.drawn(task, chosen, np.zeros(len(p)))
+            filled[label] = _put(frame[label], gaps, values)
+        return filled
+
+    def _expected(self, cells, task, states, p):
+        """Expected numbers: means of the bins, weighted by their probabilities."""
+        numbers = numeric_values(cells.cells)
+        rows = [cells.rows[task].get(state, ()) for state in states]
+        means = [numbers[at].mean() if len(at) else 0.0 for at in rows]
+        found = p @ np.array(means)
+        known = numbers[~np.isnan(numbers)]
+        return pd.Series(np.rint(found) if (known == np.floor(known)).all() else found)
+
+
+def _frames_of(X):
+    """Frames by the names of the tasks; rows are numbered."""
+    frames = named_frames(dict(X) if isinstance(X, Mapping) else as_frame(X))
+    return {task: frame.reset_index(drop=True) for task, frame in frames.items()}
+
+
+def _with_labels(frames, y):
+    """Frames with a column of labels."""
+    if y is None:
+        return frames
+    if not isinstance(y, Mapping):
+        if len(frames) > 1:
+            raise InputTypeError("y", "must be a mapping, as {X}", type_of(y))
+        y = dict.fromkeys(frames, y)
+    labels, found = {str(name): one for name, one in y.items()}, {}
+    for task, frame in frames.items():
+        given = labels.get(task)
+        if given is None or len(given) != len(frame):
+            rule = "must be one label for each row, {n}"
+            n_given = 0 if given is None else len(given)
+            raise InputError("y", rule, n_given, n=len(frame), task=task)
+        column = pd.Series(given).reset_index(drop=True)
+        found[task] = frame.assign(**{_LABEL: column.astype(object).where(column.notna(), None)})
+    return found
+
+
+def _put(column, gaps, values):
+    """A column with values in its gaps, of the same type where that can hold them."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        known = set(column.cat.categories)
+        column = column.cat.add_categories([one for one in pd.unique(values) if one not in known])
+    filled = column.copy()
+    filled[gaps] = values.to_numpy()
+    return filled
