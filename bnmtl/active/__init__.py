@@ -1,5 +1,6 @@
 """Active learning: which cases to label next, chosen by committees; experiments with strategies."""
 
+from bnmtl.active.acquisition import GODA, ErrorSampling, ExpectedUtility, RandomAcquisition
 from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
 from bnmtl.active.experiment import run_experiment
 from bnmtl.active.measures import data_utilization, improvement
@@ -16,6 +17,7 @@ from bnmtl.active.strategies import (
 )
 
 __all__ = [
+    "GODA",
     "ActiveDecorate",
     "ActiveDecorateJS",
     "BaggingCommittee",
@@ -23,9 +25,12 @@ __all__ = [
     "BootstrapJS",
     "BootstrapLV",
     "BootstrapLVExt",
+    "ErrorSampling",
+    "ExpectedUtility",
     "MultitaskQuery",
     "QueryByBagging",
     "QueryByBoosting",
+    "RandomAcquisition",
     "RandomQuery",
     "TreeCommittee",
     "data_utilization",

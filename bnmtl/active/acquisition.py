@@ -1,0 +1,310 @@
+"""Which incomplete cases to complete, or which cells to measure, when all labels are known."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.active.contenders import with_seed
+from bnmtl.active.incomplete import read_incomplete
+from bnmtl.active.picking import pick_best
+from bnmtl.active.utilities import small_margin
+from bnmtl.classification import NetworkImputer
+from bnmtl.decorate.artificial import stacked, take
+from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+class _OneTree(Committee):
+    """A decision tree with two cases or more in each leaf, on encoded rows.
+
+    Parameters
+    ----------
+    random_state : int, default=None
+    """
+
+    estimator = None
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit the tree."""
+        X, y = self._read_cases(X, y)
+        self.classes_ = np.unique(y)
+        self._encode_columns(X)
+        seed = seed_of(self.random_state)
+        self.estimators_ = [self._new_member(seed, 0).fit(self._inputs_of(X), y)]
+        return self
+
+    def _default_tree(self):
+        return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
+
+
+class _Acquisition(BaseEstimator):
+    """Base of strategies that complete cases: utilities per incomplete case, divided by cost."""
+
+    def acquire(self, X, y, observed, batch_size=10, cost=None):
+        """Choose cases whose missing features to acquire next.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            NaN or another missing value where a feature is not known.
+        y : array-like of labels, shape (n_rows,)
+        observed : array-like of bool, shape (n_rows, n_columns)
+            False for cells that can be acquired. A missing cell that is marked stays missing.
+        batch_size : int, default=10
+        cost : mapping column -> number, or array-like of shape (n_columns,), default=None
+            Cost of each feature, above 0; a case costs the sum over its missing features. None is
+            the same for all cases.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (batch_size,)
+            Rows, the most useful first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If all cases are complete, for shapes that disagree, costs of 0 or less, a larger
+            ``batch_size`` than there are incomplete cases; as the estimator.
+        """
+        table = read_incomplete(X, y, observed, cost)
+        check_whole("batch_size", batch_size, least=1)
+        if batch_size > len(table.incomplete):
+            rule, n = "must not exceed the number of incomplete cases, {n}", len(table.incomplete)
+            raise InputError("batch_size", rule, batch_size, n=n)
+        seed = seed_of(self.random_state)
+        utilities = self._utilities(table, seed) / table.case_costs()
+        rng = generator(seed, "acquire", len(table.incomplete))
+        return table.incomplete[pick_best(utilities, batch_size, rng)]
+
+
+class RandomAcquisition(_Acquisition):
+    """Each incomplete case is equally likely, or more likely the less it costs: the floor.
+
+    Parameters
+    ----------
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    """
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def _utilities(self, table, seed):
+        return generator(seed, "random", len(table.incomplete)).random(len(table.incomplete))
+
+
+class ErrorSampling(_Acquisition):
+    """Complete the cases that the current model misclassifies, then those it is least sure of.
+
+    The model learns from all cases, complete or not. The utility is 2 for a misclassified case,
+    and otherwise 1 minus the difference of the two largest probabilities; ties are drawn.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``predict_proba``; it receives frames as they are, with their missing cells. None is a
+        `DecisionTreeClassifier` with two cases or more in each leaf, on numbers, which may be
+        missing, and one indicator per nominal value.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Melville (2005), section 8.1.2 and algorithm 7.
+
+    Examples
+    --------
+    >>> X = [[0, 1], [1, np.nan], [2, np.nan], [3, 1], [4, np.nan], [5, np.nan]]
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> rows = ErrorSampling(random_state=0).acquire(X, y, ~np.isnan(X), batch_size=1)
+    >>> rows.tolist()
+    [2]
+    """
+
+    def __init__(self, estimator=None, random_state=None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def _utilities(self, table, seed):
+        check_estimator(self.estimator)
+        rows, y = take(table.X, table.incomplete), table.y[table.incomplete]
+        model = _model(self.estimator, seed).fit(table.X, table.y)
+        p = probabilities_of(model, rows, model.classes_)
+        is_wrong = model.classes_[p.argmax(axis=1)] != y
+        return np.where(is_wrong, 2.0, small_margin(p[None]))
+
+
+class GODA(_Acquisition):
+    """Complete the case whose imputed completion gives the best model of the complete cases.
+
+    The model learns from complete cases only. Each candidate is completed by an imputer, several
+    times, and added; the utility is the mean accuracy of the new models on the cases they learned
+    from. A model is fitted for each candidate and each imputation, so it is slow.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        As in `ErrorSampling`.
+    imputer : object with ``fit(X, y)`` and ``transform(X, y)``, default=None
+        It draws. None is ``NetworkImputer(fill="draw")``; the original has multiple imputation by
+        EM.
+    n_imputations : int, default=5
+    n_candidates : int, default=None
+        Number of incomplete cases, drawn at random, that are tried. None is all.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Zheng & Padmanabhan (2002), "On active learning for data acquisition", ICDM; Melville (2005),
+    section 8.3.
+    """
+
+    def __init__(
+        self, estimator=None, imputer=None, n_imputations=5, n_candidates=None, random_state=None
+    ):
+        self.estimator = estimator
+        self.imputer = imputer
+        self.n_imputations = n_imputations
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+
+    def _utilities(self, table, seed):
+        check_estimator(self.estimator)
+        check_whole("n_imputations", self.n_imputations, least=1)
+        check_whole("n_candidates", self.n_candidates, least=1, optional=True)
+        known, labels = take(table.X, table.complete), table.y[table.complete]
+        if len(table.complete) < 2:
+            rule, remedies = "must hold two complete cases", "complete some random cases first"
+            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried
+        tried = generator(seed, "candidates", len(found)).permutation(len(found))
+        tried = np.sort(tried[: self.n_candidates])
+        rows = table.incomplete[tried]
+        accuracies = np.zeros((self.n_imputations, len(tried)))
+        for number in range(self.n_imputations):
+            imputer = _imputer(self.imputer, seed, number).fit(known, labels)
+            imputed = imputer.transform(take(table.X, rows), table.y[rows])
+            for at, row in enumerate(rows):
+                X = stacked(known, take(imputed, [at]))
+                y = np.append(labels, table.y[row])
+                model = _model(self.estimator, seed).fit(X, y)
+                accuracies[number, at] = np.mean(model.predict(X) == y)
+        found[tried] = accuracies.mean(axis=0)
+        return found
+
+
+class ExpectedUtility(BaseEstimator):
+    """Measure the cells whose values are expected to improve the model most, per cost.
+
+    For each candidate cell, a learned network gives the probability of each value given all that is
+    known of the case, its label included. The utility is the mean over values of the gain in the
+    probability that a new model gives to the true labels of all cases, divided by the cost.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        As in `ErrorSampling`.
+    imputer : NetworkImputer, default=None
+    n_candidates : int, default=30
+        Number of missing cells, drawn at random, that are tried.
+    n_values : int, default=3
+        Number of values drawn for each cell.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    References
+    ----------
+    Ours; after Melville, Saar-Tsechansky, Provost & Mooney (2005), "An expected utility approach to
+    active feature-value acquisition", ICDM.
+    """
+
+    def __init__(
+        self, estimator=None, imputer=None, n_candidates=30, n_values=3, random_state=None
+    ):
+        self.estimator = estimator
+        self.imputer = imputer
+        self.n_candidates = n_candidates
+        self.n_values = n_values
+        self.random_state = random_state
+
+    def acquire_cells(self, X, y, observed, batch_size=10, cost=None):
+        """Choose cells to measure next.
+
+        Parameters
+        ----------
+        X, y, observed, cost
+            As in `ErrorSampling.acquire`; a cell costs what its feature costs.
+        batch_size : int, default=10
+            At most ``n_candidates``.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (batch_size, 2)
+            Rows and columns, the most useful cell first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `ErrorSampling.acquire`, and without two complete cases.
+        """
+        check_estimator(self.estimator)
+        check_whole("n_candidates", self.n_candidates, least=1)
+        check_whole("n_values", self.n_values, least=1)
+        table = read_incomplete(X, y, observed, cost)
+        cells = np.argwhere(~table.observed)
+        check_whole("batch_size", batch_size, least=1, most=min(self.n_candidates, len(cells)))
+        if len(table.complete) < 2:
+            rule, remedies = "must hold two complete cases", "complete some random cases first"
+            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        seed = seed_of(self.random_state)
+        rng = generator(seed, "cells", len(cells))
+        cells = cells[np.sort(rng.permutation(len(cells))[: self.n_candidates])]
+        utilities = self._utilities(table, cells, seed) / table.costs[cells[:, 1]]
+        return cells[pick_best(utilities, batch_size, rng)]
+
+    def _utilities(self, table, cells, seed):
+        """Mean gain of each cell over its drawn values."""
+        frame = pd.DataFrame(table.X)
+        before = _fit_of(_model(self.estimator, seed), frame, table.y)
+        known, labels = frame.iloc[table.complete], table.y[table.complete]
+        gains = np.zeros((self.n_values, len(cells)))
+        for number in range(self.n_values):
+            imputer = _imputer(self.imputer, seed, number).fit(known, labels)
+            drawn = imputer.transform(frame.iloc[cells[:, 0]], table.y[cells[:, 0]])
+            for at, (row, column) in enumerate(cells):
+                tried = frame.copy()
+                tried.iloc[row, column] = drawn.iloc[at, column]
+                after = _fit_of(_model(self.estimator, seed), tried, table.y)
+                gains[number, at] = after - before
+        return gains.mean(axis=0)
+
+
+def _fit_of(model, X, y):
+    """Mean probability of the true labels by a model fitted to the same cases."""
+    model = model.fit(X, y)
+    p = probabilities_of(model, X, model.classes_)
+    return float(p[np.arange(len(y)), np.searchsorted(model.classes_, y)].mean())
+
+
+def _model(estimator, seed):
+    """The classifier to be fitted."""
+    drawn = int(generator(seed, "model").integers(_SEEDS))
+    return with_seed(_OneTree() if estimator is None else estimator, drawn)
+
+
+def _imputer(template, seed, number):
+    """The imputer of one imputation."""
+    template = NetworkImputer(fill="draw") if template is None else template
+    if not hasattr(template, "transform"):
+        raise InputTypeError("imputer", "must have `fit` and `transform`", type_of(template))
+    return with_seed(template, int(generator(seed, "imputation", number).integers(_SEEDS)))
