@@ -125,7 +125,7 @@ def test_goda_is_the_loop_by_hand():
             rows, labels = np.vstack([X[complete], imputed]), np.append(y[complete], y[row])
             model = seeded(stump).fit(rows, labels)
             expected[row] += np.mean(model.predict(rows) == labels) / 2
-    assert len(set(expected.values())) > 2
+    assert len(set(expected.values())) > 1
     strategy = GODA(stump, Copying(), n_imputations=2, random_state=0)
     rows = strategy.acquire(X, y, observed, batch_size=len(incomplete))
     found = [expected[row] for row in rows]
