@@ -10,6 +10,12 @@ from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
 from bnmtl.plotting.mimics import mimic_curve
 from bnmtl.plotting.predictions import reliability
+from bnmtl.plotting.querying import (
+    error_by_diversity,
+    method_scatter,
+    strategy_curves,
+    utility_map,
+)
 from bnmtl.plotting.table import arcs
 from bnmtl.plotting.tasks import dendrogram, distances, relatedness
 
@@ -24,15 +30,19 @@ __all__ = [
     "dags",
     "dendrogram",
     "distances",
+    "error_by_diversity",
     "hillclimb_sizes",
     "learning_curves",
+    "method_scatter",
     "mimic_curve",
     "penalties",
     "png",
     "pruning",
     "relatedness",
     "reliability",
+    "strategy_curves",
     "svg",
     "trajectory",
+    "utility_map",
     "weights",
 ]

@@ -1,0 +1,311 @@
+"""Plots of active learning and diversity: curves of strategies, maps of utilities, two methods."""
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+from scipy import stats
+
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
+from bnmtl.plotting.dissimilarities import check_label
+from bnmtl.plotting.drawing import (
+    ABSENT,
+    COLORS,
+    INK,
+    LEGEND_ROW,
+    PAD,
+    draw_legend,
+    entry_width,
+    flow,
+    new_figure,
+)
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.lines import as_it_is, line_sample, styles_of
+from bnmtl.plotting.table import shorten
+from bnmtl.plotting.widths import check_has
+from bnmtl.wording import type_of
+
+_SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
+_MOST_ACROSS = 3
+_MAP = (330.0, 270.0)
+_SQUARE = 250.0
+_CAPTIONS = {
+    "error": "share of errors",
+    "squared_error": "squared error",
+    "lift_chart_area": "lift chart area",
+}
+
+
+def strategy_curves(curves, measure="error", confidence=0.95):
+    """Plot learning curves of strategies: a measure by the number of labels, means over trials.
+
+    Bands are intervals of the mean by Student's t. There is one panel per data set.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        As from `bnmtl.active.run_experiment`.
+    measure : {"error", "squared_error", "lift_chart_area"}, default="error"
+    confidence : float, default=0.95
+        Of the intervals.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects and missing columns.
+
+    References
+    ----------
+    Melville (2005), figures 6.1 to 6.4.
+
+    Examples
+    --------
+    >>> curves = pd.DataFrame({"data": "birds", "strategy": "random", "n_labels": [5, 6]})
+    >>> (axes, legend) = strategy_curves(curves.assign(trial=0, error=[0.3, 0.2])).axes
+    >>> axes.get_title()
+    'birds'
+    """
+    check_choice("measure", measure, tuple(_CAPTIONS))
+    check_number("confidence", confidence, above=0, below=1)
+    if not isinstance(curves, pd.DataFrame) or curves.empty:
+        raise InputTypeError("curves", "must be a DataFrame of `run_experiment`", type_of(curves))
+    columns = ["data", "strategy", "n_labels", measure]
+    check_has("curves", curves, columns, "that of `run_experiment`")
+    styles = styles_of(curves["strategy"], "random")
+    panels = dict(list(curves.groupby("data", sort=False)))
+    warn_of_boxes([*map(str, [*styles, *panels])])
+    n_across = min(len(panels), _MOST_ACROSS)
+    n_down = -(-len(panels) // n_across)
+    panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
+    entries = [
+        (line_sample(one._replace(marker="")), shorten(name)) for name, one in styles.items()
+    ]
+    width = max(n_across * panel[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
+    legend = flow(entries, width - 2 * PAD)
+    foot = len(legend) * LEGEND_ROW + PAD / 2
+    height = n_down * panel[1] + foot
+    figure = new_figure(width, height)
+    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
+    for at, (name, rows) in enumerate(panels.items()):
+        axes = figure.add_subplot(n_down, n_across, at + 1, label=f"strategies: {name}")
+        for strategy, style in styles.items():
+            _draw_curve(axes, rows[rows["strategy"] == strategy], measure, style, confidence)
+        _finish(axes, shorten(str(name)))
+        if at % n_across == 0:
+            axes.set_ylabel(_CAPTIONS[measure], fontsize=8, color=INK)
+        if at + n_across >= len(panels):
+            axes.set_xlabel("labels", fontsize=8, color=INK)
+    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
+    return figure
+
+
+def _draw_curve(axes, rows, measure, style, confidence):
+    """One line and its band; without a second trial there is no band."""
+    by = rows.groupby("n_labels")[measure].agg(["mean", "sem", "count"])
+    if by.empty:
+        return
+    dot = {"marker": "o", "markersize": 3} if len(by) == 1 else {}
+    axes.plot(by.index, by["mean"], style.line, color=style.color, linewidth=1.2, **dot)
+    half = by["sem"].fillna(0) * stats.t.ppf((1 + confidence) / 2, np.maximum(by["count"] - 1, 1))
+    band = {"color": style.color, "alpha": 0.15, "linewidth": 0}
+    # No measure is below 0.
+    axes.fill_between(by.index, np.maximum(by["mean"] - half, 0), by["mean"] + half, **band)
+
+
+def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, label="utility"):
+    """Plot the utility of cases over two columns, such as coordinates.
+
+    Cases that are asked for are circled and numbered; cases that have a label are gray.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per case.
+    x, y : str
+        Columns with numbers; rows without them are left out.
+    utility : str, default="utility"
+        A column with the utilities, missing for cases with a label.
+    rank : str, default=None
+        A column with 1, 2, ... for cases that are asked for, missing for others.
+    is_labeled : array-like of bool, shape (n_rows,), default=None
+        Which cases have a label. None is those without a utility.
+    label : str, default="utility"
+        Label of the colors.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects, and columns that are missing or not numbers.
+
+    Examples
+    --------
+    >>> sites = {"east": [1.0, 2.0, 3.0], "north": [4.0, 5.0, 4.5], "utility": [0.1, 0.3, None]}
+    >>> figure = utility_map(pd.DataFrame(sites), "east", "north")
+    >>> figure.axes[0].get_xlabel()
+    'east'
+    """
+    _check_table(table, [x, y, utility, *([] if rank is None else [rank])])
+    check_label("label", label)
+    known = table[utility].isna() if is_labeled is None else np.asarray(is_labeled, dtype=bool)
+    warn_of_boxes([str(x), str(y), label])
+    figure = new_figure(*_MAP)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot(label="utilities")
+    axes.plot(table.loc[known, x], table.loc[known, y], ".", color=ABSENT, markersize=4, zorder=1)
+    asked = table[~np.asarray(known) & table[utility].notna()].sort_values(utility, kind="stable")
+    style = {"cmap": "viridis", "s": 22, "zorder": 2, "linewidths": 0}
+    points = axes.scatter(asked[x], asked[y], c=asked[utility], **style)
+    if len(asked):
+        bar = figure.colorbar(points, ax=axes, shrink=0.85)
+        bar.set_label(label, fontsize=8, color=INK, **as_it_is(label))
+        bar.ax.tick_params(labelsize=7)
+        bar.outline.set_visible(False)
+    if rank is not None:
+        _draw_ranks(axes, table[table[rank].notna()], x, y, rank)
+    _finish(axes, "")
+    axes.set_xlabel(str(x), fontsize=8, color=INK, **as_it_is(x))
+    axes.set_ylabel(str(y), fontsize=8, color=INK, **as_it_is(y))
+    return figure
+
+
+def _draw_ranks(axes, rows, x, y, rank):
+    """Circles and numbers of the cases that are asked for."""
+    style = {"s": 60, "facecolors": "none", "edgecolors": COLORS["one"], "linewidths": 1.2}
+    axes.scatter(rows[x], rows[y], zorder=3, **style)
+    for east, north, number in zip(rows[x], rows[y], rows[rank], strict=True):
+        text = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 7, "zorder": 4}
+        axes.annotate(f"{int(number)}", (east, north), color=COLORS["one"], **text)
+
+
+def method_scatter(table, x, y, xlabel=None, ylabel=None):
+    """Plot the errors of two methods against each other, one point per data set.
+
+    Points below the diagonal are data sets on which the second method is better; the title counts
+    them.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per data set.
+    x, y : str
+        Columns with the errors of the two methods.
+    xlabel, ylabel : str, default=None
+        Labels of the axes; None is the columns.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects, and columns that are missing or not numbers.
+
+    References
+    ----------
+    Melville (2005), figures 4.1 to 4.4.
+
+    Examples
+    --------
+    >>> errors = pd.DataFrame({"trees": [0.2, 0.3, 0.1], "DECORATE": [0.1, 0.2, 0.15]})
+    >>> method_scatter(errors, "trees", "DECORATE").axes[0].get_title()
+    'DECORATE is better on 2 of 3, worse on 1'
+    """
+    _check_table(table, [x, y])
+    captions = [str(x) if xlabel is None else xlabel, str(y) if ylabel is None else ylabel]
+    warn_of_boxes(captions)
+    rows = table[[x, y]].dropna()
+    figure = new_figure(_SQUARE, _SQUARE)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot(label="methods")
+    ends = [0.0, float(rows.to_numpy().max() * 1.05) if len(rows) else 1.0]
+    axes.plot(ends, ends, "--", color=ABSENT, linewidth=1, zorder=1)
+    axes.plot(rows[x], rows[y], "o", color=COLORS["all"], markersize=4, alpha=0.8, clip_on=False)
+    axes.set_xlim(ends)
+    axes.set_ylim(ends)
+    axes.set_aspect("equal")
+    better, worse = int((rows[y] < rows[x]).sum()), int((rows[y] > rows[x]).sum())
+    _finish(axes, f"{y} is better on {better} of {len(rows)}, worse on {worse}")
+    axes.set_xlabel(captions[0], fontsize=8, color=INK, **as_it_is(captions[0]))
+    axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
+    return figure
+
+
+def error_by_diversity(table, diversity="diversity", error="error", label="error"):
+    """Plot errors of ensembles against their diversity, with Spearman's rank correlation.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per ensemble.
+    diversity, error : str
+        Columns with numbers, such as `bnmtl.decorate.diversity` and the ratio of the errors of an
+        ensemble and of its base.
+    label : str, default="error"
+        Label of the errors.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects, and columns that are missing or not numbers.
+
+    References
+    ----------
+    Melville (2005), section 4.4.
+
+    Examples
+    --------
+    >>> ensembles = pd.DataFrame({"diversity": [0.1, 0.2, 0.3], "error": [0.3, 0.25, 0.2]})
+    >>> error_by_diversity(ensembles).axes[0].get_title()
+    'rank correlation -1.00 of 3 ensembles'
+    """
+    _check_table(table, [diversity, error])
+    check_label("label", label)
+    warn_of_boxes([label])
+    rows = table[[diversity, error]].dropna()
+    figure = new_figure(_SINGLE[0], _SINGLE[1])
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot(label="diversity")
+    axes.plot(rows[diversity], rows[error], "o", color=COLORS["all"], markersize=4, alpha=0.7)
+    title = f"{len(rows)} ensembles"
+    if rows[diversity].nunique() > 1 and rows[error].nunique() > 1:
+        title = f"rank correlation {stats.spearmanr(rows).statistic:.2f} of {title}"
+    _finish(axes, title)
+    axes.set_xlabel("diversity", fontsize=8, color=INK)
+    axes.set_ylabel(label, fontsize=8, color=INK, **as_it_is(label))
+    return figure
+
+
+def _check_table(table, columns):
+    if not isinstance(table, pd.DataFrame):
+        raise InputTypeError("table", "must be a DataFrame", type_of(table))
+    check_has("table", table, columns, "that of cases")
+    for column in columns:
+        if not is_numeric_dtype(table[column]):
+            raise InputError("table", "must hold numbers", column=str(column))
+
+
+def _finish(axes, title):
+    axes.set_title(title, fontsize=9, color=INK, **as_it_is(title))
+    axes.tick_params(labelsize=8)
+    axes.ticklabel_format(useOffset=False)
+    axes.spines[["top", "right"]].set_visible(False)
