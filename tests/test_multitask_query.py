@@ -105,6 +105,18 @@ def test_a_task_without_labels_is_judged_by_the_networks_of_the_others():
     np.testing.assert_allclose(found[0, 60:], expected, atol=1e-12)
 
 
+def test_a_fitted_committee_is_used_again():
+    X, y, task = regions()
+    committee = SMALL.committee().fit(X, y, task)
+    rows, found = SMALL.query(X, y, task, return_utilities=True)
+    again = SMALL.query(X, y, task, return_utilities=True, committee=committee)
+    assert np.array_equal(again[1], found, equal_nan=True)
+    assert again[0].tolist() == rows.tolist()
+    assert committee.classes_["dysp"].tolist() == ["no", "yes"]
+    (members,) = members_by_hand(X, pd.DataFrame({"dysp": y}), task, ["dysp"])
+    np.testing.assert_allclose(committee.member_probabilities(X, task), members, atol=1e-12)
+
+
 def test_processes_do_not_matter():
     X, y, task = regions()
     _, first = SMALL.query(X, y, task, return_utilities=True)

@@ -5,6 +5,7 @@ from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCom
 from bnmtl.active.experiment import run_experiment
 from bnmtl.active.measures import data_utilization, improvement
 from bnmtl.active.multitask import MultitaskQuery
+from bnmtl.active.multitask_committee import MultitaskCommittee
 from bnmtl.active.strategies import (
     ActiveDecorate,
     ActiveDecorateJS,
@@ -27,6 +28,7 @@ __all__ = [
     "BootstrapLVExt",
     "ErrorSampling",
     "ExpectedUtility",
+    "MultitaskCommittee",
     "MultitaskQuery",
     "QueryByBagging",
     "QueryByBoosting",

@@ -1,0 +1,170 @@
+"""Committees of networks of several tasks, learned together from bootstraps."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.active.contenders import with_seed
+from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.classification.rows import target_classes
+from bnmtl.errors import InputError, InputTypeError, InputWarning, check_whole, located
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+class MultitaskCommittee(BaseEstimator):
+    """Members that each learn the networks of all tasks together, from bootstraps of their cases.
+
+    Parameters
+    ----------
+    estimator : MultitaskBayesNetClassifier, default=None
+        Its learner learns the networks; its target is not used. None has the default learner.
+    n_members : int, default=15
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of processes, as in joblib; None is 1. It does not affect the result.
+
+    Attributes
+    ----------
+    members_ : list of dict task -> BayesNet
+    targets_ : list of str
+        The columns of labels.
+    classes_ : dict target -> numpy.ndarray of shape (n_classes,)
+    """
+
+    def __init__(self, estimator=None, n_members=15, random_state=None, n_jobs=None):
+        self.estimator = estimator
+        self.n_members = n_members
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, task):
+        """Learn the networks of each member.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, shape (n_rows, n_columns)
+        y : pandas.Series, DataFrame or array-like of shape (n_rows,)
+            Labels; of a frame, all columns are labels. Rows that lack any of them are left out.
+        task : array-like of shape (n_rows,)
+
+        Returns
+        -------
+        MultitaskCommittee
+        """
+        if self.estimator is not None and not isinstance(
+            self.estimator, MultitaskBayesNetClassifier
+        ):
+            rule = "must be a MultitaskBayesNetClassifier or None"
+            raise InputTypeError("estimator", rule, type_of(self.estimator))
+        check_whole("n_members", self.n_members, least=2)
+        X, labels, task = read_tasks(X, y, task)
+        known = labels.notna().all(axis=1).to_numpy()
+        if not known.any():
+            raise InputError("y", "must have labels", remedies="label some random rows first")
+        coded = {name: _categories(labels.loc[known, name], name) for name in labels}
+        self.targets_ = list(labels)
+        self.classes_ = {name: classes for name, (classes, _) in coded.items()}
+        table = X[known].reset_index(drop=True)
+        table = table.assign(**{name: column for name, (_, column) in coded.items()})
+        tables = dict(list(table.groupby(task[known])))
+        template = self.estimator
+        if template is None:
+            template = MultitaskBayesNetClassifier(self.targets_[0])
+        template = clone(template).set_params(target=self.targets_[0])
+        seed = seed_of(self.random_state)
+        jobs = (delayed(_networks)(template, tables, seed, at) for at in range(self.n_members))
+        self.members_ = Parallel(self.n_jobs)(jobs)
+        return self
+
+    def member_probabilities(self, X, task, target=None):
+        """Probabilities of a column of labels, by each member.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, shape (n_rows, n_columns)
+            Values that are unknown from the fit are treated as missing.
+        task : array-like of shape (n_rows,)
+            Rows of a task without any label are predicted by the networks of each other task.
+        target : str, default=None
+            None is the first.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_members * n_networks, n_rows, n_classes)
+            ``n_networks`` is 1, or the number of tasks of the fit if some rows are of another one.
+        """
+        check_is_fitted(self)
+        target = self.targets_[0] if target is None else target
+        task = np.asarray(task).astype(str)
+        known = sorted(self.members_[0])
+        has_network = np.isin(task, known)
+        each = known[:1] if has_network.all() else known
+        found = []
+        for networks in self.members_:
+            model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
+            for name in each:
+                found.append(model.predict_proba(X, task=np.where(has_network, task, name)))
+        return np.stack(found)
+
+
+def _networks(template, tables, seed, number):
+    """The networks of one member."""
+    model = with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
+    drawn = {}
+    for name, table in tables.items():
+        rng = generator(seed, "bootstrap", number, name)
+        drawn[name] = table.iloc[rng.integers(len(table), size=len(table))]
+    with warnings.catch_warnings():
+        # Columns that are constant in a bootstrap are not a mistake.
+        warnings.simplefilter("ignore", InputWarning)
+        return model.fit(drawn).networks_
+
+
+def read_tasks(X, y, task):
+    """Features, labels and tasks of all rows, which are numbered; labels as a frame.
+
+    Parameters
+    ----------
+    X, y, task
+        As in `MultitaskCommittee.fit`.
+
+    Returns
+    -------
+    (pandas.DataFrame, pandas.DataFrame, numpy.ndarray of str)
+    """
+    if not isinstance(X, pd.DataFrame):
+        raise InputTypeError("X", "must be a pandas DataFrame", type_of(X))
+    X = X.reset_index(drop=True)
+    frame = y if isinstance(y, pd.DataFrame) else pd.Series(y).to_frame(_name_of(y))
+    frame = frame.rename(columns=str).reset_index(drop=True)
+    if len(frame) != len(X) or not frame.shape[1]:
+        raise InputError("y", "must be one label for each row, {n}", len(frame), n=len(X))
+    shared = sorted({*map(str, X)} & {*frame})
+    if shared:
+        rule, remedies = "must not hold labels", "drop the column from {X}"
+        found = "it has the column {name}"
+        raise InputError("X", rule, found=found, remedies=remedies, name=shared[0])
+    task = np.asarray(task)
+    if task.shape != (len(X),):
+        raise InputError("task", "must be one task for each row, {n}", type_of(task), n=len(X))
+    return X, frame, task.astype(str)
+
+
+def _name_of(y):
+    name = getattr(y, "name", None)
+    return "target" if name is None else name
+
+
+def _categories(column, name):
+    """Classes, and the column with all of them declared, so that each member knows them."""
+    with located(argument="y", column=name):
+        classes, labels, codes = target_classes(column)
+    return classes, pd.Categorical.from_codes(codes, labels)
