@@ -102,6 +102,16 @@ def test_utilities_are_those_of_plain_loops(drawn, weighted):
         np.testing.assert_allclose(found, values, atol=1e-12)
 
 
+@settings(max_examples=examples(60))
+@given(members())
+def test_shares_are_probabilities(drawn):
+    p, weights = drawn
+    found = utilities.vote_shares(p, weights / 3)
+    assert found.min() >= 0
+    assert found.max() <= 1
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
 def test_one_class_leaves_nothing_to_decide():
     p = np.ones((3, 2, 1))
     assert not utilities.small_margin(p).any()

@@ -105,6 +105,17 @@ def test_a_task_without_labels_is_judged_by_the_networks_of_the_others():
     np.testing.assert_allclose(found[0, 60:], expected, atol=1e-12)
 
 
+def test_a_task_with_one_label_has_no_network():
+    X, y, task = regions()
+    task = task.copy()
+    task[[10, *range(80, 90)]] = "west"
+    committee = SMALL.committee().fit(X, y, task)
+    assert set(committee.members_[0]) == {"north", "south"}
+    assert committee.member_probabilities(X[80:], task[80:]).shape == (6, 10, 2)
+    with pytest.raises(InputError, match="two labels"):
+        SMALL.committee().fit(X, y, np.arange(90))
+
+
 def test_a_fitted_committee_is_used_again():
     X, y, task = regions()
     committee = SMALL.committee().fit(X, y, task)

@@ -3,6 +3,7 @@
 from bnmtl.active.acquisition import GODA, ErrorSampling, ExpectedUtility, RandomAcquisition
 from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
 from bnmtl.active.experiment import run_experiment
+from bnmtl.active.forecast import Forecast, forecast
 from bnmtl.active.measures import data_utilization, improvement
 from bnmtl.active.multitask import MultitaskQuery
 from bnmtl.active.multitask_committee import MultitaskCommittee
@@ -28,6 +29,7 @@ __all__ = [
     "BootstrapLVExt",
     "ErrorSampling",
     "ExpectedUtility",
+    "Forecast",
     "MultitaskCommittee",
     "MultitaskQuery",
     "QueryByBagging",
@@ -36,6 +38,7 @@ __all__ = [
     "RandomQuery",
     "TreeCommittee",
     "data_utilization",
+    "forecast",
     "improvement",
     "run_experiment",
 ]

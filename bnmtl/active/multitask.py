@@ -28,6 +28,8 @@ class MultitaskQuery(BaseEstimator):
         With an int, results depend only on data and parameters.
     n_jobs : int, default=None
         Number of processes, as in joblib; None is 1. It does not affect the result.
+    progress : False, True or callable, default=False
+        True shows a bar; a callable receives each `bnmtl.progress.ProgressEvent`.
 
     Examples
     --------
@@ -42,15 +44,18 @@ class MultitaskQuery(BaseEstimator):
     True
     """
 
-    def __init__(self, estimator=None, n_members=15, random_state=None, n_jobs=None):
+    def __init__(
+        self, estimator=None, n_members=15, random_state=None, n_jobs=None, progress=False
+    ):
         self.estimator = estimator
         self.n_members = n_members
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def committee(self):
         """The committee, not fitted: a `MultitaskCommittee`."""
-        return MultitaskCommittee(self.estimator, self.n_members, self.random_state, self.n_jobs)
+        return MultitaskCommittee(**self.get_params(deep=False))
 
     def query(
         self,
@@ -74,8 +79,8 @@ class MultitaskQuery(BaseEstimator):
             Labels, NaN or None where they are missing; of a frame, all columns are labeled at once,
             for example all species of a visit. A row that lacks any of them has no label.
         task : array-like of shape (n_rows,)
-            The task of each row. Cases of a task without any label are judged by the networks of
-            all other tasks.
+            The task of each row. Cases of a task with fewer than two labels are judged by the
+            networks of all other tasks.
         candidates : array-like of int, default=None
             Rows that may be chosen. None is all without a label.
         batch_size : int, default=1

@@ -12,10 +12,12 @@ from bnmtl.active.contenders import with_seed
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import InputError, InputTypeError, InputWarning, check_whole, located
+from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
+_FEWEST = 2  # rows from which a learner learns
 
 
 class MultitaskCommittee(BaseEstimator):
@@ -30,6 +32,8 @@ class MultitaskCommittee(BaseEstimator):
         With an int, results depend only on data and parameters.
     n_jobs : int, default=None
         Number of processes, as in joblib; None is 1. It does not affect the result.
+    progress : False, True or callable, default=False
+        True shows a bar; a callable receives each `bnmtl.progress.ProgressEvent`.
 
     Attributes
     ----------
@@ -39,11 +43,14 @@ class MultitaskCommittee(BaseEstimator):
     classes_ : dict target -> numpy.ndarray of shape (n_classes,)
     """
 
-    def __init__(self, estimator=None, n_members=15, random_state=None, n_jobs=None):
+    def __init__(
+        self, estimator=None, n_members=15, random_state=None, n_jobs=None, progress=False
+    ):
         self.estimator = estimator
         self.n_members = n_members
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def fit(self, X, y, task):
         """Learn the networks of each member.
@@ -52,7 +59,8 @@ class MultitaskCommittee(BaseEstimator):
         ----------
         X : pandas.DataFrame, shape (n_rows, n_columns)
         y : pandas.Series, DataFrame or array-like of shape (n_rows,)
-            Labels; of a frame, all columns are labels. Rows that lack any of them are left out.
+            Labels; of a frame, all columns are labels. Rows that lack any of them are left out, and
+            so are tasks with a single row then.
         task : array-like of shape (n_rows,)
 
         Returns
@@ -74,14 +82,22 @@ class MultitaskCommittee(BaseEstimator):
         self.classes_ = {name: classes for name, (classes, _) in coded.items()}
         table = X[known].reset_index(drop=True)
         table = table.assign(**{name: column for name, (_, column) in coded.items()})
-        tables = dict(list(table.groupby(task[known])))
+        tables = {name: part for name, part in table.groupby(task[known]) if len(part) >= _FEWEST}
+        if not tables:
+            rule, remedies = "must have two labels or more in a task", "label some random rows"
+            raise InputError("y", rule, remedies=remedies)
         template = self.estimator
         if template is None:
             template = MultitaskBayesNetClassifier(self.targets_[0])
         template = clone(template).set_params(target=self.targets_[0])
         seed = seed_of(self.random_state)
         jobs = (delayed(_networks)(template, tables, seed, at) for at in range(self.n_members))
-        self.members_ = Parallel(self.n_jobs)(jobs)
+        self.members_ = []
+        with Reporter(self.progress) as report:
+            report("networks of the committee", total=self.n_members)
+            for networks in Parallel(self.n_jobs, return_as="generator")(jobs):
+                self.members_.append(networks)
+                report("networks of the committee", done=len(self.members_), total=self.n_members)
         return self
 
     def member_probabilities(self, X, task, target=None):
@@ -92,7 +108,7 @@ class MultitaskCommittee(BaseEstimator):
         X : pandas.DataFrame, shape (n_rows, n_columns)
             Values that are unknown from the fit are treated as missing.
         task : array-like of shape (n_rows,)
-            Rows of a task without any label are predicted by the networks of each other task.
+            Rows of a task without a network are predicted by the networks of each other task.
         target : str, default=None
             None is the first.
 

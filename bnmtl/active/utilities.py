@@ -46,7 +46,8 @@ def vote_shares(members, weights=None):
     numpy.ndarray of float, shape (n_cases, n_classes)
     """
     votes = members.argmax(axis=2)[..., None] == np.arange(members.shape[2])
-    return np.average(votes, axis=0, weights=weights)
+    # Sums of weights may exceed 1 by rounding.
+    return np.minimum(np.average(votes, axis=0, weights=weights), 1.0)
 
 
 def _small_difference(shares):

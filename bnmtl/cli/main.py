@@ -13,14 +13,14 @@ from bnmtl.cli.fields import takes_options
 from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
 from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions
+from bnmtl.cli.query_options import QueryOptions
 from bnmtl.errors import InputError
 
 _MISTAKE = 2
 _INTERRUPTED = 130
 # Output folders that users need not name.
-_FOLDERS = tuple(
-    kind.out for kind in (Options, RelateOptions, CalibrateOptions, LibraryOptions, SelectOptions)
-)
+_WITH_FOLDERS = (Options, RelateOptions, CalibrateOptions, LibraryOptions, SelectOptions)
+_FOLDERS = tuple(kind.out for kind in (*_WITH_FOLDERS, QueryOptions))
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -145,6 +145,17 @@ def select(options):
     pictures, report.html and run.json to DIR; with --predict also predicted.csv.
     """
     _run("select", options, has_progress=True)
+
+
+@app.command()
+@takes_options(QueryOptions)
+def query(options):
+    """Choose which rows without a label to label next.
+
+    Writes queries.csv with the rows and the reason for each, utilities.csv, the learning curve so
+    far, pictures, report.html and run.json to DIR.
+    """
+    _run("query", options, has_progress=True)
 
 
 def _run(command, options, has_progress=False):

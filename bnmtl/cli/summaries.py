@@ -10,6 +10,8 @@ from bnmtl.relatedness.nearest import n_nearest, writer
 from bnmtl.wording import count
 
 _WIDTH = 100
+_MOST_ROWS = 20
+_REASONS = ("rank", "utility", "predicted", "probability", "reason")
 
 
 class Table(NamedTuple):
@@ -195,6 +197,30 @@ def library(result):
         "calibrated; ROC areas on the cases of selection."
     )
     yield f"Next: bnmtl select {result.folder} --metric roc-area"
+
+
+def query(result):
+    """Show the first rows to label next, and what their labels are worth."""
+    shown = result.queries[:_MOST_ROWS]
+    given = list(shown)[: -len(_REASONS)]
+    names = [result.record["settings"]["task_column"], *given[:2]]
+    names = list(dict.fromkeys(name for name in names if name is not None))
+    rows = [
+        [f"{rank}", *map(str, cells), str(predicted), f"{p:.2f}", reason]
+        for rank, cells, predicted, p, reason in zip(
+            shown["rank"],
+            shown[names].itertuples(index=False, name=None),
+            shown["predicted"],
+            shown["probability"],
+            shown["reason"],
+            strict=True,
+        )
+    ]
+    yield Table(["rank", *names, "predicted", "p", "reason"], rows, n_names=len(names) + 4)
+    yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, _WIDTH)
+    yield _where(result)
 
 
 def _where(result):

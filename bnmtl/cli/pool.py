@@ -1,0 +1,152 @@
+"""The rows of `bnmtl query`: features, labels, tasks, costs, and which may be asked for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
+
+from bnmtl.cli.columns import check_column, check_new_columns, complete_names, without_points
+from bnmtl.errors import InputError, located
+from bnmtl.wording import Bare
+
+NEW_COLUMNS = ("rank", "utility", "predicted", "probability", "reason")
+_FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Rows with and without a label.
+
+    Attributes
+    ----------
+    rows : pandas.DataFrame
+        As they were read.
+    X : pandas.DataFrame
+        Features.
+    y : pandas.Series
+        Labels; missing where there is none.
+    task : numpy.ndarray of object or None
+    cost : numpy.ndarray of float or None
+    candidates : numpy.ndarray of int
+        Rows that may be asked for.
+    n_excluded : int
+    """
+
+    rows: pd.DataFrame
+    X: pd.DataFrame
+    y: pd.Series
+    task: np.ndarray | None
+    cost: np.ndarray | None
+    candidates: np.ndarray
+    n_excluded: int
+
+    @property
+    def labeled(self):
+        """Positions of the rows with a label."""
+        return np.flatnonzero(self.y.notna())
+
+
+def read_pool(options, strategy):
+    """Read the table and check all columns that options name.
+
+    Parameters
+    ----------
+    options : QueryOptions
+    strategy : str
+
+    Returns
+    -------
+    Pool
+    """
+    rows = _read(options.table, options.na)
+    named = {"label": options.label, "task_column": options.task_column, "cost": options.cost}
+    for option, name in named.items():
+        if name is not None:
+            check_column(rows, name, option, "table")
+    for name in options.ignore:
+        check_column(rows, name, "ignore", "table")
+    check_new_columns(rows, NEW_COLUMNS, "table")
+    y = _labels(rows[options.label], options.label)
+    task = None
+    if options.task_column is not None:
+        task = complete_names(rows[options.task_column], "task_column")
+    left_out = {options.label, options.cost, *options.ignore}
+    if strategy == "multitask":
+        left_out.add(options.task_column)
+    X = rows.drop(columns=[name for name in rows if name in left_out])
+    if task is not None and options.task_column in X:
+        X = X.assign(**{options.task_column: task})
+    if not X.shape[1]:
+        raise InputError("table", "must have a column that is a feature", Bare(options.table))
+    candidates, n_excluded = _candidates(rows, y, options)
+    return Pool(rows, X, y, task, _costs(rows, options.cost), candidates, n_excluded)
+
+
+def _read(path, na):
+    from bnmtl.tasks import read
+
+    (rows,) = (read([path], na_values=["", "NA", "NaN", *na]) if na else read([path])).values()
+    return rows
+
+
+def _labels(column, name):
+    """The labels, as names; raise unless there are two classes, and rows without a label."""
+    kept = without_points(column.to_frame())[name]
+    if is_float_dtype(kept) and not is_bool_dtype(kept):
+        rule, found = "must hold classes", "it holds numbers such as {value}"
+        value = float(column.dropna().iloc[0]) if column.notna().any() else "none"
+        if column.notna().any():
+            raise InputError("label", rule, found=found, column=name, value=value)
+    labels = kept.astype("string")
+    n_labels, classes = int(labels.notna().sum()), labels.dropna().unique()
+    if n_labels == len(labels):
+        rule, remedies = "must be empty in the rows to ask for", "empty it there"
+        raise InputError(
+            "label", rule, found="each row has a label", remedies=remedies, column=name
+        )
+    if n_labels < _FEWEST or len(classes) < 2:
+        rule = f"must have {_FEWEST} labels or more, of two classes"
+        found, remedies = "it has {n:label} of {k} class(es)", "label some random rows first"
+        details = {"column": name, "n": n_labels, "k": len(classes)}
+        raise InputError("label", rule, found=found, remedies=remedies, **details)
+    return labels.astype(object).where(labels.notna(), None)
+
+
+def _costs(rows, name):
+    """The cost of each row."""
+    if name is None:
+        return None
+    column = rows[name]
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        raise InputError("cost", "must be numbers above 0", column=name)
+    numbers = column.to_numpy(dtype=float)
+    wrong = ~(np.isfinite(numbers) & (numbers > 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        found = "it is {value} in row {row}"
+        value = numbers[at] if np.isfinite(numbers[at]) else "empty"
+        rule = "must be numbers above 0"
+        raise InputError("cost", rule, found=found, column=name, value=value, row=at + 1)
+    return numbers
+
+
+def _candidates(rows, y, options):
+    """Rows that may be asked for, and the number of excluded ones."""
+    missing = y.isna().to_numpy()
+    if options.exclude is None:
+        return np.flatnonzero(missing), 0
+    others = _read(options.exclude, options.na)
+    shared = [name for name in others if name in rows and name != options.label]
+    if not shared:
+        with located(file=options.exclude):
+            rule = "must have a column of TABLE"
+            raise InputError("exclude", rule, Bare(f"columns {', '.join(map(str, others))}"))
+    as_text = [without_points(one[shared]).astype("string").fillna("") for one in (rows, others)]
+    known = set(as_text[1].itertuples(index=False, name=None))
+    is_known = np.array([row in known for row in as_text[0].itertuples(index=False, name=None)])
+    candidates = np.flatnonzero(missing & ~is_known)
+    if not len(candidates):
+        found = "each row without a label is in {path}"
+        raise InputError("exclude", "must leave rows to ask for", found=found, path=options.exclude)
+    return candidates, int((missing & is_known).sum())

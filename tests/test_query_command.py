@@ -1,0 +1,185 @@
+"""The command `bnmtl query`: files, reasons, options, and mistakes in one sentence."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl.active import ActiveDecorate
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def sites(n=80, n_labeled=40, seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "site": [f"s{at}" for at in range(n)],
+            "east": rng.normal(size=n).round(3),
+            "north": rng.normal(size=n).round(3),
+            "wet": rng.choice(["yes", "no"], n),
+            "region": rng.choice(["hill", "plain"], n),
+            "hours": rng.integers(1, 5, n),
+        }
+    )
+    wren = np.where((table["wet"] == "yes") ^ (rng.random(n) < 0.15), "present", "absent")
+    return table.assign(wren=pd.Series(wren, dtype=object).where(np.arange(n) < n_labeled))
+
+
+@pytest.fixture
+def ask(call, tmp_path):
+    sites().to_csv(tmp_path / "sites.csv", index=False)
+
+    def run(*options, table="sites.csv"):
+        return call("query", table, "--label", "wren", "--jobs", 1, *options)
+
+    return run
+
+
+COMMON = ("--ignore", "site", "--ignore", "hours")
+
+
+def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
+    code, out, err = ask(*COMMON, "--n", 4, "--map", "east,north", "--out", "o")
+    assert (code, err) == (0, "")
+    queries = pd.read_csv(tmp_path / "o" / "queries.csv")
+    table = sites()
+    X = table[["east", "north", "wet", "region"]]
+    strategy = ActiveDecorate(random_state=0)
+    rows, found = strategy.query(X, table["wren"], batch_size=4, return_utilities=True)
+    assert queries["site"].tolist() == table["site"].iloc[rows].tolist()
+    assert queries["rank"].tolist() == [1, 2, 3, 4]
+    np.testing.assert_allclose(queries["utility"], found[0][rows])
+    committee = strategy.committee().fit(X[:40], table["wren"][:40].astype(str))
+    p = committee.predict_proba(X.iloc[rows])
+    assert queries["predicted"].tolist() == committee.predict(X.iloc[rows]).tolist()
+    np.testing.assert_allclose(queries["probability"], p.max(axis=1), atol=1e-4)
+    votes = committee.member_probabilities(X.iloc[rows])[:, 0].argmax(axis=1)
+    n_present = int((votes == 1).sum())
+    n, word = max((n_present, "present"), (len(votes) - n_present, "absent"))
+    assert f"{n} of {len(votes)} say {word}" in queries["reason"][0]
+    assert list(queries)[: len(list(table))] == list(table)
+    utilities = pd.read_csv(tmp_path / "o" / "utilities.csv")
+    assert utilities["row"].tolist() == list(range(41, 81))
+    np.testing.assert_allclose(utilities["utility"], found[0][40:])
+    assert utilities.set_index("row")["rank"].dropna().astype(int).to_dict() == {
+        row + 1: rank for rank, row in enumerate(rows, 1)
+    }
+    record = json.loads((tmp_path / "o" / "run.json").read_text())
+    assert set(record["files"]) == {path.name for path in (tmp_path / "o").iterdir()}
+    assert {"map.png", "learning_curve.png", "learning_curve.csv"} <= set(record["files"])
+    assert record["rows"] == {"labeled": 40, "candidates": 40, "excluded": 0, "asked": 4}
+    assert "begin with report.html" in out
+    assert "Who always says" in out
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert queries["site"][0] in page
+    assert queries["reason"][0] in page
+
+
+@pytest.mark.parametrize("strategy", ["bootstrap-js", "random", "query-by-boosting"])
+def test_strategies_say_how_they_choose(ask, tmp_path, strategy):
+    code, out, _ = ask(*COMMON, "--strategy", strategy, "--n", 2, "--out", "o")
+    assert code == 0
+    draws = strategy != "query-by-boosting"
+    assert ("another seed" in " ".join(out.split())) == draws
+    assert json.loads((tmp_path / "o" / "run.json").read_text())["draws"] == draws
+    reason = pd.read_csv(tmp_path / "o" / "queries.csv")["reason"][0]
+    words = {"bootstrap-js": "committee", "random": "at random", "query-by-boosting": "% of the"}
+    assert words[strategy] in reason
+
+
+def test_tasks_are_learned_together(ask, tmp_path):
+    table = sites().drop(columns=["east", "north"])
+    table.to_csv(tmp_path / "two.csv", index=False)
+    code, _, _ = ask(*COMMON, "--task-column", "region", "--n", 2, "--out", "o", table="two.csv")
+    assert code == 0
+    record = json.loads((tmp_path / "o" / "run.json").read_text())
+    assert record["strategy"] == "multitask"
+    sizes = {task["name"]: task["labeled"] + task["candidates"] for task in record["tasks"]}
+    assert sizes == table["region"].value_counts().to_dict()
+    assert "of 15 say" in pd.read_csv(tmp_path / "o" / "queries.csv")["reason"][0]
+
+
+def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
+    table = sites()
+    table.loc[40:59, ["site"]].to_csv(tmp_path / "done.csv", index=False)
+    table.fillna("?").to_csv(tmp_path / "marked.csv", index=False)
+    options = (*COMMON, "--n", 40, "--na", "?", "--exclude", "done.csv", "--cost", "hours")
+    code, out, err = ask(*options, "--out", "o", table="marked.csv")
+    assert (code, err) == (0, "")
+    queries = pd.read_csv(tmp_path / "o" / "queries.csv")
+    assert len(queries) == 20
+    assert set(queries["site"]) == {f"s{at}" for at in range(60, 80)}
+    assert "20 rows are left out" in out
+    assert queries["utility"].is_monotonic_decreasing
+    assert ask(*options[:-2], "--out", "free", table="marked.csv")[0] == 0
+    free = pd.read_csv(tmp_path / "free" / "utilities.csv").set_index("row")["utility"]
+    dear = pd.read_csv(tmp_path / "o" / "utilities.csv").set_index("row")["utility"]
+    np.testing.assert_allclose(dear, free / table["hours"].to_numpy()[dear.index - 1])
+
+
+def test_few_labels_have_no_learning_curve(ask, tmp_path):
+    sites(n_labeled=12).to_csv(tmp_path / "few.csv", index=False)
+    code, out, _ = ask(*COMMON, "--n", 1, "--out", "o", table="few.csv")
+    assert code == 0
+    assert "too few to say" in out
+    assert "1 row of 68" in out
+    assert not (tmp_path / "o" / "learning_curve.csv").exists()
+
+
+def test_an_earlier_run_is_replaced_with_force_only(ask, tmp_path):
+    options = (*COMMON, "--n", 1, "--out", "o", "--strategy", "random")
+    assert ask(*options)[0] == 0
+    before = (tmp_path / "o" / "queries.csv").read_bytes()
+    code, _, err = ask(*options)
+    assert code == 2
+    assert "--force" in err
+    assert ask(*options, "--force", "--seed", 1)[0] == 0
+    assert (tmp_path / "o" / "queries.csv").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--label", "robin"), "robin"),
+        (("--label", "wet"), "each row has a label"),
+        (("--ignore", "height"), "height"),
+        (("--cost", "wet"), "numbers above 0"),
+        (("--cost", "east"), "above 0; it is"),
+        (("--map", "east"), "two columns"),
+        (("--map", "east,wet"), "numbers"),
+        (("--strategy", "best"), "active-decorate"),
+        (("--strategy", "multitask"), "--task-column"),
+        (("--task-column", "county"), "county"),
+        (("--n", "0"), "at least 1"),
+        (("--exclude", "sites.csv"), "must leave rows"),
+        (("--exclude", "other.csv"), "a column of TABLE"),
+        (("--exclude", "none.csv"), "none.csv"),
+    ],
+)
+def test_mistakes_are_one_sentence(ask, tmp_path, options, words):
+    pd.DataFrame({"height": [1]}).to_csv(tmp_path / "other.csv", index=False)
+    code, out, err = ask(*options, "--out", "o")
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["present"] * 3 + [None] * 77, "3 labels"),
+        (["present"] * 30 + [None] * 50, "1 class"),
+        ([None] * 80, "0 labels"),
+        ([0.5, 0.7] * 30 + [None] * 20, "classes"),
+    ],
+)
+def test_labels_must_be_classes_and_enough(ask, tmp_path, labels, words):
+    sites().assign(wren=labels).to_csv(tmp_path / "bad.csv", index=False)
+    code, _, err = ask("--out", "o", table="bad.csv")
+    assert code == 2
+    assert words in err
+    sites().assign(rank=1).to_csv(tmp_path / "bad.csv", index=False)
+    assert "rank" in ask("--out", "o", table="bad.csv")[2]
