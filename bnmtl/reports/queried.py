@@ -60,7 +60,8 @@ def _rows_section(record, queries):
     per_cost = " per cost" if record["settings"]["cost"] else ""
     return (
         "<h2>Which rows</h2>\n"
-        f"<p>The strategy is {escape(record['strategy'])}. Larger utilities{per_cost} are better; utilities.csv has those of all rows without a "
+        f"<p>The strategy is {escape(record['strategy'])}. Larger utilities{per_cost} are better; "
+        "utilities.csv has those of all rows without a "
         f"label, queries.csv all columns. {' '.join(more)}</p>\n"
         f"{frame_table('rank', cells)}"
     )
