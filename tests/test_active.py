@@ -37,6 +37,7 @@ from bnmtl.active import (
     picking,
     utilities,
 )
+from bnmtl.classification import BayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.seeding import generator
 
@@ -272,6 +273,20 @@ def test_committees_of_the_strategies():
         naive = GaussianNB()
         made = clone(strategy).set_params(estimator=naive, **options).committee()
         assert (made.estimator, made.n_estimators, made.random_state) == (naive, 7, 3)
+
+
+def test_members_may_be_networks():
+    frame, y = mixed(n=200, n_labeled=150)
+    X = pd.DataFrame({"site": frame["site"], "large": frame["size"] > 0})
+    strategy = QueryByBagging(BayesNetClassifier(), n_estimators=4, random_state=0)
+    _, found = strategy.query(X, y, return_utilities=True)
+    members = strategy.committee().fit(X[pd.notna(y)], y[pd.notna(y)].astype(str))
+    assert all(isinstance(one, BayesNetClassifier) for one in members.estimators_)
+    p = members.member_probabilities(X)
+    missing = np.flatnonzero(pd.isna(y))
+    expected = [one_minus_margin(mean_of(p, case, np.ones(4))) for case in missing]
+    np.testing.assert_allclose(found[0, missing], expected, atol=1e-12)
+    assert len(set(np.round(expected, 6))) > 2
 
 
 def test_the_minority_class_can_be_named():

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.decorate.artificial import Marginals, Uniform
+from bnmtl.decorate.artificial import FromNetwork, Marginals, Uniform
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
 from bnmtl.errors import InputError, InputTypeError, InputWarning
@@ -365,6 +365,20 @@ def test_weights_reach_the_members_and_the_error():
     p = model.fit(X, y, sample_weight=weights).predict_proba(X)
     q = model.fit(X[20:], y[20:], sample_weight=weights[20:]).predict_proba(X)
     assert (p == q).all()
+
+
+def test_artificial_cases_have_the_shares_and_the_dependence_of_their_tasks():
+    rng = np.random.default_rng(0)
+    tasks = np.where(np.arange(600) < 450, "south", "north")
+    wet = rng.random(600) < 0.5
+    wren = np.where(tasks == "south", wet, ~wet) ^ (rng.random(600) < 0.1)
+    frame = pd.DataFrame({"wet": wet, "wren": wren, "region": tasks})
+    drawn = FromNetwork(frame, tasks).draw(8000, 3)
+    is_south = (drawn["region"] == "south").to_numpy()
+    agrees = (drawn["wet"] == drawn["wren"]).to_numpy()
+    assert is_south.mean() == pytest.approx(0.75, abs=0.03)
+    assert agrees[is_south].mean() == pytest.approx(0.9, abs=0.05)
+    assert agrees[~is_south].mean() == pytest.approx(0.1, abs=0.05)
 
 
 def test_cases_of_several_tasks_come_from_networks_learned_together():
