@@ -1,0 +1,52 @@
+"""Pictures of the learning curves of DECORATE and its rivals (Melville, figures 4.1 - 4.6)."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.decorate.curve_values import values_of
+from benchmarks.decorate.learners import BASE, DECORATE
+from bnmtl import plotting
+
+METHODS = (DECORATE, BASE, "bagging", "forest", "AdaBoost")
+POINTS = ("1%", "20%")
+
+
+def draw(lines):
+    """Errors by number of training cases, one panel per table."""
+    rows = []
+    for method in METHODS:
+        chosen = lines[lines["method"] == method]
+        for table, repeat, n_train, points in zip(
+            chosen["table"], chosen["repeat"], chosen["n_train"], chosen["error"], strict=True
+        ):
+            for point, folds in points.items():
+                if point.endswith("%") and folds is not None:
+                    n = max(1, round(float(point[:-1]) * n_train / 100))
+                    rows += [
+                        (table, method, 100 * repeat + fold, n, error)
+                        for fold, error in enumerate(folds)
+                    ]
+    columns = ["data", "strategy", "trial", "n_labels", "error"]
+    return plotting.strategy_curves(pd.DataFrame(rows, columns=columns))
+
+
+def more_pictures(lines):
+    """Scatter of errors of DECORATE and of each rival, one point per table."""
+    found = {}
+    for rival in METHODS[1:]:
+        for point in POINTS:
+            errors = {name: _means(lines, name, point) for name in (rival, DECORATE)}
+            table = pd.DataFrame(errors).dropna()
+            if len(table) > 1:
+                name = f"decorate_curves-{rival.lower()}-{point[:-1]}"
+                label = f" with {point} of the cases"
+                found[name] = plotting.method_scatter(
+                    table, rival, DECORATE, f"error of {rival}{label}", f"error of {DECORATE}"
+                )
+    return found
+
+
+def _means(lines, method, point):
+    """Mean error by table."""
+    found = values_of(lines, method, point)
+    return pd.Series({table: np.mean(list(by.values())) for table, by in found.items()})

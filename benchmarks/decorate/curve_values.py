@@ -1,0 +1,97 @@
+"""Errors of two methods on the same folds: records, error ratios and tests over tables."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.summary import LEVEL, resampled_p
+
+N_FOLDS = 10
+
+
+class Record(NamedTuple):
+    """Tables on which the first method has a lower, an equal and a higher mean error.
+
+    Parameters
+    ----------
+    wins, draws, losses : int
+    significant, corrected : (int, int)
+        Wins and losses by a paired t-test over folds, plain and corrected for overlap.
+    ratio : float
+        Geometric mean over tables of the ratio of the errors.
+    n : int
+        Number of tables.
+    """
+
+    wins: int
+    draws: int
+    losses: int
+    significant: tuple
+    corrected: tuple
+    ratio: float
+    n: int
+
+    def texts(self):
+        """Record, significant records, and ratio."""
+        if not self.n:
+            return "", "", "", ""
+        records = [f"{self.wins}/{self.draws}/{self.losses}"]
+        records += [
+            f"{won}/{self.n - won - lost}/{lost}"
+            for won, lost in (self.significant, self.corrected)
+        ]
+        return *records, f"{self.ratio:.3f}"
+
+
+def values_of(lines, method, point, value="error"):
+    """By table, the values of a method at a point, over all folds and repetitions.
+
+    Returns
+    -------
+    dict table -> dict repetition -> numpy.ndarray of shape (n_folds,)
+    """
+    found = {}
+    chosen = lines[lines["method"] == method]
+    for table, repeat, points in zip(chosen["table"], chosen["repeat"], chosen[value], strict=True):
+        if isinstance(points, dict) and points.get(point) is not None:
+            folds = np.array(points[point], dtype=float)
+            if not np.isnan(folds).any():
+                found.setdefault(table, {})[repeat] = folds
+    return found
+
+
+def paired(lines, first, second, point, value="error"):
+    """By table, the values of two methods on the same folds.
+
+    Returns
+    -------
+    dict table -> (numpy.ndarray, numpy.ndarray)
+    """
+    ours, other = (values_of(lines, one, point, value) for one in (first, second))
+    pairs = {}
+    for table in ours:
+        repeats = sorted(set(ours[table]) & set(other.get(table, {})))
+        if repeats:
+            pairs[table] = tuple(
+                np.concatenate([values[table][one] for one in repeats]) for values in (ours, other)
+            )
+    return pairs
+
+
+def record(lines, first, second, point, value="error", sign=1):
+    """The `Record` of two methods at a point; ``sign`` -1 if larger values are wins."""
+    pairs = paired(lines, first, second, point, value)
+    signs, plain, corrected, ratios = [], [], [], []
+    for ours, other in pairs.values():
+        differences = sign * (other - ours)
+        mean = differences.mean()
+        signs.append(0 if abs(mean) < 1e-12 else int(np.sign(mean)))
+        plain.append(signs[-1] * (resampled_p(differences, 0.0) < LEVEL))
+        corrected.append(signs[-1] * (resampled_p(differences, 1 / (N_FOLDS - 1)) < LEVEL))
+        # Half an error in all folds stands for none.
+        least = 0.5 / (len(ours) * 10)
+        ratios.append(np.log(max(ours.mean(), least) / max(other.mean(), least)))
+    counted = [(found.count(1), found.count(-1)) for found in (plain, corrected)]
+    ratio = float(np.exp(np.mean(ratios))) if ratios else np.nan
+    records = signs.count(1), signs.count(0), signs.count(-1)
+    return Record(*records, *counted, ratio, len(pairs))

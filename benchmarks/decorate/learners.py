@@ -1,0 +1,132 @@
+"""The classifiers of chapter 4 of Melville's thesis, for tables with nominal and numeric columns.
+
+The base is a tree with entropy, at least two cases in each leaf and cost-complexity pruning, which
+comes near to Weka's J48 (`python -m benchmarks.decorate.weka_peer` measures how near).
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.calibration import AdaBoostM1
+from bnmtl.decorate import DecorateClassifier
+
+SIZE = 15
+MAX_ITERATIONS = 50
+ALPHA = 0.003  # of the pruning
+DECORATE = "DECORATE"
+BASE = "tree"
+
+
+class Indicators(TransformerMixin, BaseEstimator):
+    """Numbers as they are, and one indicator per declared category and for missing ones."""
+
+    def fit(self, X, y=None):
+        """Nothing is learned."""
+        return self
+
+    def transform(self, X):
+        """Rows as float32; missing numbers stay missing."""
+        return np.concatenate([_block(X[name]) for name in X], axis=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _block(column):
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column.to_numpy(dtype=np.float32)[:, None]
+    block = np.zeros((len(column), len(column.cat.categories) + 1), dtype=np.float32)
+    block[np.arange(len(column)), column.cat.codes] = 1  # a missing one is the last
+    return block
+
+
+def tree(alpha=ALPHA, seed=None):
+    """The base of all ensembles, on numbers."""
+    return DecisionTreeClassifier(
+        criterion="entropy", min_samples_leaf=2, ccp_alpha=alpha, random_state=seed
+    )
+
+
+def decorate(seed, base=None, **options):
+    """DECORATE with a base on numbers."""
+    base = tree() if base is None else base
+    options = {"n_estimators": SIZE, "max_iterations": MAX_ITERATIONS} | options
+    return DecorateClassifier(make_pipeline(Indicators(), base), **options, random_state=seed)
+
+
+def forest(seed, n_inputs):
+    """A random forest with as many features per split as in the thesis."""
+    n_features = max(1, int(np.log2(n_inputs + 1)))
+    return RandomForestClassifier(SIZE, max_features=n_features, random_state=seed)
+
+
+def bagging(seed, base=None):
+    """Bagged trees."""
+    return BaggingClassifier(tree() if base is None else base, SIZE, random_state=seed)
+
+
+def boosting(seed, base=None):
+    """AdaBoost.M1, which goes on where no training case is wrong."""
+    return AdaBoostM1(tree() if base is None else base, SIZE, random_state=seed)
+
+
+def fitted(method, X, y, seed, unlabeled=None):
+    """A method fitted to cases.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+    X : pandas.DataFrame
+    y : numpy.ndarray of int
+    seed : int
+    unlabeled : pandas.DataFrame, default=None
+        Cases for "unlabeled".
+
+    Returns
+    -------
+    classifier with ``predict_proba`` of frames
+    """
+    if len(np.unique(y)) == 1:
+        return DummyClassifier().fit(X, y)
+    options = {"unlabeled": unlabeled} if method == "unlabeled" else {}
+    return METHODS[method](X, seed).fit(X, y, **options)
+
+
+def _on_numbers(make):
+    """A classifier of frames from a function (seed) that makes one of numbers."""
+    return lambda X, seed: make_pipeline(Indicators(), make(seed))
+
+
+def _with(**options):
+    return lambda X, seed: decorate(seed, **options)
+
+
+def _naive_bayes(seed):
+    return GaussianNB(var_smoothing=1e-3)
+
+
+METHODS = {
+    BASE: _on_numbers(lambda seed: tree(seed=seed)),
+    "full tree": _on_numbers(lambda seed: DecisionTreeClassifier(random_state=seed)),
+    "bagging": _on_numbers(bagging),
+    "forest": lambda X, seed: make_pipeline(Indicators(), forest(seed, X.shape[1])),
+    "AdaBoost": _on_numbers(boosting),
+    DECORATE: _with(),
+    "uniform": _with(generator="uniform"),
+    "pool": _with(generator="pool"),
+    "unlabeled": _with(generator="unlabeled"),
+    "network": _with(generator="network"),
+    "no rejection": _with(reject=None),
+    "of full trees": lambda X, seed: decorate(seed, DecisionTreeClassifier()),
+    **{f"size {share / 10:g}": _with(artificial_size=share / 10) for share in range(1, 10)},
+}

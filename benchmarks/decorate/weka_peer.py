@@ -1,0 +1,191 @@
+"""DECORATE and its base beside Weka's Decorate and J48, on the same folds of fifteen tables.
+
+Run `WEKA_JAR=FILE python -m benchmarks.decorate.weka_peer --data FOLDER` (an hour on two cores);
+Debian's package `weka` has the file weka.jar. Weka runs as a process of its own for each fold,
+which reads files in its own format. Bases differ, so the gains of DECORATE over its own base are
+compared; the table also says by how much the bases differ, and at which pruning least.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from benchmarks import study
+from benchmarks.decorate.curves import TABLES, read
+from benchmarks.decorate.curves import check_needs as check_tables
+from benchmarks.decorate.learners import Indicators, decorate, tree
+from benchmarks.summary import markdown, resampled_p
+from bnmtl.seeding import generator
+
+NAME = "weka_peer"
+SETTINGS = ("table", "method")
+TAKES_DATA = True
+N_FOLDS = 10
+ALPHAS = (0.0, 0.001, 0.002, 0.003, 0.005, 0.01)
+OURS, OUR_BASE, THEIRS, THEIR_BASE = "DECORATE", "tree", "Decorate of Weka", "J48"
+WEKA = {THEIR_BASE: "weka.classifiers.trees.J48", THEIRS: "weka.classifiers.meta.Decorate"}
+PRUNINGS = tuple(f"tree {alpha:g}" for alpha in ALPHAS)
+QUICK = "iris of scikit-learn"
+
+
+def jar():
+    """The file of Weka; None if there is none."""
+    path = os.environ.get("WEKA_JAR", "")
+    return path if Path(path).is_file() else None
+
+
+def plan(quick):
+    """One case per table; the quick one leaves out Weka where it is missing."""
+    if quick:
+        return study.every([OUR_BASE, OURS, *(WEKA if jar() else [])], table=[QUICK])
+    return study.every([*PRUNINGS, OUR_BASE, OURS, *WEKA], table=TABLES)
+
+
+def check_needs(cases, lines):
+    """Raise ValueError unless Weka and the tables are there."""
+    if any(set(case["wanted"]) & set(WEKA) for case in cases) and jar() is None:
+        raise ValueError(
+            "The variable WEKA_JAR must name the file weka.jar; install Weka 3.6 first."
+        )
+    check_tables(cases, lines)
+
+
+def measure(table, wanted):
+    """One line per method: the error in each fold, and seconds in all."""
+    X, y, data = read(table)
+    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
+    n_folds = 3 if table == QUICK else N_FOLDS
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    lines = {}
+    for method in wanted:
+        began = time.perf_counter()
+        run = _by_weka if method in WEKA else _by_ours
+        errors = [run(method, X, y, rows, fold) for fold, rows in enumerate(folds)]
+        seconds = round(time.perf_counter() - began, 2)
+        lines[method] = {"data": data, "error": np.round(errors, 5).tolist(), "seconds": seconds}
+    return lines
+
+
+def _by_ours(method, X, y, rows, fold):
+    """The error of our tree or our DECORATE in a fold."""
+    train, test = rows
+    if method == OURS:
+        model = decorate(fold)
+    else:
+        alpha = {} if method == OUR_BASE else {"alpha": float(method.split()[1])}
+        model = make_pipeline(Indicators(), tree(**alpha, seed=fold))
+    model.fit(X.iloc[train], y[train])
+    return float(np.mean(model.predict(X.iloc[test]) != y[test]))
+
+
+def _by_weka(method, X, y, rows, fold):
+    """The error of a classifier of Weka in a fold."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{part}.arff" for part in ("train", "test")]
+        for path, some in zip(files, rows, strict=True):
+            path.write_text(as_arff(X, y, some))
+        options = ["-t", files[0], "-T", files[1], "-v", "-o"]
+        if method == THEIRS:
+            options += ["-S", str(fold)]
+        command = ["java", "-cp", jar(), WEKA[method], *map(str, options)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    wrong = re.search(r"Incorrectly Classified Instances\s+(\d+)", done.stdout)
+    return int(wrong[1]) / len(rows[1])
+
+
+def as_arff(X, y, rows):
+    """Rows in the format of Weka; names and values are numbered."""
+    lines = ["@relation table"]
+    columns = []
+    for at, name in enumerate(X):
+        column = X[name].iloc[rows]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            values = [f"v{code}" for code in range(len(column.cat.categories))]
+            lines.append(f"@attribute a{at} {{{','.join(values)}}}")
+            columns.append(["?" if code < 0 else values[code] for code in column.cat.codes])
+        else:
+            lines.append(f"@attribute a{at} numeric")
+            columns.append(["?" if np.isnan(cell) else repr(float(cell)) for cell in column])
+    classes = [f"c{code}" for code in range(int(y.max()) + 1)]
+    lines += [f"@attribute class {{{','.join(classes)}}}", "@data"]
+    columns.append([classes[code] for code in y[rows]])
+    lines += [",".join(row) for row in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def tables(lines):
+    """Accuracies, gains and their difference by table; prunings beside J48."""
+    if not len(lines):
+        return {}
+    errors = {
+        (table, method): np.array(found)
+        for table, method, found in zip(
+            lines["table"], lines["method"], lines["error"], strict=True
+        )
+    }
+    names = list(dict.fromkeys(lines["table"]))
+    found = {"weka_peer": markdown(_gains(errors, names))}
+    if any((name, THEIR_BASE) in errors for name in names):
+        found["weka_peer_pruning"] = markdown(_prunings(errors, names))
+    return found
+
+
+def _gains(errors, names):
+    """The gain of DECORATE over its base, ours and that of Weka, paired over folds."""
+    rows, differences = [], []
+    for name in names:
+        row = {"table": name}
+        for method in (OUR_BASE, OURS, THEIR_BASE, THEIRS):
+            found = errors.get((name, method))
+            row[method] = "" if found is None else f"{100 * (1 - found.mean()):.1f}"
+        kinds = ((OUR_BASE, OURS), (THEIR_BASE, THEIRS))
+        if all((name, method) in errors for kind in kinds for method in kind):
+            ours, theirs = (
+                100 * (errors[name, base] - errors[name, ensemble]) for base, ensemble in kinds
+            )
+            row |= {"our gain": f"{ours.mean():+.1f}", "gain of Weka": f"{theirs.mean():+.1f}"}
+            p = resampled_p(ours - theirs, 1 / (N_FOLDS - 1))
+            row["p of the difference"] = f"{p:.2f}"
+            differences.append((ours - theirs).mean())
+        rows.append(row)
+    if len(differences) > 2:
+        p = stats.wilcoxon(differences).pvalue
+        text = f"{np.mean(differences):+.2f} ± {stats.sem(differences):.2f}"
+        rows.append(
+            {"table": "mean difference", "our gain": text, "p of the difference": f"{p:.2f}"}
+        )
+    return pd.DataFrame(rows).fillna("")
+
+
+def _prunings(errors, names):
+    """Mean distance of our tree's accuracy from J48's, by pruning."""
+    rows = []
+    for method in PRUNINGS:
+        gaps = [
+            100 * (errors[name, THEIR_BASE].mean() - errors[name, method].mean())
+            for name in names
+            if (name, method) in errors and (name, THEIR_BASE) in errors
+        ]
+        if gaps:
+            rows.append(
+                {
+                    "pruning": method.split()[1],
+                    "accuracy minus that of J48": f"{np.mean(gaps):+.2f}",
+                    "mean absolute difference": f"{np.mean(np.abs(gaps)):.2f}",
+                    "tables": len(gaps),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
