@@ -27,7 +27,7 @@ STUDIES = {
     "predictions": ("good_probabilities", "boosting_steps", "multinets", "calibrated_arcs"),
     "defaults": ("defaults", "choice", "real_tables", "no_structure", "sure_arcs", "sachs"),
     "sharing": ("sharing", "table_weights"),
-    "ensembles": ("selection_speed",),
+    "ensembles": ("selection_speed", "ensemble_selection"),
 }
 # Tables of more than one study.
 TABLES = {

@@ -29,10 +29,12 @@ _NAMES = {
     "BayesNet": "networks",
 }
 _ROOMS = (
+    "active",
     "calibration",
     "classification",
     "confidence",
     "data",
+    "decorate",
     "ensembles",
     "errors",
     "graphs",
@@ -51,6 +53,7 @@ _ROOMS = (
     "search",
     "structures",
     "tasks",
+    "trees",
 )
 
 __all__ = [*_NAMES, *_ROOMS, "__version__"]

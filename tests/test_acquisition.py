@@ -16,11 +16,11 @@ pytestmark = pytest.mark.beside_kernels
 TREE = DecisionTreeClassifier(min_samples_leaf=3)
 
 
-def cases(n=40, n_complete=12, seed=0):
-    """Numbers of which two columns are known of some cases only."""
+def cases(n=40, n_complete=12, seed=0, weights=(1, 1, 0)):
+    """Numbers of which two columns are known of some cases only, and labels by a weighted sum."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
-    y = np.where(X[:, 0] + X[:, 1] + 0.4 * rng.normal(size=n) > 0, "yes", "no")
+    y = np.where(X @ weights + 0.4 * rng.normal(size=n) > 0, "yes", "no")
     observed = np.ones((n, 3), dtype=bool)
     observed[rng.permutation(n)[n_complete:], 1:] = False
     return np.where(observed, X, np.nan), y, observed
@@ -92,26 +92,28 @@ def test_random_acquisitions_are_all_equally_likely():
 
 
 class Copying(BaseEstimator):
-    """Fills gaps with the cells of a complete case of the same class, drawn by its seed."""
+    """Fills gaps with the cells of a complete case, drawn by its seed."""
 
     def __init__(self, random_state=None):
         self.random_state = random_state
 
     def fit(self, X, y):
-        self.known = {label: X[y == label] for label in np.unique(y)}
+        self.known = X
         return self
 
     def transform(self, X, y):
-        rng, filled = np.random.default_rng(self.random_state), X.copy()
-        for row, label in enumerate(y):
-            donor = self.known[label][rng.integers(len(self.known[label]))]
+        filled = X.copy()
+        for row in range(len(X)):
+            # The draw depends on the case, not on its place.
+            rng = np.random.default_rng([self.random_state, int(1e9 * abs(X[row, 0]))])
+            donor = self.known[rng.integers(len(self.known))]
             gaps = np.isnan(filled[row])
             filled[row, gaps] = donor[gaps]
         return filled
 
 
 def test_goda_is_the_loop_by_hand():
-    X, y, observed = cases()
+    X, y, observed = cases(weights=(0, 1, 1))
     stump = DecisionTreeClassifier(max_depth=1)
     complete = np.flatnonzero(observed.all(axis=1))
     incomplete = np.flatnonzero(~observed.all(axis=1))
@@ -125,7 +127,7 @@ def test_goda_is_the_loop_by_hand():
             rows, labels = np.vstack([X[complete], imputed]), np.append(y[complete], y[row])
             model = seeded(stump).fit(rows, labels)
             expected[row] += np.mean(model.predict(rows) == labels) / 2
-    assert len(set(expected.values())) > 1
+    assert len(set(expected.values())) > 2
     strategy = GODA(stump, Copying(), n_imputations=2, random_state=0)
     rows = strategy.acquire(X, y, observed, batch_size=len(incomplete))
     found = [expected[row] for row in rows]
@@ -145,7 +147,7 @@ def test_goda_draws_from_a_network_by_default():
 
 
 class Constant(BaseEstimator):
-    """Fills gaps with one number per column."""
+    """Fills gaps with one number, which its seed decides."""
 
     def __init__(self, value=1.0, random_state=None):
         self.value = value
@@ -155,11 +157,11 @@ class Constant(BaseEstimator):
         return self
 
     def transform(self, X, y):
-        return X.fillna(self.value)
+        return X.fillna(self.value + self.random_state % 3)
 
 
 def test_expected_utilities_are_gains_of_new_models_per_cost():
-    X, y, observed = cases(n=20, n_complete=14)
+    X, y, observed = cases(n=24, n_complete=10, weights=(0, 1, 1))
     cells = [tuple(one) for one in np.argwhere(~observed)]
     cost = [1, 2, 3]
 
@@ -168,15 +170,19 @@ def test_expected_utilities_are_gains_of_new_models_per_cost():
         p = model.predict_proba(X)
         return np.mean([p[row, list(model.classes_).index(y[row])] for row in range(len(y))])
 
-    gains = {}
+    seeds = [int(generator(0, "imputation", at).integers(2**31 - 1)) for at in range(3)]
+    assert len({seed % 3 for seed in seeds}) > 1
+    gains = dict.fromkeys(cells, 0.0)
     for row, column in cells:
-        tried = X.copy()
-        tried[row, column] = 1.0
-        gains[row, column] = (mean_probability(tried) - mean_probability(X)) / cost[column]
+        for seed in seeds:
+            tried = X.copy()
+            tried[row, column] = 1.0 + seed % 3
+            gain = mean_probability(tried) - mean_probability(X)
+            gains[row, column] += gain / cost[column] / 3
     strategy = ExpectedUtility(TREE, Constant(), n_candidates=99, random_state=0)
     found = strategy.acquire_cells(X, y, observed, batch_size=len(cells), cost=cost)
     assert sorted(map(tuple, found.tolist())) == cells
-    assert len(set(gains.values())) > 1
+    assert len(set(gains.values())) > 5
     ordered = [gains[tuple(cell)] for cell in found.tolist()]
     assert ordered == pytest.approx(sorted(gains.values(), reverse=True), abs=1e-12)
 
