@@ -1,0 +1,238 @@
+"""The studies of DECORATE: damage, members and records by hand, tables from small runs."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.io import arff
+from sklearn.pipeline import make_pipeline
+
+from benchmarks.decorate import curves, imperfections, weka_peer
+from benchmarks.decorate.curve_tables import claims, correlations
+from benchmarks.decorate.curve_values import paired, record
+from benchmarks.decorate.learners import METHODS, Indicators, fitted, tree
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def frame(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    kinds = pd.Categorical.from_codes(rng.integers(-1, 2, n), ["a", "b", "c"])
+    return pd.DataFrame({"size": rng.normal(size=n), "kind": kinds, "age": rng.normal(5, 2, n)})
+
+
+def test_nominal_columns_have_an_indicator_for_each_declared_value_and_for_gaps():
+    rows = frame().assign(size=[np.nan, *frame()["size"][1:]])
+    found = Indicators().fit(rows).transform(rows)
+    assert found.shape == (60, 1 + 4 + 1)
+    assert np.isnan(found[0, 0])
+    assert (found[:, 1:5].sum(axis=1) == 1).all()
+    assert (found[:, 4] == rows["kind"].isna()).all()
+    assert (found[:, 2] == (rows["kind"] == "b")).all()
+    np.testing.assert_allclose(found[:, 5], rows["age"], rtol=1e-6)
+
+
+def test_damage_is_as_much_as_the_level_says():
+    whole, rng = frame(2000), np.random.default_rng(0)
+    for damage in (imperfections.with_gaps, imperfections.with_noise):
+        pd.testing.assert_frame_equal(damage(whole, 0, whole, rng), whole)
+    complete = whole.fillna({"kind": "a"})
+    gaps = imperfections.with_gaps(complete, 20, complete, rng)
+    # Draws are with replacement: of 1200 draws, 1 - exp(-.2) of the cells are hit.
+    assert gaps.isna().to_numpy().mean() == pytest.approx(1 - np.exp(-0.2), abs=0.02)
+    noisy = imperfections.with_noise(complete, 20, complete, rng)
+    changed = (noisy["size"] != complete["size"]).mean()
+    assert changed == pytest.approx(1 - np.exp(-0.2), abs=0.03)
+    assert noisy["size"].std() == pytest.approx(complete["size"].std(), rel=0.1)
+    assert set(noisy["kind"]) == {"a", "b", "c"}  # declared, though it does not occur
+    assert (noisy["kind"] != complete["kind"]).mean() < changed
+
+
+def test_other_classes_are_all_alike():
+    labels = np.zeros(3000, dtype=int)
+    changed = imperfections.with_other_classes(labels, 20, 4, np.random.default_rng(0))
+    shares = np.bincount(changed, minlength=4) / 3000
+    np.testing.assert_allclose(shares[1:], shares[1:].mean(), atol=0.03)
+    assert shares[0] == pytest.approx(np.exp(-0.2), abs=0.03)
+    two = imperfections.with_other_classes(labels, 5, 2, np.random.default_rng(0))
+    assert 0 < two.sum() <= 150
+
+
+@pytest.mark.parametrize("method", ["bagging", "AdaBoost", "DECORATE"])
+def test_members_are_those_of_the_ensemble(method):
+    X, y = frame(), np.random.default_rng(1).choice([0, 2, 3], 60)
+    model = fitted(method, X, y, 0)
+    members = curves._members(model, X, np.arange(4))
+    assert members.shape[1:] == (60, 4)
+    assert not members[:, :, 1].any()
+    np.testing.assert_allclose(members.sum(axis=2), 1)
+    if method != "AdaBoost":
+        p = model.predict_proba(X)
+        np.testing.assert_allclose(members.mean(axis=0)[:, [0, 2, 3]], p)
+    else:
+        inner = model[-1]
+        labels = inner.estimators_[1].predict(model[:-1].transform(X))
+        assert (members[1].argmax(axis=1) == labels).all()
+
+
+def test_other_models_have_no_members():
+    X, y = frame(), np.arange(60) % 2
+    assert curves._members(fitted("tree", X, y, 0), X, np.arange(2)) is None
+    assert curves._members(fitted("tree", X, np.zeros(60, int), 0), X, np.arange(2)) is None
+
+
+def test_every_method_learns_from_mixed_frames():
+    X, y = frame(), np.arange(60) % 3
+    for method in METHODS:
+        model = fitted(method, X, y, 0, unlabeled=frame(20, 3) if method == "unlabeled" else None)
+        assert model.predict_proba(X).shape == (60, 3)
+
+
+def invented(errors, **more):
+    """Lines of methods with errors by table."""
+    return pd.DataFrame(
+        [
+            {"table": table, "repeat": repeat, "method": method, "error": {"20%": folds}} | more
+            for (method, table, repeat), folds in errors.items()
+        ]
+    )
+
+
+def test_a_record_counts_tables_and_tests_folds():
+    rng = np.random.default_rng(0)
+    base = {("tree", f"t{at}", 0): rng.uniform(0.2, 0.3, 10).tolist() for at in range(4)}
+    shifts = {"t0": -0.1, "t1": 0.001, "t2": 0.0, "t3": -0.02}
+    ours = {
+        ("DECORATE", table, 0): [
+            one + shift + (0.02 * rng.normal() if shift else 0) for one in base["tree", table, 0]
+        ]
+        for table, shift in shifts.items()
+    }
+    lines = invented(base | ours)
+    found = record(lines, "DECORATE", "tree", "20%")
+    signs, significant, logs = [], [], []
+    for table in shifts:
+        a, b = (
+            np.array(kind[name, table, 0]) for kind, name in ((ours, "DECORATE"), (base, "tree"))
+        )
+        signs.append(np.sign(round((b - a).mean(), 12)))
+        p = stats.ttest_rel(a, b).pvalue if table != "t2" else 1.0
+        significant.append(signs[-1] * (p < 0.05))
+        logs.append(np.log(a.mean() / b.mean()))
+    assert (found.wins, found.draws, found.losses) == tuple(signs.count(one) for one in (1, 0, -1))
+    assert found.draws == 1
+    assert found.significant == (significant.count(1), significant.count(-1))
+    assert found.corrected[0] <= found.significant[0]
+    assert found.ratio == pytest.approx(np.exp(np.mean(logs)))
+    assert found.texts()[0] == f"{found.wins}/1/{found.losses}"
+    turned = record(lines, "tree", "DECORATE", "20%")
+    assert (turned.wins, turned.losses) == (found.losses, found.wins)
+
+
+def test_only_folds_of_both_are_compared():
+    lines = invented(
+        {("a", "t", 0): [0.1, 0.2], ("a", "t", 1): [0.3, 0.4], ("b", "t", 1): [0.5, 0.6]}
+    )
+    ours, other = paired(lines, "a", "b", "20%")["t"]
+    assert (ours.tolist(), other.tolist()) == ([0.3, 0.4], [0.5, 0.6])
+    assert record(lines, "a", "c", "20%").n == 0
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """A small run of the learning curves."""
+    found = []
+    for case in curves.plan(True):
+        settings = {name: value for name, value in case.items() if name != "wanted"}
+        measured = curves.measure(**case)
+        found += [settings | {"method": name} | line for name, line in measured.items()]
+    return pd.DataFrame(found)
+
+
+def test_learning_curves_have_tables_pictures_and_claims(lines):
+    made = curves.tables(lines)
+    assert set(made) == {
+        "decorate_curves",
+        "decorate_curves_accuracy",
+        "decorate_curves_variants",
+        "decorate_curves_diversity",
+        "decorate_curves_claims",
+    }
+    assert "published ratio" in made["decorate_curves"]
+    assert curves.draw(lines).axes
+    assert curves.more_pictures(lines) == {}  # of one table
+    assert curves.tables(lines[:0]) == {}
+    assert set(correlations(lines)) == {"members", "base"}
+    assert any(one.text.startswith("better than tree") for one in claims(lines))
+
+
+def test_errors_of_a_line_are_those_of_its_folds(lines):
+    (line,) = lines[lines["method"] == "tree"].to_dict("records")
+    X, y, _ = curves.read(curves.QUICK)
+    state = int(curves.generator(0, "folds", curves.QUICK, 0).integers(2**32 - 1))
+    folds = curves.StratifiedKFold(3, shuffle=True, random_state=state).split(X, y)
+    for fold, (pool, test) in enumerate(folds):
+        names = (curves.QUICK, 0, fold)
+        order = curves.generator(0, "order", *names).permutation(pool)[:20]
+        seed = int(curves.generator(0, "method", *names).integers(2**31 - 1))
+        model = make_pipeline(Indicators(), tree(seed=seed)).fit(X.iloc[order], y[order])
+        error = np.mean(model.predict(X.iloc[test]) != y[test])
+        assert line["error"]["20%"][fold] == pytest.approx(error, abs=1e-5)
+
+
+def test_imperfect_data_have_tables_and_a_picture():
+    found = []
+    for case in imperfections.plan(True):
+        settings = {name: value for name, value in case.items() if name != "wanted"}
+        measured = imperfections.measure(**case)
+        found += [settings | {"method": name} | line for name, line in measured.items()]
+    lines = pd.DataFrame(found)
+    made = imperfections.tables(lines)
+    assert set(made) == {"decorate_imperfections", "decorate_imperfections_claims"}
+    assert [axes.get_title() for axes in imperfections.draw(lines).axes[:3]] == [
+        *imperfections.KINDS
+    ]
+    by = {(line["kind"], line["method"]): line["error"] for line in found}
+    clean = {kind: by[kind, "tree"]["0"] for kind in imperfections.KINDS}
+    assert clean["class noise"] == clean["missing features"] == clean["feature noise"]
+
+
+def test_rows_are_written_for_weka():
+    X, y = frame(), np.arange(60) % 2
+    text = weka_peer.as_arff(X, y, np.arange(10, 30))
+    read, meta = arff.loadarff(io.StringIO(text))
+    assert meta.types() == ["numeric", "nominal", "numeric", "nominal"]
+    np.testing.assert_array_equal(read["a0"], X["size"][10:30])
+    known = ["?" if pd.isna(one) else f"v{'abc'.index(one)}" for one in X["kind"][10:30]]
+    assert [one.decode() for one in read["a1"]] == known
+    assert [one.decode() for one in read["class"]] == [f"c{one}" for one in y[10:30]]
+
+
+def test_gains_over_the_base_are_compared():
+    errors = {("tree", 0.3), ("DECORATE", 0.2), ("J48", 0.25), ("Decorate of Weka", 0.2)}
+    rng = np.random.default_rng(0)
+    lines = pd.DataFrame(
+        [
+            {
+                "table": table,
+                "method": method,
+                "error": (error + 0.01 * rng.normal(size=10)).tolist(),
+            }
+            for table in ("t0", "t1", "t2")
+            for method, error in sorted(errors)
+        ]
+    )
+    made = weka_peer.tables(lines)["weka_peer"]
+    assert "mean difference" in made
+    assert len(made.splitlines()) == 2 + 3 + 1
+    assert weka_peer.tables(lines[:0]) == {}
+
+
+def test_weka_is_asked_for(monkeypatch):
+    monkeypatch.delenv("WEKA_JAR", raising=False)
+    case = {"table": "labor", "wanted": ["J48"]}
+    with pytest.raises(ValueError, match="WEKA_JAR"):
+        weka_peer.check_needs([case], [])
+    assert weka_peer.plan(True)[0]["wanted"] == ["tree", "DECORATE"]
