@@ -1,0 +1,163 @@
+"""Active learning for classification and for probabilities (Melville, chapters 6 and 7).
+
+Run `python -m benchmarks.decorate.queries --data FOLDER` (hours on two cores). Each fold of a
+cross-validation is a pool without labels at first; strategies ask for batches of labels. A line has
+the curves of one strategy on a table: errors, squared errors and lift chart areas by number of
+labels and fold. The data are not part of the project: see `benchmarks/predictions/uci.py`.
+"""
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+from benchmarks import study
+from benchmarks.decorate.curves import QUICK, read
+from benchmarks.decorate.curves import check_needs as check_tables
+from benchmarks.decorate.learners import Indicators, decorate, tree
+from benchmarks.decorate.query_tables import draw, more_pictures, tables
+from bnmtl.active import (
+    ActiveDecorate,
+    ActiveDecorateJS,
+    BootstrapJS,
+    BootstrapLV,
+    BootstrapLVExt,
+    QueryByBagging,
+    QueryByBoosting,
+    RandomQuery,
+    run_experiment,
+)
+from bnmtl.active.committees import TreeCommittee
+from bnmtl.seeding import generator
+from bnmtl.trees import ProbabilityTree
+
+NAME = "decorate_queries"
+SETTINGS = ("part", "table", "strategy")
+TAKES_DATA = True
+FIXED = {"size": 15, "folds": 10, "first": 5}
+LABELS, PROBABILITIES, EARLY = "classification", "probabilities", "early"
+FOR_LABELS = (
+    *("soybean", "vowel", "heart-statlog", "hepatitis", "primary-tumor", "heart-c", "sonar"),
+    *("heart-h", "glass", "diabetes", "lymph", "labor", "iris", "credit-g", "breast-w"),
+)
+TWO_CLASSES = (
+    *("breast-w", "colic", "credit-a", "credit-g", "diabetes", "heart-c", "hepatitis"),
+    *("ionosphere", "kr-vs-kp", "sick", "sonar", "vote"),
+)
+MORE_CLASSES = (
+    *("anneal", "autos", "balance-scale", "car", "glass", "hypothyroid", "iris", "nursery"),
+    *("optdigits", "segment", "soybean", "wine"),
+)
+MOST_ROWS = 1000  # of the tables of probabilities
+N_STEPS = {LABELS: 50, PROBABILITIES: 33, EARLY: 15}
+# Selecting by one committee for another (table 6.4): tables and labels at the end.
+MIXED = {"soybean": 300, "glass": 100, "primary-tumor": 200, "heart-statlog": 100}
+RANDOM = "random"
+__all__ = ["draw", "more_pictures", "tables"]
+
+
+def strategies():
+    """Pairs of a strategy and its predictor, by name; seeds are set by the experiment."""
+    base = make_pipeline(Indicators(), tree())
+    pets = make_pipeline(Indicators(), ProbabilityTree(smoothing="laplace"))
+    ensemble, bagged = decorate(None), TreeCommittee(pets)
+    numbers = tree()
+    return {
+        RANDOM: (RandomQuery(), ensemble),
+        "ActiveDecorate": ActiveDecorate(base),
+        "ActiveDecorate by divergence": ActiveDecorate(base, utility="jensen_shannon"),
+        "query by bagging": QueryByBagging(base),
+        "query by boosting": QueryByBoosting(numbers),
+        "bagging asks for DECORATE": (QueryByBagging(base), ensemble),
+        "boosting asks for DECORATE": (QueryByBoosting(numbers), ensemble),
+        "ActiveDecorateJS": ActiveDecorateJS(base),
+        "random, bagged trees": (RandomQuery(), bagged),
+        "BootstrapLV": BootstrapLV(pets),
+        "BootstrapLVExt": BootstrapLVExt(pets),
+        "BootstrapJS": BootstrapJS(pets),
+    }
+
+
+def wanted_of(part, table):
+    """The strategies of a table."""
+    if part == LABELS:
+        names = [RANDOM, "ActiveDecorate", "ActiveDecorate by divergence"]
+        names += ["query by bagging", "query by boosting"]
+        return names + (
+            ["bagging asks for DECORATE", "boosting asks for DECORATE"] if table in MIXED else []
+        )
+    both = [RANDOM, "random, bagged trees", "BootstrapJS", "ActiveDecorateJS"]
+    if part == EARLY:
+        return both
+    rest = "BootstrapLV" if table in TWO_CLASSES else "BootstrapLVExt"
+    return [*both, "ActiveDecorate", rest]
+
+
+def plan(quick):
+    """One case per part and table."""
+    if quick:
+        return study.every([RANDOM, "ActiveDecorate"], part=[LABELS], table=[QUICK])
+    cases = study.every(wanted_of, part=[LABELS], table=FOR_LABELS)
+    cases += study.every(wanted_of, part=[PROBABILITIES, EARLY], table=TWO_CLASSES + MORE_CLASSES)
+    return cases
+
+
+def check_needs(cases, lines):
+    """Raise ValueError unless the tables are there, as they were for the lines."""
+    check_tables(cases, lines)
+
+
+def rows_of(table, part):
+    """Features and labels; large tables of probabilities have fewer rows, drawn at random."""
+    X, y, data = read(table)
+    if part != LABELS and len(X) > MOST_ROWS:
+        rows = np.sort(generator(0, "rows", table).permutation(len(X))[:MOST_ROWS])
+        X, y = X.iloc[rows].reset_index(drop=True), y[rows]
+    return X, y, data
+
+
+def batches(part, n_pool):
+    """Numbers of labels per step: equal, growing, or one."""
+    if part == EARLY:
+        return [1] * N_STEPS[EARLY]
+    first = FIXED["first"]
+    if part == PROBABILITIES:
+        ends = np.unique(np.geomspace(first, n_pool, N_STEPS[part] + 1).round().astype(int))
+        return np.diff(ends).tolist()
+    size = max(1, -(-(n_pool - first) // N_STEPS[LABELS]))
+    return [size] * -(-(n_pool - first) // size)
+
+
+def measure(part, table, wanted):
+    """One line per strategy."""
+    X, y, data = rows_of(table, part)
+    folds = 3 if table == QUICK else FIXED["folds"]
+    n_pool = len(y) - -(-len(y) // folds)
+    sizes = [5] * 4 if table == QUICK else batches(part, n_pool)
+    known, lines = strategies(), {}
+    for name in wanted:
+        curves = run_experiment(
+            {name: known[name]},
+            {table: (X, y)},
+            batch_size=sizes,
+            first=FIXED["first"],
+            n_labels=MIXED.get(table) if name.endswith("for DECORATE") else None,
+            cv=folds,
+            random_state=0,
+        )
+        lines[name] = {"data": data, "n_pool": n_pool, "seconds": round(curves["seconds"].sum(), 1)}
+        lines[name] |= _compact(curves, part)
+    return lines
+
+
+def _compact(curves, part):
+    """Curves as lists: numbers of labels, and values by fold."""
+    measures = ["error"] if part == LABELS else ["error", "squared_error", "lift_chart_area"]
+    sizes = sorted(set.intersection(*(set(one["n_labels"]) for _, one in curves.groupby("trial"))))
+    found = {"n_labels": [int(one) for one in sizes]}
+    for name in measures:
+        wide = curves.pivot_table(index="trial", columns="n_labels", values=name)[sizes]
+        found[name] = wide.round(4).to_numpy().tolist()
+    return found
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,204 @@
+"""Tables 6.1 - 6.4 and 7.1 - 7.4 of Melville's thesis from the curves of strategies, and claims."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.claims import Claim, claims_table
+from benchmarks.summary import LEVEL, markdown
+from bnmtl import plotting
+from bnmtl.active import data_utilization, improvement
+
+RANDOM, DECORATE = "random", "ActiveDecorate"
+LABELS, PROBABILITIES, EARLY = "classification", "probabilities", "early"
+JS = "ActiveDecorate by divergence"
+ASKERS = ("query by bagging", "query by boosting", DECORATE)
+MIXED = ("bagging asks for DECORATE", "boosting asks for DECORATE", DECORATE)
+TOP = 0.2
+MEASURES = {"squared_error": "squared error", "lift_chart_area": "lift area"}
+# Comparisons of chapter 7: strategy, reference, title.
+COMPARED = (
+    (DECORATE, RANDOM, "margins against random"),
+    ("ActiveDecorateJS", RANDOM, "ActiveDecorateJS against random"),
+    ("ActiveDecorateJS", DECORATE, "ActiveDecorateJS against margins"),
+    ("BootstrapJS", "random, bagged trees", "BootstrapJS against random"),
+    ("BootstrapJS", "BootstrapLV", "BootstrapJS against LV"),
+    ("BootstrapJS", "BootstrapLVExt", "BootstrapJS against LV-EXT"),
+    ("BootstrapJS", "ActiveDecorateJS", "BootstrapJS against ActiveDecorateJS"),
+)
+
+
+def long(lines, part):
+    """Curves as `run_experiment` returns them."""
+    frames = []
+    for line in lines[lines["part"] == part].to_dict("records"):
+        values = {
+            name: np.ravel(line[name])
+            for name in ("error", *MEASURES)
+            if isinstance(line.get(name), list)
+        }
+        n_trials, sizes = len(line["error"]), line["n_labels"]
+        trial, n_labels = np.repeat(np.arange(n_trials), len(sizes)), np.tile(sizes, n_trials)
+        frame = pd.DataFrame({"trial": trial, "n_labels": n_labels, **values})
+        # With ten folds a test part is a ninth of its pool.
+        frames.append(
+            frame.assign(
+                data=line["table"], strategy=line["strategy"], n_pool=n_trials - 1, n_test=1
+            )
+        )
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def tables(lines):
+    """All tables as Markdown, by name; those without lines are left out."""
+    found = {}
+    if not len(lines):
+        return found
+    curves = {part: long(lines, part) for part in lines["part"].unique()}
+    if LABELS in curves:
+        found["decorate_queries_labels"] = markdown(_needed(curves[LABELS]))
+        found["decorate_queries_errors"] = markdown(_reductions(curves[LABELS]))
+        mixed = curves[LABELS][curves[LABELS]["strategy"].isin(MIXED[:2])]
+        if len(mixed):
+            found["decorate_queries_mixed"] = markdown(_mixed(curves[LABELS], mixed))
+    for part in (PROBABILITIES, EARLY):
+        if part in curves:
+            found[f"decorate_queries_{part}"] = markdown(_records(curves[part]))
+    found["decorate_queries_claims"] = claims_table(claims(curves))
+    return found
+
+
+def _needed(curves):
+    """Tables 6.1 and 6.3: labels needed for the target error, and their ratio."""
+    by = data_utilization(curves, RANDOM)
+    rows = []
+    for data, part in by.groupby("data", sort=False):
+        part = part.set_index("strategy")
+        row = {"table": data, "target error": f"{part['target_error'].iloc[0]:.3f}"}
+        for name in (RANDOM, *ASKERS, JS):
+            if name in part.index:
+                labels, ratio = part.loc[name, ["labels", "ratio"]]
+                row[name] = "-" if np.isnan(labels) else f"{labels:.0f} ({ratio:.2f})"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
+def _reductions(curves):
+    """Table 6.2: percent reduction of the error over random cases, at the best fifth and in all."""
+    rows = []
+    top, whole = (improvement(curves, RANDOM, top=share) for share in (TOP, 1.0))
+    for data, part in top.groupby("data", sort=False):
+        row = {"table": data}
+        for name in (*ASKERS, JS):
+            cells = []
+            for found in (part, whole[whole["data"] == data]):
+                line = found[found["strategy"] == name]
+                if len(line):
+                    star = "*" if line["p_corrected"].iloc[0] < LEVEL else ""
+                    cells.append(f"{line['percent'].iloc[0]:.1f}{star}")
+            row[name] = ", ".join(cells)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _mixed(curves, mixed):
+    """Table 6.4: mean reduction of DECORATE's error by who asks."""
+    rows = []
+    for data, part in mixed.groupby("data", sort=False):
+        end = part["n_labels"].max()
+        same = curves[(curves["data"] == data) & (curves["n_labels"] <= end)]
+        found = improvement(same, RANDOM).set_index("strategy")["percent"]
+        cells = {name: f"{found[name]:.1f}" for name in MIXED if name in found}
+        rows.append({"table": data, "labels at the end": end} | cells)
+    return pd.DataFrame(rows)
+
+
+def signs(curves, strategy, reference, measure):
+    """By table: 1 if a strategy is significantly better than a reference, -1 if worse, else 0.
+
+    Returns
+    -------
+    (list of int, list of float)
+        The signs, and the mean improvements in percent.
+    """
+    some = curves[curves["strategy"].isin([strategy, reference])]
+    both = some.groupby("data")["strategy"].nunique()
+    some = some[some["data"].isin(both.index[both == 2])]
+    if not len(some):
+        return [], []
+    found = improvement(some, reference, measure=measure)
+    made = np.where(found["p"] < LEVEL, np.sign(found["difference"]), 0).astype(int)
+    return made.tolist(), found["percent"].tolist()
+
+
+def _records(curves):
+    """Tables 7.1 - 7.4: wins, draws and losses over tables, and the mean improvement."""
+    rows = []
+    for strategy, reference, title in COMPARED:
+        row = {"comparison": title}
+        for measure, name in MEASURES.items():
+            made, percents = signs(curves, strategy, reference, measure)
+            if made:
+                record = f"{made.count(1)}/{made.count(0)}/{made.count(-1)}"
+                row[name] = f"{record}, {np.mean(percents):+.1f} %"
+        if len(row) > 1:
+            rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
+def claims(curves):
+    """The claims of chapters 6 and 7 that the curves can answer."""
+    if LABELS in curves:
+        yield from _of_labels(curves[LABELS])
+    for part, text, published, winner in (
+        (PROBABILITIES, "BootstrapJS ahead of ActiveDecorateJS in all", "18/0/6", 1),
+        (EARLY, "ActiveDecorateJS ahead of BootstrapJS early", "8/2/14", -1),
+    ):
+        if part in curves:
+            made, _ = signs(curves[part], "BootstrapJS", "ActiveDecorateJS", "squared_error")
+            yield _record_claim(text, published, made, winner)
+    if PROBABILITIES in curves:
+        part = curves[PROBABILITIES]
+        for strategy, reference, text, published in (
+            ("ActiveDecorateJS", DECORATE, "divergence beats margins", "23/1/0"),
+            ("BootstrapJS", "BootstrapLV", "BootstrapJS beats LV", "most"),
+            ("BootstrapJS", "BootstrapLVExt", "BootstrapJS beats LV-EXT", "4/5/3"),
+        ):
+            made, _ = signs(part, strategy, reference, "squared_error")
+            yield _record_claim(f"{text}, squared error", published, made, 1)
+
+
+def _record_claim(text, published, made, winner):
+    record = f"{made.count(1)}/{made.count(0)}/{made.count(-1)}"
+    if not made:
+        return Claim(text, published, "", "not measured")
+    return Claim(text, published, record, made.count(winner) > made.count(-winner))
+
+
+def _of_labels(curves):
+    needed = data_utilization(curves, RANDOM)
+    wide = needed.pivot(index="data", columns="strategy", values="labels").fillna(np.inf)
+    rivals = [name for name in ASKERS[:2] if name in wide]
+    if DECORATE in wide and rivals:
+        wins = int((wide[DECORATE] < wide[rivals].min(axis=1)).sum())
+        text = "ActiveDecorate needs fewest labels for the target"
+        yield Claim(text, "10 of 15", f"{wins} of {len(wide)}", 2 * wins > len(wide))
+    top = improvement(curves, RANDOM, top=TOP)
+    by = top.pivot(index="data", columns="strategy", values="percent")
+    if {DECORATE, JS} <= set(by):
+        wins = int((by[DECORATE] > by[JS]).sum())
+        text = "margins reduce the error more than divergence"
+        yield Claim(text, "11 of 15", f"{wins} of {len(by)}", 2 * wins > len(by))
+
+
+def draw(lines):
+    """Errors by number of labels, one panel per table of classification."""
+    curves = long(lines, LABELS)
+    return plotting.strategy_curves(curves[~curves["strategy"].isin(MIXED[:2])])
+
+
+def more_pictures(lines):
+    """Squared errors of the strategies for probabilities."""
+    curves = long(lines, PROBABILITIES)
+    if not len(curves):
+        return {}
+    return {"decorate_queries-probabilities": plotting.strategy_curves(curves, "squared_error")}
