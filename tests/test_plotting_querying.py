@@ -30,6 +30,9 @@ def test_curves_are_means_with_intervals():
     first, second, legend = figure.axes
     assert [first.get_title(), second.get_title()] == ["birds", "bees"]
     assert first.get_ylabel() == "squared error"
+    assert first.get_xlabel() == "labels"
+    named = plotting.strategy_curves(table, xlabel="visits")
+    assert named.axes[0].get_xlabel() == "visits"
     assert {text.get_text() for text in legend.texts} == {"ours", "random"}
     ours, random = first.lines
     assert random.get_linestyle() == "--"

@@ -27,7 +27,7 @@ def draw(lines):
                         for fold, error in enumerate(folds)
                     ]
     columns = ["data", "strategy", "trial", "n_labels", "error"]
-    return plotting.strategy_curves(pd.DataFrame(rows, columns=columns))
+    return plotting.strategy_curves(pd.DataFrame(rows, columns=columns), xlabel="training cases")
 
 
 def more_pictures(lines):

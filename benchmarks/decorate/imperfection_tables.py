@@ -94,4 +94,6 @@ def draw(lines):
                 for fold, error in enumerate(folds)
             ]
     columns = ["data", "strategy", "trial", "n_labels", "error"]
-    return plotting.strategy_curves(pd.DataFrame(rows, columns=columns))
+    return plotting.strategy_curves(
+        pd.DataFrame(rows, columns=columns), xlabel="percent of imperfect data"
+    )

@@ -35,7 +35,7 @@ _CAPTIONS = {
 }
 
 
-def strategy_curves(curves, measure="error", confidence=0.95):
+def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
     """Plot learning curves of strategies: a measure by the number of labels, means over trials.
 
     Bands are intervals of the mean by Student's t. There is one panel per data set.
@@ -47,6 +47,8 @@ def strategy_curves(curves, measure="error", confidence=0.95):
     measure : {"error", "squared_error", "lift_chart_area"}, default="error"
     confidence : float, default=0.95
         Of the intervals.
+    xlabel : str, default="labels"
+        Label of ``n_labels``, if curves count something else.
 
     Returns
     -------
@@ -72,6 +74,7 @@ def strategy_curves(curves, measure="error", confidence=0.95):
     """
     check_choice("measure", measure, tuple(_CAPTIONS))
     check_number("confidence", confidence, above=0, below=1)
+    check_label("xlabel", xlabel)
     if not isinstance(curves, pd.DataFrame) or curves.empty:
         raise InputTypeError("curves", "must be a DataFrame of `run_experiment`", type_of(curves))
     columns = ["data", "strategy", "n_labels", measure]
@@ -99,7 +102,7 @@ def strategy_curves(curves, measure="error", confidence=0.95):
         if at % n_across == 0:
             axes.set_ylabel(_CAPTIONS[measure], fontsize=8, color=INK)
         if at + n_across >= len(panels):
-            axes.set_xlabel("labels", fontsize=8, color=INK)
+            axes.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
     draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
     return figure
 
