@@ -58,7 +58,8 @@ class _Acquisition(BaseEstimator):
             NaN or another missing value where a feature is not known.
         y : array-like of labels, shape (n_rows,)
         observed : array-like of bool, shape (n_rows, n_columns)
-            False for cells that can be acquired. A missing cell that is marked stays missing.
+            False for cells that can be acquired, whose values in `X`, if any, are not looked at. A
+            missing cell that is marked stays missing (an imputer may fill it for a trial).
         batch_size : int, default=10
         cost : mapping column -> number, or array-like of shape (n_columns,), default=None
             Cost of each feature, above 0; a case costs the sum over its missing features. None is
@@ -81,7 +82,9 @@ class _Acquisition(BaseEstimator):
             rule, n = "must not exceed the number of incomplete cases, {n}", len(table.incomplete)
             raise InputError("batch_size", rule, batch_size, n=n)
         seed = seed_of(self.random_state)
-        utilities = self._utilities(table, seed) / table.case_costs()
+        utilities = self._utilities(table, seed)
+        # Those that were not tried have a negative one.
+        utilities = np.where(utilities > 0, utilities / table.case_costs(), utilities)
         rng = generator(seed, "acquire", len(table.incomplete))
         return table.incomplete[pick_best(utilities, batch_size, rng)]
 

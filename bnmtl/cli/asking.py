@@ -22,13 +22,14 @@ _KINDS = {
     "bootstrap-js": active.BootstrapJS,
 }
 _BINS = 4
+_SURE = 0.995
 _FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
-_HOW = "They are those on which the committee is least decided, the first one least of all."
+_HOW = "They have the largest utilities: on them the committee is least decided."
 _DRAWN = (
     "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
     "seed draws others."
 )
-_RANDOM = "They are drawn at random, each row alike, so another seed draws others."
+_RANDOM = "They are drawn at random, so another seed draws others."
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,9 @@ class _OneTable:
         if self._is_random:
             chooser = active.RandomQuery(random_state=self._seed)
             rows, found = chooser.query(pool.X, y, batch_size=n, **options)
+            if pool.cost is not None:
+                found = found + 1 / pool.cost
+                rows = _picked(found[0], True, n, self._seed)
         elif pool.cost is None:
             rows, found = strategy.query(pool.X, y, batch_size=n, committee=committee, **options)
         else:
@@ -144,9 +148,13 @@ class _Together:
             return_utilities=True,
             committee=committee,
         )
-        members = committee.member_probabilities(self._X.iloc[rows], pool.task[rows])
         (classes,) = committee.classes_.values()
-        words = _described(members, None, classes.tolist(), rows=len(rows))
+        # One by one, because rows of tasks without a network have more members.
+        each = []
+        for row in rows:
+            members = committee.member_probabilities(self._X.iloc[[row]], pool.task[[row]])
+            each.append(_described(members, None, classes.tolist(), rows=1))
+        words = [[one[at][0] for one in each] for at in range(3)]
         return Asked(rows, found[0], *words, classes.tolist(), _HOW, draws=False)
 
     def learning_curve(self, **plan):
@@ -210,8 +218,11 @@ def _described(members, weights, classes, rows, is_random=False):
         elif shares[at, winner] < 1 - 1e-12:
             reasons.append(f"the committee disagrees: {says}")
         else:
-            unsure = f"with a probability of {p[at, best[at]]:.2f}"
-            reasons.append(f"the committee agrees, but is not sure: {says}, {unsure}")
+            sure = p[at, best[at]] >= _SURE
+            unsure = "" if sure else f", with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(
+                f"the committee agrees{'' if sure else ', but is not sure'}: {says}{unsure}"
+            )
     predicted = [classes[at] for at in best]
     return predicted, p[np.arange(rows), best].round(4).tolist(), reasons
 
