@@ -138,6 +138,18 @@ def test_probabilities_are_in_the_order_of_the_classes():
     assert (p[20:, 1] > 0.8).all()
 
 
+def test_a_class_that_a_bootstrap_lacks_has_no_probability():
+    X = pd.DataFrame({"wet": ["no", "yes"] * 15})
+    y = pd.Series(["a"] * 14 + ["b"] * 15 + ["c"], name="kind")
+    members = SMALL.committee().fit(X, y, ["north"] * 30).member_probabilities(X, ["north"] * 30)
+    assert members.shape == (3, 30, 3)
+    drawn = [generator(0, "bootstrap", at, "north").integers(30, size=30) for at in range(3)]
+    lacks = np.array([29 not in rows for rows in drawn])
+    assert lacks.any()
+    assert not members[lacks, :, 2].any()
+    assert (members[~lacks][:, :, 2] > 0).all()
+
+
 def test_a_series_of_costs_is_by_row():
     X, y, task = regions()
     each = pd.Series(np.arange(1.0, 91.0))

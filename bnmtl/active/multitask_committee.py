@@ -127,11 +127,14 @@ class MultitaskCommittee(BaseEstimator):
         found = []
         for networks in self.members_:
             model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
-            # Networks have the states as text, whose order may be another one.
-            order = [model.classes_.tolist().index(one) for one in self._labels[target]]
+            # Networks have the states as text, whose order may be another one; a class that all
+            # bootstraps lack is not there.
+            known_classes = model.classes_.tolist()
+            order = [self._labels[target].index(one) for one in known_classes]
             for name in each:
-                p = model.predict_proba(X, task=np.where(has_network, task, name))
-                found.append(p[:, order])
+                p = np.zeros((len(X), len(self._labels[target])))
+                p[:, order] = model.predict_proba(X, task=np.where(has_network, task, name))
+                found.append(p)
         return np.stack(found)
 
 
