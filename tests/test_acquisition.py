@@ -225,12 +225,12 @@ def test_mixed_frames_and_cells_that_stay_missing():
 
 def test_values_that_are_not_acquired_are_not_looked_at():
     X, y, observed = cases()
-    told = np.where(observed, X, 7.0)
+    known = np.where(observed, X, 7.0)
     strategy = ErrorSampling(random_state=0)
     expected = strategy.acquire(X, y, observed).tolist()
-    assert strategy.acquire(told, y, observed).tolist() == expected
-    assert strategy.acquire(pd.DataFrame(told), y, observed).tolist() == expected
-    assert (told[~observed] == 7).all()
+    assert strategy.acquire(known, y, observed).tolist() == expected
+    assert strategy.acquire(pd.DataFrame(known), y, observed).tolist() == expected
+    assert (known[~observed] == 7).all()
 
 
 def test_cases_that_were_not_tried_come_last_whatever_they_cost():

@@ -197,7 +197,7 @@ def test_the_minority_class_is_that_of_the_first_sample():
     assert expected == ASKED
 
 
-def test_a_first_sample_of_one_class_is_no_mistake():
+def test_the_first_sample_may_have_one_class():
     X, codes = iris()[0][:100], np.zeros(100, dtype=int)
     codes[:8] = 1
     strategies = {"lv": (BootstrapLV(n_estimators=3), NAIVE)}

@@ -176,7 +176,7 @@ def test_only_complete_rows_are_learned_from():
 
 
 @pytest.mark.parametrize("fill", ["expected", "draw"])
-def test_bins_without_cells_are_no_states(fill):
+def test_a_bin_without_cells_is_left_out(fill):
     rng = np.random.default_rng(0)
     values = rng.choice([1, 1, 2, 2, 2, 2.5, 3, 3, 3.5, 4], 200)
     frame = pd.DataFrame({"v": values, "w": rng.integers(2, size=200)})
