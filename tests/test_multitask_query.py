@@ -158,6 +158,13 @@ def test_a_series_of_costs_is_by_row():
     assert np.array_equal(found, expected, equal_nan=True)
 
 
+def test_members_are_counted_as_they_are_learned():
+    X, y, task = regions()
+    events = []
+    MultitaskQuery(n_members=2, random_state=0, progress=events.append).query(X, y, task)
+    assert [(one.done, one.total) for one in events] == [(0, 2), (1, 2), (2, 2)]
+
+
 def test_processes_do_not_matter():
     X, y, task = regions()
     _, first = SMALL.query(X, y, task, return_utilities=True)

@@ -71,7 +71,7 @@ def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     assert {"map.png", "learning_curve.png", "learning_curve.csv"} <= set(record["files"])
     assert record["rows"] == {"labeled": 40, "candidates": 40, "excluded": 0, "asked": 4}
     assert "begin with report.html" in out
-    assert "Who always says" in out
+    assert "Always saying" in out
     page = (tmp_path / "o" / "report.html").read_text()
     assert queries["site"][0] in page
     assert queries["reason"][0] in page

@@ -186,9 +186,7 @@ class GODA(_Acquisition):
         check_whole("n_imputations", self.n_imputations, least=1)
         check_whole("n_candidates", self.n_candidates, least=1, optional=True)
         known, labels = take(table.X, table.complete), table.y[table.complete]
-        if len(table.complete) < 2:
-            rule, remedies = "must hold two complete cases", "complete some random cases first"
-            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        _check_complete(table)
         found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried
         tried = generator(seed, "candidates", len(found)).permutation(len(found))
         tried = np.sort(tried[: self.n_candidates])
@@ -266,9 +264,7 @@ class ExpectedUtility(BaseEstimator):
         table = read_incomplete(X, y, observed, cost)
         cells = np.argwhere(~table.observed)
         check_whole("batch_size", batch_size, least=1, most=min(self.n_candidates, len(cells)))
-        if len(table.complete) < 2:
-            rule, remedies = "must hold two complete cases", "complete some random cases first"
-            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        _check_complete(table)
         seed = seed_of(self.random_state)
         rng = generator(seed, "cells", len(cells))
         cells = cells[np.sort(rng.permutation(len(cells))[: self.n_candidates])]
@@ -290,6 +286,13 @@ class ExpectedUtility(BaseEstimator):
                 after = _fit_of(_model(self.estimator, seed), tried, table.y)
                 gains[number, at] = after - before
         return gains.mean(axis=0)
+
+
+def _check_complete(table):
+    """Raise unless there are complete cases to learn an imputer from."""
+    if len(table.complete) < 2:
+        rule, remedies = "must hold two complete cases", "complete some random cases first"
+        raise InputError("observed", rule, len(table.complete), remedies=remedies)
 
 
 def _fit_of(model, X, y):

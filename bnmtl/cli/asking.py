@@ -7,9 +7,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bnmtl import active
+from bnmtl.active.picking import draw_in_proportion, pick_best
 from bnmtl.active.utilities import mean_probabilities, vote_shares
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.learners import MultitaskLearner
+from bnmtl.seeding import generator
 from bnmtl.tasks import discretize
 
 _KINDS = {
@@ -149,13 +151,16 @@ class _Together:
             committee=committee,
         )
         (classes,) = committee.classes_.values()
-        # One by one, because rows of tasks without a network have more members.
-        each = []
-        for row in rows:
-            members = committee.member_probabilities(self._X.iloc[[row]], pool.task[[row]])
-            each.append(_described(members, None, classes.tolist(), rows=1))
-        words = [[one[at][0] for one in each] for at in range(3)]
-        return Asked(rows, found[0], *words, classes.tolist(), _HOW, draws=False)
+        words = {}
+        # Rows of tasks without a network have more members.
+        has_network = np.isin(pool.task[rows].astype(str), list(committee.members_[0]))
+        for some in (rows[has_network], rows[~has_network]):
+            if len(some):
+                members = committee.member_probabilities(self._X.iloc[some], pool.task[some])
+                described = _described(members, None, classes.tolist(), rows=len(some))
+                words |= dict(zip(some, zip(*described, strict=True), strict=True))
+        columns = map(list, zip(*(words[row] for row in rows), strict=True))
+        return Asked(rows, found[0], *columns, classes.tolist(), _HOW, draws=False)
 
     def learning_curve(self, **plan):
         """Errors of the committee on random cases."""
@@ -197,9 +202,6 @@ def _curve(classifier, data, plan):
 
 def _picked(utilities, draws, n, seed):
     """Rows by their utility per cost."""
-    from bnmtl.active.picking import draw_in_proportion, pick_best
-    from bnmtl.seeding import generator
-
     candidates = np.flatnonzero(~np.isnan(utilities))
     pick = draw_in_proportion if draws else pick_best
     return candidates[pick(utilities[candidates], n, generator(seed, "pick by cost"))]

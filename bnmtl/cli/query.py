@@ -218,4 +218,4 @@ def _fall(expected, n_more):
 
 def _nothing(shares):
     wrong = 100 * (1 - shares.iloc[0])
-    return f"Who always says {shares.index[0]}, the most frequent label, errs in {wrong:.1f} %."
+    return f"Always saying {shares.index[0]}, the most frequent label, is wrong for {wrong:.1f} %."
