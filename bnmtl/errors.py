@@ -37,6 +37,7 @@ class Words:
 
     # Templates by the name of the `Action`.
     actions: ClassVar = {
+        "ask for more classes": "use `BootstrapLVExt` or `BootstrapJS`",
         "bring predictions": "bring the predictions of other models in a `PredictionStore`",
         "compare": "`bnmtl.relatedness` compares them",
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",

@@ -223,6 +223,28 @@ def test_mixed_frames_and_cells_that_stay_missing():
     assert len(boosted.acquire(X, y, observed, batch_size=3)) == 3
 
 
+def test_values_that_are_not_acquired_are_not_looked_at():
+    X, y, observed = cases()
+    known = np.where(observed, X, 7.0 * (y == "yes")[:, None])
+    strategy = ErrorSampling(TREE, random_state=0)
+    expected = strategy.acquire(X, y, observed, 28).tolist()
+    assert strategy.acquire(known, y, observed, 28).tolist() == expected
+    assert strategy.acquire(pd.DataFrame(known), y, observed, 28).tolist() == expected
+    assert set(known[~observed]) == {0, 7}
+
+
+def test_cases_that_were_not_tried_come_last_whatever_they_cost():
+    X, y, observed = cases()
+    observed[:, 2] = True
+    dear = np.flatnonzero(~observed.all(axis=1))[3:]
+    observed[dear, 0] = False
+    X = np.where(observed, np.nan_to_num(X), np.nan)
+    strategy = GODA(n_imputations=1, n_candidates=1, random_state=0)
+    n = int((~observed.all(axis=1)).sum())
+    free = strategy.acquire(X, y, observed, n).tolist()
+    assert strategy.acquire(X, y, observed, n, cost=[9.0, 1.0, 1.0]).tolist() == free
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

@@ -1,5 +1,7 @@
 """Active learning: utilities against plain loops, picks, committees and strategies."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -332,6 +334,33 @@ def test_probability_trees_are_smoothed_and_full():
     assert set(BaggingCommittee(random_state=0).fit(X, y).member_probabilities(X).ravel()) == {0, 1}
 
 
+def test_laplace_counts_classes_that_a_bootstrap_lacks():
+    X, y = np.zeros((6, 1)), np.array([0, 0, 0, 0, 0, 1])
+    members = TreeCommittee(n_estimators=30, random_state=0).fit(X, y).member_probabilities(X)
+    drawn = [generator(0, "bootstrap", at).integers(6, size=6) for at in range(30)]
+    expected = [(np.sum(rows == 5) + 1) / 8 for rows in drawn]
+    assert min(expected) == 1 / 8
+    np.testing.assert_allclose(members[:, 0, 1], expected)
+
+
+def test_large_ensembles_may_try_more_members():
+    frame, y = mixed()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        committee = ActiveDecorate(n_estimators=60, random_state=0).committee()
+        committee.fit(frame[pd.notna(y)], y[pd.notna(y)].astype(str))
+    assert committee.max_iterations == 95
+    assert ActiveDecorateJS().committee().max_iterations == 50
+
+
+def test_labels_may_be_a_tuple_and_marked_by_a_value():
+    X = [[0.0], [1.0], [2.0], [3.0]]
+    assert RandomQuery(random_state=0).query(X, ("a", None, "b", "a")).tolist() == [1]
+    marked = RandomQuery(missing_label=-1, random_state=0)
+    rows = marked.query(X, pd.Series([0, pd.NA, -1, 1], dtype="Int64"), batch_size=2)
+    assert sorted(rows) == [1, 2]
+
+
 def test_a_bootstrap_may_lack_classes():
     X, y = np.arange(8.0)[:, None], np.array(list("aaaaaabc"))
     fitted = BaggingCommittee(LogisticRegression(), n_estimators=40, random_state=0).fit(X, y)
@@ -370,6 +399,7 @@ def test_committees_are_classifiers_of_scikit_learn(estimator, check):
         ({"candidates": [-1]}, "positions of rows"),
         ({"candidates": [[0.0]]}, "positions of rows"),
         ({"candidates": []}, "positions of rows"),
+        ({"candidates": [False, True, False]}, "flatnonzero"),
     ],
 )
 def test_impossible_queries_are_refused(arguments, words):

@@ -197,6 +197,22 @@ def test_the_minority_class_is_that_of_the_first_sample():
     assert expected == ASKED
 
 
+def test_the_first_sample_may_have_one_class():
+    X, codes = iris()[0][:100], np.zeros(100, dtype=int)
+    codes[:8] = 1
+    strategies = {"lv": (BootstrapLV(n_estimators=3), NAIVE)}
+    curves = run_experiment(strategies, {"d": (X, codes)}, batch_size=[3, 3], cv=4, random_state=0)
+    assert curves["n_labels"].max() == 11
+
+
+def test_seeds_of_numpy_are_seeds(tmp_path):
+    path, options = tmp_path / "c.jsonl", FEW | {"random_state": np.int64(0), "cv": np.int64(3)}
+    first = run_experiment(BASES, iris(), out=path, **options)
+    assert only_numbers(first).equals(only_numbers(run_experiment(BASES, iris(), **FEW)))
+    with pytest.raises(InputError, match="random_state"):
+        run_experiment(BASES, iris(), out=path, **options | {"random_state": np.int64(1)})
+
+
 def made_curves():
     """Two strategies, three trials, points 5 to 9; the reference errs twice as often at first."""
     rows = []
@@ -294,7 +310,8 @@ class Stubborn:
         ({"batch_size": 0}, "batch_size"),
         ({"batch_size": [2, 0]}, "batch_size"),
         ({"batch_size": {"other": 3}}, "data"),
-        ({"cv": 151}, "cv"),
+        ({"cv": 51}, "largest class, 50"),
+        ({"strategies": {"r": (type("Asks", (), {"query": print})(), NAIVE)}}, "estimator"),
         ({"n_labels": 0}, "n_labels"),
         ({"random_state": "x"}, "random_state"),
     ],

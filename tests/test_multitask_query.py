@@ -128,6 +128,43 @@ def test_a_fitted_committee_is_used_again():
     np.testing.assert_allclose(committee.member_probabilities(X, task), members, atol=1e-12)
 
 
+def test_probabilities_are_in_the_order_of_the_classes():
+    X = pd.DataFrame({"wet": ["no"] * 20 + ["yes"] * 20})
+    y = pd.Series([2] * 20 + [10] * 20, name="kind")  # "10" is before "2"
+    committee = SMALL.committee().fit(X, y, ["north"] * 40)
+    assert committee.classes_["kind"].tolist() == [2, 10]
+    p = committee.member_probabilities(X, ["north"] * 40).mean(axis=0)
+    assert (p[:20, 0] > 0.8).all()
+    assert (p[20:, 1] > 0.8).all()
+
+
+def test_a_class_that_a_bootstrap_lacks_has_no_probability():
+    X = pd.DataFrame({"wet": ["no", "yes"] * 15})
+    y = pd.Series(["a"] * 14 + ["b"] * 15 + ["c"], name="kind")
+    members = SMALL.committee().fit(X, y, ["north"] * 30).member_probabilities(X, ["north"] * 30)
+    assert members.shape == (3, 30, 3)
+    drawn = [generator(0, "bootstrap", at, "north").integers(30, size=30) for at in range(3)]
+    lacks = np.array([29 not in rows for rows in drawn])
+    assert lacks.any()
+    assert not members[lacks, :, 2].any()
+    assert (members[~lacks][:, :, 2] > 0).all()
+
+
+def test_a_series_of_costs_is_by_row():
+    X, y, task = regions()
+    each = pd.Series(np.arange(1.0, 91.0))
+    _, expected = SMALL.query(X, y, task, cost=each.to_numpy(), return_utilities=True)
+    _, found = SMALL.query(X, y, task, cost=each, return_utilities=True)
+    assert np.array_equal(found, expected, equal_nan=True)
+
+
+def test_members_are_counted_as_they_are_learned():
+    X, y, task = regions()
+    events = []
+    MultitaskQuery(n_members=2, random_state=0, progress=events.append).query(X, y, task)
+    assert [(one.done, one.total) for one in events] == [(0, 2), (1, 2), (2, 2)]
+
+
 def test_processes_do_not_matter():
     X, y, task = regions()
     _, first = SMALL.query(X, y, task, return_utilities=True)
@@ -152,6 +189,7 @@ def test_the_order_of_columns_does_not_matter():
         ({"y": ["yes", "no"] * 45}, "each row has one"),
         ({"y": regions()[1].rename("xray")}, "`xray`"),
         ({"task": ["north"]}, "one task for each row"),
+        ({"task": [None, *regions()[2][1:]]}, "a task for each row"),
         ({"candidates": [2]}, "without a label"),
         ({"batch_size": 31}, "30 rows"),
         ({"cost": {"north": 1}}, "south"),

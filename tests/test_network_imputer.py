@@ -175,6 +175,42 @@ def test_only_complete_rows_are_learned_from():
     assert isinstance(first, BayesNet)
 
 
+@pytest.mark.parametrize("fill", ["expected", "draw"])
+def test_a_bin_without_cells_is_left_out(fill):
+    rng = np.random.default_rng(0)
+    values = np.tile([1, 1, 2, 2, 2, 2.5, 3, 3, 3.5, 4], 20)
+    frame = pd.DataFrame({"v": values, "w": rng.integers(2, size=200)})
+    imputer = NetworkImputer(fill=fill, random_state=0).fit(frame)
+    gaps = pd.DataFrame({"v": np.full(300, np.nan), "w": rng.integers(2, size=300)})
+    filled = imputer.transform(gaps)["v"]
+    assert filled.mean() == pytest.approx(values.mean(), abs=0.15)
+    if fill == "draw":
+        assert set(filled) <= set(values)
+
+
+def test_labels_that_are_numbers_are_classes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(14, size=700)
+    frame = pd.DataFrame({"a": np.where(y == 13, "x", "z"), "b": rng.integers(2, size=700)})
+    gaps = pd.DataFrame({"a": [None, None, None], "b": [0, 0, 1]})
+    filled = NetworkImputer().fit(frame, y).transform(gaps, [13.0, 12.0, 11.0])
+    assert filled["a"].tolist() == ["x", "z", "z"]
+
+
+def test_a_column_without_values_takes_the_type_of_the_fit():
+    frame = mixed()
+    gaps = frame[:4].assign(site=np.nan)
+    assert NetworkImputer().fit(frame).transform(gaps)["site"].isin(["dry", "wet"]).all()
+
+
+def test_draws_do_not_depend_on_the_order_of_columns():
+    frame, imputer = mixed(), NetworkImputer(fill="draw", random_state=0)
+    gaps = with_gaps(frame)
+    first = imputer.fit(frame).transform(gaps)
+    second = imputer.transform(gaps[gaps.columns[::-1]])
+    pd.testing.assert_frame_equal(second[gaps.columns], first)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -71,7 +71,7 @@ def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     assert {"map.png", "learning_curve.png", "learning_curve.csv"} <= set(record["files"])
     assert record["rows"] == {"labeled": 40, "candidates": 40, "excluded": 0, "asked": 4}
     assert "begin with report.html" in out
-    assert "Who always says" in out
+    assert "Always saying" in out
     page = (tmp_path / "o" / "report.html").read_text()
     assert queries["site"][0] in page
     assert queries["reason"][0] in page
@@ -119,11 +119,49 @@ def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
     np.testing.assert_allclose(dear, free / table["hours"].to_numpy()[dear.index - 1])
 
 
+def test_excluded_rows_are_found_however_their_numbers_are_written(ask, tmp_path):
+    table = sites().assign(code=np.arange(80) / 2)
+    table.to_csv(tmp_path / "halves.csv", index=False)
+    pd.DataFrame({"code": range(20, 40)}).to_csv(tmp_path / "done.csv", index=False)
+    options = (*COMMON, "--ignore", "code", "--n", 1, "--strategy", "random")
+    code, out, _ = ask(*options, "--exclude", "done.csv", "--out", "o", table="halves.csv")
+    assert code == 0
+    assert "20 rows are left out" in out
+    numbers = [f"{at:03}" for at in range(79)] + ["A1"]
+    sites().assign(code=numbers).to_csv(tmp_path / "texts.csv", index=False)
+    (tmp_path / "done.csv").write_text("code\n041\n042\n")
+    code, out, _ = ask(*options, "--exclude", "done.csv", "--out", "p", table="texts.csv")
+    assert code == 0
+    assert "2 rows are left out" in out
+
+
+def test_random_rows_are_cheap_ones_more_often(ask, tmp_path):
+    hours = np.where(np.arange(80) < 60, 1000, 1)
+    sites().assign(hours=hours).to_csv(tmp_path / "dear.csv", index=False)
+    options = (*COMMON, "--n", 8, "--strategy", "random", "--cost", "hours", "--out", "o")
+    assert ask(*options, table="dear.csv")[0] == 0
+    assert (pd.read_csv(tmp_path / "o" / "queries.csv")["hours"] == 1).all()
+
+
+def test_small_classes_and_tasks_have_no_learning_curve(ask, tmp_path):
+    table = sites()
+    table["wren"] = pd.Series([f"c{at % 10}" for at in range(80)]).where(np.arange(80) < 30)
+    table.to_csv(tmp_path / "small.csv", index=False)
+    code, out, err = ask(*COMMON, "--n", 1, "--out", "o", table="small.csv")
+    assert (code, err) == (0, "")
+    assert "too few labels to say" in out
+    table = sites()[["wet", "wren"]].assign(region=[f"r{at % 8}" for at in range(80)])
+    table.to_csv(tmp_path / "many.csv", index=False)
+    options = ("--task-column", "region", "--n", 1, "--out", "p")
+    code, out, _ = ask(*options, table="many.csv")
+    assert code == 0
+
+
 def test_few_labels_have_no_learning_curve(ask, tmp_path):
     sites(n_labeled=12).to_csv(tmp_path / "few.csv", index=False)
     code, out, _ = ask(*COMMON, "--n", 1, "--out", "o", table="few.csv")
     assert code == 0
-    assert "too few to say" in out
+    assert "too few labels to say" in out
     assert "1 row of 68" in out
     assert not (tmp_path / "o" / "learning_curve.csv").exists()
 
@@ -148,6 +186,7 @@ def test_an_earlier_run_is_replaced_with_force_only(ask, tmp_path):
         (("--cost", "wet"), "numbers above 0"),
         (("--cost", "east"), "above 0; it is"),
         (("--map", "east"), "two columns"),
+        (("--map", "east,east"), "two different columns"),
         (("--map", "east,wet"), "numbers"),
         (("--strategy", "best"), "active-decorate"),
         (("--strategy", "multitask"), "--task-column"),

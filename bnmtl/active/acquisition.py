@@ -58,7 +58,8 @@ class _Acquisition(BaseEstimator):
             NaN or another missing value where a feature is not known.
         y : array-like of labels, shape (n_rows,)
         observed : array-like of bool, shape (n_rows, n_columns)
-            False for cells that can be acquired. A missing cell that is marked stays missing.
+            False for cells that can be acquired, whose values in `X`, if any, are not looked at. A
+            missing cell that is marked stays missing (an imputer may fill it for a trial).
         batch_size : int, default=10
         cost : mapping column -> number, or array-like of shape (n_columns,), default=None
             Cost of each feature, above 0; a case costs the sum over its missing features. None is
@@ -81,7 +82,9 @@ class _Acquisition(BaseEstimator):
             rule, n = "must not exceed the number of incomplete cases, {n}", len(table.incomplete)
             raise InputError("batch_size", rule, batch_size, n=n)
         seed = seed_of(self.random_state)
-        utilities = self._utilities(table, seed) / table.case_costs()
+        utilities = self._utilities(table, seed)
+        # Those that were not tried have a negative one.
+        utilities = np.where(utilities > 0, utilities / table.case_costs(), utilities)
         rng = generator(seed, "acquire", len(table.incomplete))
         return table.incomplete[pick_best(utilities, batch_size, rng)]
 
@@ -183,9 +186,7 @@ class GODA(_Acquisition):
         check_whole("n_imputations", self.n_imputations, least=1)
         check_whole("n_candidates", self.n_candidates, least=1, optional=True)
         known, labels = take(table.X, table.complete), table.y[table.complete]
-        if len(table.complete) < 2:
-            rule, remedies = "must hold two complete cases", "complete some random cases first"
-            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        _check_complete(table)
         found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried
         tried = generator(seed, "candidates", len(found)).permutation(len(found))
         tried = np.sort(tried[: self.n_candidates])
@@ -263,9 +264,7 @@ class ExpectedUtility(BaseEstimator):
         table = read_incomplete(X, y, observed, cost)
         cells = np.argwhere(~table.observed)
         check_whole("batch_size", batch_size, least=1, most=min(self.n_candidates, len(cells)))
-        if len(table.complete) < 2:
-            rule, remedies = "must hold two complete cases", "complete some random cases first"
-            raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        _check_complete(table)
         seed = seed_of(self.random_state)
         rng = generator(seed, "cells", len(cells))
         cells = cells[np.sort(rng.permutation(len(cells))[: self.n_candidates])]
@@ -287,6 +286,13 @@ class ExpectedUtility(BaseEstimator):
                 after = _fit_of(_model(self.estimator, seed), tried, table.y)
                 gains[number, at] = after - before
         return gains.mean(axis=0)
+
+
+def _check_complete(table):
+    """Raise unless there are complete cases to learn an imputer from."""
+    if len(table.complete) < 2:
+        rule, remedies = "must hold two complete cases", "complete some random cases first"
+        raise InputError("observed", rule, len(table.complete), remedies=remedies)
 
 
 def _fit_of(model, X, y):

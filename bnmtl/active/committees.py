@@ -81,6 +81,9 @@ class BaggingCommittee(Committee):
 class TreeCommittee(BaggingCommittee):
     """Bagged probability trees: full, with Laplace's correction in the leaves.
 
+    The correction counts all classes of the cases, also those that a bootstrap lacks; trees of a
+    given ``estimator`` know only the classes of their bootstrap.
+
     Parameters
     ----------
     estimator, n_estimators, random_state
@@ -94,6 +97,17 @@ class TreeCommittee(BaggingCommittee):
 
     def _default_tree(self):
         return ProbabilityTree(smoothing="laplace")
+
+    def _fitted(self, inputs, y, seed, number):
+        if self.estimator is not None:
+            return super()._fitted(inputs, y, seed, number)
+        rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
+        # Cases without weight make other classes known, and change nothing else.
+        absent = [int((y == one).argmax()) for one in self.classes_ if one not in y[rows]]
+        weights = np.repeat([1.0, 0.0], [len(rows), len(absent)])
+        rows = np.append(rows, absent).astype(int)
+        member = self._new_member(seed, number)
+        return member.fit(take(inputs, rows), y[rows], sample_weight=weights)
 
 
 class BoostingCommittee(Committee):

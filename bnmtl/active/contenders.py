@@ -18,7 +18,7 @@ class Contender(NamedTuple):
 
     Parameters
     ----------
-    strategy : object with ``query(X, y, batch_size=...)``
+    strategy : scikit-learn estimator with ``query(X, y, batch_size=...)``
     predictor : classifier or "own"
         "own" is the committee of the strategy.
     arguments : mapping
@@ -96,8 +96,9 @@ def read_contenders(strategies, predictor):
 
 def _contender(name, given, predictor):
     strategy, predictor, arguments = _parts(name, given, predictor)
-    if not hasattr(strategy, "query") or isinstance(strategy, type):
-        rule = "must have a method `query`"
+    is_estimator = hasattr(strategy, "get_params") and not isinstance(strategy, type)
+    if not is_estimator or not hasattr(strategy, "query"):
+        rule = "must be a scikit-learn estimator with a method `query`"
         raise InputTypeError("strategies", f"`{name}` {rule}", type_of(strategy))
     if isinstance(predictor, str):
         if predictor != "own":

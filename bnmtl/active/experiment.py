@@ -4,6 +4,7 @@ import hashlib
 import re
 import time
 import warnings
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -122,13 +123,14 @@ def run_experiment(
         "strategies": {name: _text_of(one) for name, one in contenders.items()},
         "data": {name: table.digest for name, table in tables.items()},
         "plans": {name: list(map(str, plan)) for name, plan in plans.items()},
-        "folds": [cv, repeats],
-        "random_state": random_state if isinstance(random_state, int) else None,
+        "folds": [int(cv), int(repeats)],
+        "random_state": int(random_state) if isinstance(random_state, Integral) else None,
     }
     for name, table in tables.items():
-        if cv > len(table.codes):
-            rule = f"must not exceed the number of cases, {{n}} in `{name}`"
-            raise InputError("cv", rule, cv, n=len(table.codes))
+        most = int(np.bincount(table.codes).max())
+        if cv > most:
+            rule = f"must not exceed the number of cases of the largest class, {{n}} in `{name}`"
+            raise InputError("cv", rule, cv, n=most)
     file = CurvesFile(out, settings, seed_of(random_state))
     trials = [
         (name, trial, rows)

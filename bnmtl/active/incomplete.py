@@ -1,5 +1,6 @@
 """Cases with labels of which some features can be acquired."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -70,13 +71,23 @@ def read_incomplete(X, y, observed, cost):
         raise InputError("observed", rule, type_of(observed), shape=X.shape)
     if observed.all():
         raise InputError("observed", "must mark cells that can be acquired", found="all are True")
+    X = _hidden(X, observed)
     costs = np.ones(X.shape[1]) if cost is None else _costs(cost, pd.DataFrame(X).columns)
     return Incomplete(X, y, observed, costs, cost is not None)
 
 
+def _hidden(X, observed):
+    """The table without what is known of cells that can still be acquired."""
+    frame = pd.DataFrame(X)
+    if not (frame.notna().to_numpy() & ~observed).any():
+        return X
+    frame = frame.mask(~observed)
+    return frame if isinstance(X, pd.DataFrame) else frame.to_numpy()
+
+
 def _costs(cost, columns):
     """The cost of each column."""
-    if hasattr(cost, "items"):
+    if isinstance(cost, Mapping):
         lacking = [one for one in columns if one not in cost]
         if lacking:
             raise InputError(

@@ -1,5 +1,7 @@
 """Which case of which task to label next: committees of networks learned together."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -136,7 +138,7 @@ def _costs(cost, task):
     """The cost of each row."""
     if cost is None:
         return np.ones(len(task))
-    if hasattr(cost, "items"):
+    if isinstance(cost, Mapping):
         by_task = {str(name): one for name, one in cost.items()}
         lacking = sorted(set(task) - set(by_task))
         if lacking:

@@ -78,6 +78,7 @@ class MultitaskCommittee(BaseEstimator):
         if not known.any():
             raise InputError("y", "must have labels", remedies="label some random rows first")
         coded = {name: _categories(labels.loc[known, name], name) for name in labels}
+        self._labels = {name: list(column.categories) for name, (_, column) in coded.items()}
         self.targets_ = list(labels)
         self.classes_ = {name: classes for name, (classes, _) in coded.items()}
         table = X[known].reset_index(drop=True)
@@ -126,8 +127,14 @@ class MultitaskCommittee(BaseEstimator):
         found = []
         for networks in self.members_:
             model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
+            # Networks have the states as text, whose order may be another one; a class that all
+            # bootstraps lack is not there.
+            known_classes = model.classes_.tolist()
+            order = [self._labels[target].index(one) for one in known_classes]
             for name in each:
-                found.append(model.predict_proba(X, task=np.where(has_network, task, name)))
+                p = np.zeros((len(X), len(self._labels[target])))
+                p[:, order] = model.predict_proba(X, task=np.where(has_network, task, name))
+                found.append(p)
         return np.stack(found)
 
 
@@ -171,6 +178,8 @@ def read_tasks(X, y, task):
     task = np.asarray(task)
     if task.shape != (len(X),):
         raise InputError("task", "must be one task for each row, {n}", type_of(task), n=len(X))
+    if pd.isna(task).any():
+        raise InputError("task", "must name a task for each row", remedies="drop the other rows")
     return X, frame, task.astype(str)
 
 

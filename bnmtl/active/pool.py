@@ -45,16 +45,18 @@ def is_missing(y, missing_label):
     ----------
     y : array-like of shape (n_rows,)
     missing_label : object
-        NaN and None both stand for every missing value.
+        NaN and None both stand for every missing value; those are missing in any case.
 
     Returns
     -------
     numpy.ndarray of bool, shape (n_rows,)
     """
-    y = pd.Series(y) if isinstance(y, list) else y
+    labels = pd.Series(y).to_numpy(dtype=object)
+    missing = np.asarray(pd.isna(labels), dtype=bool)
     if missing_label is None or missing_label is pd.NA or missing_label != missing_label:
-        return np.asarray(pd.isna(y), dtype=bool)
-    return np.asarray(np.asarray(y, dtype=object) == missing_label, dtype=bool)
+        return missing
+    missing[~missing] = np.array([one == missing_label for one in labels[~missing]], dtype=bool)
+    return missing
 
 
 def read_pool(X, y, candidates, batch_size, missing_label, classes):
@@ -120,8 +122,8 @@ def rows_to_pick(candidates, missing):
         return np.flatnonzero(missing)
     rows = np.asarray(candidates)
     if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
-        rule = "must be positions of rows of `X` or None"
-        raise InputTypeError("candidates", rule, type_of(candidates))
+        rule, remedies = "must be positions of rows of `X` or None", "`np.flatnonzero` of a mask"
+        raise InputTypeError("candidates", rule, type_of(candidates), remedies=remedies)
     if rows.min() < 0 or rows.max() >= len(missing):
         rule, wrong = "must be positions of rows of `X`, which has {n}", rows[(rows < 0).argmax()]
         wrong = rows.max() if rows.max() >= len(missing) else wrong

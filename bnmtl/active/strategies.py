@@ -1,11 +1,9 @@
 """Strategies that choose which case of a pool to label next."""
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
-from bnmtl.active.picking import by_pick, draw_in_proportion, pick_best
-from bnmtl.active.pool import read_pool
+from bnmtl.active.query import CommitteeQuery, Query
 from bnmtl.active.utilities import (
     class_variance,
     jensen_shannon,
@@ -14,60 +12,12 @@ from bnmtl.active.utilities import (
     small_vote_margin,
 )
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.errors import InputError, check_choice
-from bnmtl.seeding import generator, seed_of
+from bnmtl.errors import Action, InputError, check_choice
+
+_MAX_ITERATIONS, _MORE_ITERATIONS = 50, 35
 
 
-class _Query(BaseEstimator):
-    """Base of strategies: utilities of the candidates, from which a batch is picked."""
-
-    #: Whether batches are drawn in proportion to the utilities instead of picked by rank.
-    draws = False
-
-    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False, committee=None):
-        """Choose rows to label next.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
-            All cases, with and without a label.
-        y : array-like of shape (n_rows,)
-            Their labels; ``missing_label`` where there is none.
-        candidates : array-like of int, default=None
-            Rows that may be chosen. None is all without a label.
-        batch_size : int, default=1
-        return_utilities : bool, default=False
-        committee : fitted classifier, default=None
-            What ``committee()`` returns, fitted to the labeled cases before; None fits it.
-
-        Returns
-        -------
-        rows : numpy.ndarray of int, shape (batch_size,)
-            In the order in which they were picked.
-        utilities : numpy.ndarray of float, shape (batch_size, n_rows)
-            Only if asked for. Larger is better; NaN for rows that could not be picked (any more).
-
-        Raises
-        ------
-        TypeError, ValueError
-            If no row lacks a label, for rows that cannot be chosen, a larger ``batch_size`` than
-            there are candidates, labels that are not in ``classes``; in the fit of the committee.
-        """
-        pool = read_pool(X, y, candidates, batch_size, self.missing_label, self.classes)
-        if len(pool.y):
-            utilities = self._utilities(pool, committee)
-        else:
-            utilities = np.zeros(len(pool.candidates))
-        rng = generator(seed_of(self.random_state), "pick", len(pool.y))
-        pick = draw_in_proportion if self.draws else pick_best
-        picked = pick(utilities, batch_size, rng)
-        rows = pool.candidates[picked]
-        if not return_utilities:
-            return rows
-        return rows, by_pick(utilities, pool.candidates, picked, len(pool.X))
-
-
-class RandomQuery(_Query):
+class RandomQuery(Query):
     """Each case without a label is equally likely: what a strategy must beat.
 
     Parameters
@@ -75,7 +25,7 @@ class RandomQuery(_Query):
     missing_label : object, default=nan
         Marks rows without a label; NaN and None stand for every missing value.
     classes : array-like of labels, default=None
-        All labels there are. None is those found in ``y``.
+        All labels that may occur; another one is an error. None is those found in ``y``.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -96,46 +46,7 @@ class RandomQuery(_Query):
         return np.zeros(len(pool.candidates))
 
 
-class _CommitteeQuery(_Query):
-    """Base of strategies that fit a committee to the labeled cases.
-
-    The parameters are those of `ActiveDecorate`.
-    """
-
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=15,
-        missing_label=np.nan,
-        classes=None,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.missing_label = missing_label
-        self.classes = classes
-        self.random_state = random_state
-
-    def committee(self):
-        """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
-        raise NotImplementedError
-
-    def _utilities(self, pool, committee):
-        self._check(pool)
-        if committee is None:
-            committee = self.committee().fit(pool.labeled_cases, pool.y)
-        members = committee.member_probabilities(pool.candidate_cases)
-        return self._utility(members, committee, pool)
-
-    def _check(self, pool):
-        """Check parameters that depend on the cases."""
-
-    def _utility(self, members, committee, pool):
-        """The utility of each candidate."""
-        raise NotImplementedError
-
-
-class QueryByBagging(_CommitteeQuery):
+class QueryByBagging(CommitteeQuery):
     """Ask for the cases on which bagged members are least decided.
 
     Parameters
@@ -152,7 +63,7 @@ class QueryByBagging(_CommitteeQuery):
     missing_label : object, default=nan
         Marks rows without a label; NaN and None stand for every missing value.
     classes : array-like of labels, default=None
-        All labels there are. None is those found in ``y``.
+        All labels that may occur; another one is an error. None is those found in ``y``.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -183,7 +94,7 @@ class QueryByBagging(_CommitteeQuery):
         return (small_margin if self.margin == "probability" else small_vote_margin)(members)
 
 
-class QueryByBoosting(_CommitteeQuery):
+class QueryByBoosting(CommitteeQuery):
     """Ask for the cases on which the weighted vote of boosted members is least decided.
 
     Parameters
@@ -208,7 +119,18 @@ class QueryByBoosting(_CommitteeQuery):
         return small_vote_margin(members, committee.member_weights_)
 
 
-class ActiveDecorate(_CommitteeQuery):
+def _decorate(strategy, **options):
+    """The DECORATE ensemble of a strategy; larger ones may try more members."""
+    return DecorateClassifier(
+        strategy.estimator,
+        n_estimators=strategy.n_estimators,
+        max_iterations=max(_MAX_ITERATIONS, strategy.n_estimators + _MORE_ITERATIONS),
+        random_state=strategy.random_state,
+        **options,
+    )
+
+
+class ActiveDecorate(CommitteeQuery):
     """Ask for the cases on which a DECORATE ensemble is least decided.
 
     Parameters
@@ -223,7 +145,7 @@ class ActiveDecorate(_CommitteeQuery):
     missing_label : object, default=nan
         Marks rows without a label; NaN and None stand for every missing value.
     classes : array-like of labels, default=None
-        All labels there are. None is those found in ``y``.
+        All labels that may occur; another one is an error. None is those found in ``y``.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -252,15 +174,14 @@ class ActiveDecorate(_CommitteeQuery):
 
     def committee(self):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
-        options = {"n_estimators": self.n_estimators, "random_state": self.random_state}
-        return DecorateClassifier(self.estimator, **options)
+        return _decorate(self)
 
     def _utility(self, members, committee, pool):
         check_choice("utility", self.utility, ("margin", "jensen_shannon"))
         return (small_margin if self.utility == "margin" else jensen_shannon)(members)
 
 
-class ActiveDecorateJS(_CommitteeQuery):
+class ActiveDecorateJS(CommitteeQuery):
     """Draw cases in proportion to the disagreement of a DECORATE ensemble.
 
     It aims at the probabilities of classes: members are rejected by squared error.
@@ -279,14 +200,13 @@ class ActiveDecorateJS(_CommitteeQuery):
 
     def committee(self):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
-        options = {"n_estimators": self.n_estimators, "random_state": self.random_state}
-        return DecorateClassifier(self.estimator, reject="squared", **options)
+        return _decorate(self, reject="squared")
 
     def _utility(self, members, committee, pool):
         return jensen_shannon(members)
 
 
-class _BootstrapQuery(_CommitteeQuery):
+class _BootstrapQuery(CommitteeQuery):
     """Base of strategies that draw cases by the spread of bagged probability trees."""
 
     draws = True
@@ -314,7 +234,7 @@ class BootstrapLV(_BootstrapQuery):
     missing_label : object, default=nan
         Marks rows without a label; NaN and None stand for every missing value.
     classes : array-like of labels, default=None
-        All labels there are. None is those found in ``y``.
+        All labels that may occur; another one is an error. None is those found in ``y``.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -339,9 +259,11 @@ class BootstrapLV(_BootstrapQuery):
     def _check(self, pool):
         found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
         if len(found) > 2:
-            rule, remedies = "must hold two classes", "use `BootstrapLVExt` or `BootstrapJS`"
+            rule, remedies = "must hold two classes", Action("ask for more classes")
             raise InputError("y", rule, len(found), remedies=remedies)
-        if self.minority_class is not None and self.minority_class not in found:
+        # One class says nothing about the other, and leaves nothing to decide.
+        is_known = self.minority_class in found or len(found) < 2
+        if self.minority_class is not None and not is_known:
             choices = found.tolist()
             raise InputError(
                 "minority_class", "must be one of {choices}", self.minority_class, choices=choices

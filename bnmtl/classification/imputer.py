@@ -65,8 +65,8 @@ class NetworkImputer(BaseEstimator):
     >>> filled = imputer.transform(gaps)
     >>> int(filled.isna().sum().sum()), filled["either"].tolist()
     (0, ['no', 'yes', 'yes'])
-    >>> imputer.cell_probabilities(gaps, "either").round(2).iloc[0].to_dict()
-    {'no': 1.0, 'yes': 0.0}
+    >>> imputer.cell_probabilities(gaps, "either").round(2)["no"].tolist()
+    [1.0, 1.0, 0.0]
     """
 
     def __init__(self, learner=None, bins=5, fill="expected", random_state=None):
@@ -132,7 +132,7 @@ class NetworkImputer(BaseEstimator):
         filled = {}
         for task, frame in frames.items():
             without_label = [name for name in frame if name != _LABEL]
-            filled[task] = self._filled(task, frame, generator(seed, "fill", task))[without_label]
+            filled[task] = self._filled(task, frame, seed)[without_label]
         if isinstance(X, Mapping):
             return {name: filled[str(name)].set_index(X[name].index) for name in X}
         (frame,) = filled.values()
@@ -194,14 +194,15 @@ class NetworkImputer(BaseEstimator):
         states = states.rename(columns=str)
         return code_frame(states, network.states, complete=False, unseen="ignore")
 
-    def _filled(self, task, frame, rng):
+    def _filled(self, task, frame, seed):
         """A frame with its missing cells filled."""
         network, filled = self.networks_[task], frame.copy()
         codes = self._codes(task, frame)
-        for label in frame:
+        for label in sorted(frame, key=str):
             name, gaps = str(label), frame[label].isna().to_numpy()
             if not gaps.any() or label == _LABEL:
                 continue
+            rng = generator(seed, "fill", task, name)
             rows = {one: column[gaps] for one, column in codes.items() if one != name}
             p = inference.posteriors(network, name, rows, int(gaps.sum()))
             cells = self._pools[name]
@@ -252,12 +253,22 @@ def _with_labels(frames, y):
             n_given = 0 if given is None else len(given)
             raise InputError("y", rule, n_given, n=len(frame), task=task)
         column = pd.Series(given).reset_index(drop=True)
-        found[task] = frame.assign(**{_LABEL: column.astype(object).where(column.notna(), None)})
+        # As text, because labels are classes, also if they are numbers.
+        texts = [None if pd.isna(one) else _text_of(one) for one in column]
+        found[task] = frame.assign(**{_LABEL: pd.Series(texts, index=frame.index, dtype=object)})
     return found
+
+
+def _text_of(label):
+    """A label as text: 1 and 1.0 are the same."""
+    is_whole = isinstance(label, float | np.floating) and float(label).is_integer()
+    return str(int(label)) if is_whole else str(label)
 
 
 def _put(column, gaps, values):
     """A column with values in its gaps, of the same type where that can hold them."""
+    if gaps.all():
+        return pd.Series(values.to_numpy(), index=column.index)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = set(column.cat.categories)
         column = column.cat.add_categories([one for one in pd.unique(values) if one not in known])

@@ -52,7 +52,7 @@ class NetworkSampler(BaseEstimator):
     Examples
     --------
     >>> from bnmtl import structures
-    >>> rows = structures.load("asia").sample(500, random_state=0).assign(age=np.arange(500) / 10)
+    >>> rows = structures.load("asia").sample(500, random_state=0).assign(age=range(500))
     >>> sampler = NetworkSampler().fit(rows)
     >>> pseudo = sampler.sample(3, random_state=0)
     >>> pseudo.shape, bool(pseudo["age"].isin(rows["age"]).all())

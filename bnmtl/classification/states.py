@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputWarning
-from bnmtl.tasks import discretize
+from bnmtl.tasks import Edges, discretize
 from bnmtl.tasks.columns import numeric_values
 from bnmtl.tasks.encoding import column_names
 
@@ -46,7 +46,10 @@ class ColumnStates:
         with warnings.catch_warnings():
             # Coinciding cut points are not a mistake: cells are drawn within the bins there are.
             warnings.simplefilter("ignore", InputWarning)
-            self.discrete, self._edges = discretize(self._prepared(frames), bins, return_edges=True)
+            prepared = self._prepared(frames)
+            _, edges = discretize(prepared, bins, return_edges=True)
+        self._edges = _without_empty_bins(edges, prepared)
+        self.discrete = self._edges.apply(prepared)
 
     def of(self, frames):
         """Other frames with the same columns as states."""
@@ -67,6 +70,25 @@ class ColumnStates:
                     # Whole numbers would be states; halves are discretized at the same places.
                     frame.isetitem(at, values + 0.5 if self._is_whole[name] else values)
         return prepared
+
+
+def _without_empty_bins(edges, frames):
+    """Cut points without those that only separate a bin without cells."""
+    kept = {}
+    for name, cuts in edges.items():
+        numbers = np.concatenate(
+            [
+                numeric_values(frame.iloc[:, column_names(frame).index(name)])
+                for frame in frames.values()
+                if name in column_names(frame)
+            ]
+        )
+        numbers = numbers[~np.isnan(numbers)]
+        counts = np.bincount(np.searchsorted(cuts, numbers, side="right"), minlength=len(cuts) + 1)
+        # Each kept cut point has cells below it, and in the bin above it.
+        is_kept = (counts[1:] > 0) & (np.cumsum(counts)[:-1] > 0)
+        kept[name] = cuts[is_kept]
+    return Edges(kept)
 
 
 class CellPool(NamedTuple):

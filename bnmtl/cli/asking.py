@@ -7,9 +7,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bnmtl import active
+from bnmtl.active.picking import draw_in_proportion, pick_best
 from bnmtl.active.utilities import mean_probabilities, vote_shares
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.learners import MultitaskLearner
+from bnmtl.seeding import generator
 from bnmtl.tasks import discretize
 
 _KINDS = {
@@ -22,13 +24,14 @@ _KINDS = {
     "bootstrap-js": active.BootstrapJS,
 }
 _BINS = 4
+_SURE = 0.995
 _FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
-_HOW = "They are those on which the committee is least decided, the first one least of all."
+_HOW = "They have the largest utilities: on them the committee is least decided."
 _DRAWN = (
     "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
     "seed draws others."
 )
-_RANDOM = "They are drawn at random, each row alike, so another seed draws others."
+_RANDOM = "They are drawn at random, so another seed draws others."
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,9 @@ class _OneTable:
         if self._is_random:
             chooser = active.RandomQuery(random_state=self._seed)
             rows, found = chooser.query(pool.X, y, batch_size=n, **options)
+            if pool.cost is not None:
+                found = found + 1 / pool.cost
+                rows = _picked(found[0], True, n, self._seed)
         elif pool.cost is None:
             rows, found = strategy.query(pool.X, y, batch_size=n, committee=committee, **options)
         else:
@@ -144,10 +150,17 @@ class _Together:
             return_utilities=True,
             committee=committee,
         )
-        members = committee.member_probabilities(self._X.iloc[rows], pool.task[rows])
         (classes,) = committee.classes_.values()
-        words = _described(members, None, classes.tolist(), rows=len(rows))
-        return Asked(rows, found[0], *words, classes.tolist(), _HOW, draws=False)
+        words = {}
+        # Rows of tasks without a network have more members.
+        has_network = np.isin(pool.task[rows].astype(str), list(committee.members_[0]))
+        for some in (rows[has_network], rows[~has_network]):
+            if len(some):
+                members = committee.member_probabilities(self._X.iloc[some], pool.task[some])
+                described = _described(members, None, classes.tolist(), rows=len(some))
+                words |= dict(zip(some, zip(*described, strict=True), strict=True))
+        columns = map(list, zip(*(words[row] for row in rows), strict=True))
+        return Asked(rows, found[0], *columns, classes.tolist(), _HOW, draws=False)
 
     def learning_curve(self, **plan):
         """Errors of the committee on random cases."""
@@ -189,9 +202,6 @@ def _curve(classifier, data, plan):
 
 def _picked(utilities, draws, n, seed):
     """Rows by their utility per cost."""
-    from bnmtl.active.picking import draw_in_proportion, pick_best
-    from bnmtl.seeding import generator
-
     candidates = np.flatnonzero(~np.isnan(utilities))
     pick = draw_in_proportion if draws else pick_best
     return candidates[pick(utilities[candidates], n, generator(seed, "pick by cost"))]
@@ -210,8 +220,11 @@ def _described(members, weights, classes, rows, is_random=False):
         elif shares[at, winner] < 1 - 1e-12:
             reasons.append(f"the committee disagrees: {says}")
         else:
-            unsure = f"with a probability of {p[at, best[at]]:.2f}"
-            reasons.append(f"the committee agrees, but is not sure: {says}, {unsure}")
+            sure = p[at, best[at]] >= _SURE
+            unsure = "" if sure else f", with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(
+                f"the committee agrees{'' if sure else ', but is not sure'}: {says}{unsure}"
+            )
     predicted = [classes[at] for at in best]
     return predicted, p[np.arange(rows), best].round(4).tolist(), reasons
 

@@ -29,6 +29,7 @@ class _OptionWords(Words):
     """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
+        "ask for more classes": "choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
         "bring predictions": "build one library per class, with labels that say whether a row is "
         "of this class",
         "compare": "`bnmtl relate` compares them",

@@ -90,6 +90,13 @@ def _read(path, na):
     return rows
 
 
+def _read_like(rows, path):
+    """Another table, with text in the columns that hold text in the first."""
+    from bnmtl.tasks.files import read_rows
+
+    return read_rows(path, [name for name in rows if not is_numeric_dtype(rows[name])])
+
+
 def _labels(column, name):
     """The labels, as names; raise unless there are two classes, and rows without a label."""
     kept = without_points(column.to_frame())[name]
@@ -136,15 +143,19 @@ def _candidates(rows, y, options):
     missing = y.isna().to_numpy()
     if options.exclude is None:
         return np.flatnonzero(missing), 0
-    others = _read(options.exclude, options.na)
+    others = _read_like(rows, options.exclude)
     shared = [name for name in others if name in rows and name != options.label]
     if not shared:
         with located(file=options.exclude):
             rule = "must have a column of TABLE"
             raise InputError("exclude", rule, Bare(f"columns {', '.join(map(str, others))}"))
-    as_text = [without_points(one[shared]).astype("string").fillna("") for one in (rows, others)]
-    known = set(as_text[1].itertuples(index=False, name=None))
-    is_known = np.array([row in known for row in as_text[0].itertuples(index=False, name=None)])
+    # Numbers are written alike only in one table.
+    both = pd.concat([rows[shared], others[shared]], ignore_index=True)
+    texts = list(
+        without_points(both).astype("string").fillna("").itertuples(index=False, name=None)
+    )
+    known = set(texts[len(rows) :])
+    is_known = np.array([row in known for row in texts[: len(rows)]])
     candidates = np.flatnonzero(missing & ~is_known)
     if not len(candidates):
         found = "each row without a label is in {path}"

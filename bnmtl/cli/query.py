@@ -1,5 +1,6 @@
 """One run of `bnmtl query`: a table with missing labels in, the rows to label next out."""
 
+import contextlib
 import warnings
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ def run(options, progress=None):
         strategy = strategy_of(name, pool, options, progress or False)
         asked = strategy.ask(min(options.n, len(pool.candidates)))
         run.lap("asking")
-        curves = _learning_curve(strategy, len(pool.labeled), options, progress)
+        curves = _learning_curve(strategy, pool, options, progress)
         expected = _expected(curves, pool, len(asked.rows))
         run.lap("learning curve")
         queries, utilities = _tables(pool, asked)
@@ -89,6 +90,8 @@ def _places(rows, given):
     names = [name.strip() for name in given.split(",")]
     if len(names) != 2:
         raise InputError("map", "must be two columns, written as X,Y", Bare(given))
+    if names[0] == names[1]:
+        raise InputError("map", "must be two different columns", Bare(given))
     for name in names:
         check_column(rows, name, "map", "table")
         if not pd.api.types.is_numeric_dtype(rows[name]):
@@ -96,13 +99,15 @@ def _places(rows, given):
     return names
 
 
-def _learning_curve(strategy, n_labels, options, progress):
+def _learning_curve(strategy, pool, options, progress):
     """Errors by number of labels, of random cases; None with few labels."""
-    if n_labels < _FEWEST:
+    n_labels = len(pool.labeled)
+    if n_labels < _FEWEST or pool.y.value_counts().max() < _FOLDS:
         return None
     most = int(n_labels * (1 - 1 / _FOLDS))
     sizes = np.unique(np.geomspace(max(5, most // 4), most, _POINTS).astype(int))
-    with warnings.catch_warnings():
+    # A task may have too few of the first labels.
+    with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", UserWarning)  # of few cases of a class
         return strategy.learning_curve(
             first=int(sizes[0]),
@@ -113,6 +118,7 @@ def _learning_curve(strategy, n_labels, options, progress):
             n_jobs=-1 if options.jobs is None else options.jobs,
             progress=progress or False,
         )
+    return None
 
 
 def _expected(curves, pool, n_more):
@@ -161,6 +167,8 @@ def _record(name, pool, asked: Asked, expected):
         f"{count(len(pool.labeled), 'row')} have one.",
         asked.how,
     ]
+    if pool.cost is not None:
+        verdict.append("Utilities are divided by the cost.")
     if pool.n_excluded:
         verdict.append(f"{count(pool.n_excluded, 'row')} are left out as --exclude says.")
     shares = pool.y.value_counts(normalize=True)
@@ -198,7 +206,7 @@ def _tasks(pool):
 
 def _fall(expected, n_more):
     if expected is None:
-        return f"Fewer than {_FEWEST} labels are too few to say how much the error would fall."
+        return "There are too few labels to say how much the error would fall."
     now, fall, low, high = (100 * expected[one] for one in ("now", "fall", "low", "high"))
     lower = f"lower it by {fall:.1f} points" if fall >= 0.05 else "hardly lower it"
     return (
@@ -210,4 +218,4 @@ def _fall(expected, n_more):
 
 def _nothing(shares):
     wrong = 100 * (1 - shares.iloc[0])
-    return f"Who always says {shares.index[0]}, the most frequent label, errs in {wrong:.1f} %."
+    return f"Always saying {shares.index[0]}, the most frequent label, is wrong for {wrong:.1f} %."

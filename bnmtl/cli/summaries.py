@@ -11,7 +11,6 @@ from bnmtl.wording import count
 
 _WIDTH = 100
 _MOST_ROWS = 20
-_REASONS = ("rank", "utility", "predicted", "probability", "reason")
 
 
 class Table(NamedTuple):
@@ -201,8 +200,10 @@ def library(result):
 
 def query(result):
     """Show the first rows to label next, and what their labels are worth."""
+    from bnmtl.cli.pool import NEW_COLUMNS
+
     shown = result.queries[:_MOST_ROWS]
-    given = list(shown)[: -len(_REASONS)]
+    given = [name for name in shown if name not in NEW_COLUMNS]
     names = [result.record["settings"]["task_column"], *given[:2]]
     names = list(dict.fromkeys(name for name in names if name is not None))
     rows = [

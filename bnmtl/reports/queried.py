@@ -83,6 +83,8 @@ def _map_section(figure):
 def _error_section(record, figures):
     text = escape(" ".join(record["verdict"][-2:]))
     picture = ""
+    if record["strategy"] == "multitask":
+        text += " The curve is that of a committee of two members, to save time."
     if "learning_curve.png" in figures:
         text += (
             " The curve shows the share of errors on rows that were held out, by the number of "
