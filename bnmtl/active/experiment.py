@@ -113,8 +113,7 @@ def run_experiment(
     """
     contenders = read_contenders(strategies, predictor)
     tables = _read_data(data)
-    check_whole("cv", cv, least=2)
-    check_whole("repeats", repeats, least=1)
+    _check_folds(cv, repeats, tables)
     if first != "classes":
         check_whole("first", first, least=1)
     check_whole("n_labels", n_labels, least=1, optional=True)
@@ -126,42 +125,8 @@ def run_experiment(
         "folds": [int(cv), int(repeats)],
         "random_state": int(random_state) if isinstance(random_state, Integral) else None,
     }
-    for name, table in tables.items():
-        most = int(np.bincount(table.codes).max())
-        if cv > most:
-            rule = f"must not exceed the number of cases of the largest class, {{n}} in `{name}`"
-            raise InputError("cv", rule, cv, n=most)
     file = CurvesFile(out, settings, seed_of(random_state))
-    trials = [
-        (name, trial, rows)
-        for name, table in tables.items()
-        for trial, rows in enumerate(_folds(table.codes, cv, repeats, file.seed, name))
-    ]
-    missing = [
-        (data, strategy, trial, rows)
-        for data, trial, rows in trials
-        for strategy in contenders
-        if (data, strategy, trial) not in file.curves
-    ]
-    jobs = (
-        delayed(_curve)(
-            (data, strategy, trial),
-            contenders[strategy],
-            tables[data],
-            rows,
-            plans[data],
-            file.seed,
-        )
-        for data, strategy, trial, rows in missing
-    )
-    total = len(trials) * len(contenders)
-    with Reporter(progress) as report:
-        done = total - len(missing)
-        report("learning curves", done=done, total=total)
-        for key, lines in Parallel(n_jobs, return_as="generator_unordered")(jobs):
-            file.add(key, lines)
-            done += 1
-            report("learning curves", done=done, total=total)
+    _run_missing(file, contenders, tables, plans, (cv, repeats), n_jobs, progress)
     ordered = [
         line
         for data in tables
@@ -170,6 +135,42 @@ def run_experiment(
         for line in file.curves[data, strategy, trial]
     ]
     return pd.DataFrame(ordered, columns=_COLUMNS)
+
+
+def _check_folds(cv, repeats, tables):
+    """Raise an error unless each table can be split into the folds."""
+    check_whole("cv", cv, least=2)
+    check_whole("repeats", repeats, least=1)
+    for name, table in tables.items():
+        most = int(np.bincount(table.codes).max())
+        if cv > most:
+            rule = f"must not exceed the number of cases of the largest class, {{n}} in `{name}`"
+            raise InputError("cv", rule, cv, n=most)
+
+
+def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
+    """Add to the file each curve that it lacks."""
+    trials = [
+        (name, trial, rows)
+        for name, table in tables.items()
+        for trial, rows in enumerate(_folds(table.codes, *folds, file.seed, name))
+    ]
+    jobs = [
+        delayed(_curve)(
+            (data, strategy, trial), contender, tables[data], rows, plans[data], file.seed
+        )
+        for data, trial, rows in trials
+        for strategy, contender in contenders.items()
+        if (data, strategy, trial) not in file.curves
+    ]
+    total = len(trials) * len(contenders)
+    with Reporter(progress) as report:
+        done = total - len(jobs)
+        report("learning curves", done=done, total=total)
+        for key, lines in Parallel(n_jobs, return_as="generator_unordered")(jobs):
+            file.add(key, lines)
+            done += 1
+            report("learning curves", done=done, total=total)
 
 
 class _Table(NamedTuple):
