@@ -64,7 +64,7 @@ def test_other_classes_are_all_alike():
 def test_members_are_those_of_the_ensemble(method):
     X, y = frame(), np.random.default_rng(1).choice([0, 2, 3], 60)
     model = fitted(method, X, y, 0)
-    members = curves._members(model, X, np.arange(4))
+    members = curves.members_of(model, X, np.arange(4))
     assert members.shape[1:] == (60, 4)
     assert not members[:, :, 1].any()
     np.testing.assert_allclose(members.sum(axis=2), 1)
@@ -79,8 +79,8 @@ def test_members_are_those_of_the_ensemble(method):
 
 def test_other_models_have_no_members():
     X, y = frame(), np.arange(60) % 2
-    assert curves._members(fitted("tree", X, y, 0), X, np.arange(2)) is None
-    assert curves._members(fitted("tree", X, np.zeros(60, int), 0), X, np.arange(2)) is None
+    assert curves.members_of(fitted("tree", X, y, 0), X, np.arange(2)) is None
+    assert curves.members_of(fitted("tree", X, np.zeros(60, int), 0), X, np.arange(2)) is None
 
 
 def test_every_method_learns_from_mixed_frames():

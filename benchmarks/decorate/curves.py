@@ -2,8 +2,9 @@
 
 Run `python -m benchmarks.decorate.curves --data FOLDER` (hours on two cores). Ten folds; at each
 point the same random part of the training cases for all methods. A line has the errors of one
-method on a table in one repetition of the cross-validation, by point and fold. The data are not
-part of the project: see `benchmarks/predictions/uci.py`.
+method on a table in one repetition of the cross-validation, by point and fold. Eighteen more tables
+have the point of all training cases only. The data are not part of the project: see
+`benchmarks/predictions/uci.py`.
 """
 
 import time
@@ -15,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks import study
 from benchmarks.decorate.curve_pictures import draw, more_pictures
 from benchmarks.decorate.curve_tables import tables
+from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, TABLES
 from benchmarks.decorate.learners import BASE, DECORATE, METHODS, fitted
 from benchmarks.predictions import uci
 from bnmtl.decorate import diversity
@@ -24,11 +26,6 @@ from bnmtl.seeding import generator
 NAME = "decorate_curves"
 SETTINGS = ("table", "repeat", "method")
 TAKES_DATA = True
-TABLES = (
-    *("anneal", "audiology", "autos", "breast-w", "credit-a", "glass", "heart-c", "hepatitis"),
-    *("colic", "iris", "labor", "lymph", "segment", "soybean", "splice"),
-)
-N_FOLDS = 10
 N_REPEATS = 3
 PERCENTS = (1, 2, 5, 10, 20, 30, 40, 50, 75, 100)
 FEW_CASES = (10, 15, 20, 25, 30)  # for diversity (table 4.7)
@@ -44,11 +41,12 @@ def plan(quick, trials=None):
     """One case per table and repetition; methods other than the main ones in the first only."""
     if quick:
         return study.every([*MAIN, "unlabeled", "size 0.5"], table=[QUICK], repeat=[0])
-    return study.every(
+    cases = study.every(
         lambda table, repeat: MAIN if repeat else METHODS,
         repeat=range(trials or N_REPEATS),
         table=TABLES,
     )
+    return cases + study.every([BASE, "AdaBoost", DECORATE], repeat=[0], table=MORE_TABLES)
 
 
 def check_needs(cases, lines):
@@ -66,10 +64,12 @@ def read(name):
     return table.features, np.unique(table.classes, return_inverse=True)[1], uci.fingerprint(name)
 
 
-def points_of(method, quick):
+def points_of(method, table):
     """Percents of the training cases, and numbers of cases."""
-    if quick:
+    if table == QUICK:
         return ((20,) if method == "unlabeled" else (20, 100)), (10,)
+    if table in MORE_TABLES:
+        return (100,), ()
     if method in SIZES:
         return (20, 100), ()
     if method == "unlabeled":
@@ -93,6 +93,7 @@ def measure(table, repeat, wanted):
         lines[method] = {
             "data": data,
             "n_train": len(folds[0][0]),
+            "most_frequent": round(float(np.bincount(y).max() / len(y)), 5),
             **{
                 value: {point: [one[point][value] for one in found] for point in points}
                 for value in found[0][points[0]]
@@ -106,7 +107,7 @@ def _fold(method, X, y, rows, names):
     """Errors, diversity, members and their mean error on the test part, by point."""
     pool, test = rows
     order = generator(0, "order", *names).permutation(pool)
-    percents, numbers = points_of(method, names[0] == QUICK)
+    percents, numbers = points_of(method, names[0])
     sizes = {f"{one}%": max(1, round(one * len(pool) / 100)) for one in percents}
     sizes |= {f"{one} cases": one for one in numbers if one <= len(pool)}
     seed = int(generator(0, "method", *names).integers(2**31 - 1))
@@ -123,7 +124,7 @@ def _measured(model, X, y, n_classes):
     classes = np.arange(n_classes)
     p = probabilities_of(model, X, classes)
     found = {"error": round(float(np.mean(p.argmax(axis=1) != y)), 5)}
-    members = _members(model, X, classes)
+    members = members_of(model, X, classes)
     if members is None:
         return found | {"diversity": None, "member_error": None, "n_members": 1}
     errors = (members.argmax(axis=2) != y).mean(axis=1)
@@ -134,7 +135,7 @@ def _measured(model, X, y, n_classes):
     }
 
 
-def _members(model, X, classes):
+def members_of(model, X, classes):
     """Probabilities of the members; None for other models than ensembles."""
     if hasattr(model, "member_probabilities"):
         own = model.member_probabilities(X)

@@ -13,7 +13,8 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import study
-from benchmarks.decorate.curves import N_FOLDS, QUICK, read
+from benchmarks.decorate.curve_values import N_FOLDS
+from benchmarks.decorate.curves import QUICK, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.imperfection_tables import draw, tables
 from benchmarks.decorate.learners import BASE, DECORATE, fitted

@@ -9,7 +9,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -109,10 +108,6 @@ def _on_numbers(make):
 
 def _with(**options):
     return lambda X, seed: decorate(seed, **options)
-
-
-def _naive_bayes(seed):
-    return GaussianNB(var_smoothing=1e-3)
 
 
 METHODS = {

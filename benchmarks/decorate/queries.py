@@ -27,7 +27,6 @@ from bnmtl.active import (
 )
 from bnmtl.active.committees import TreeCommittee
 from bnmtl.seeding import generator
-from bnmtl.trees import ProbabilityTree
 
 NAME = "decorate_queries"
 SETTINGS = ("part", "table", "strategy")
@@ -57,8 +56,7 @@ __all__ = ["draw", "more_pictures", "tables"]
 def strategies():
     """Pairs of a strategy and its predictor, by name; seeds are set by the experiment."""
     base = make_pipeline(Indicators(), tree())
-    pets = make_pipeline(Indicators(), ProbabilityTree(smoothing="laplace"))
-    ensemble, bagged = decorate(None), TreeCommittee(pets)
+    ensemble, bagged = decorate(None), TreeCommittee()
     numbers = tree()
     return {
         RANDOM: (RandomQuery(), ensemble),
@@ -70,9 +68,9 @@ def strategies():
         "boosting asks for DECORATE": (QueryByBoosting(numbers), ensemble),
         "ActiveDecorateJS": ActiveDecorateJS(base),
         "random, bagged trees": (RandomQuery(), bagged),
-        "BootstrapLV": BootstrapLV(pets),
-        "BootstrapLVExt": BootstrapLVExt(pets),
-        "BootstrapJS": BootstrapJS(pets),
+        "BootstrapLV": BootstrapLV(),
+        "BootstrapLVExt": BootstrapLVExt(),
+        "BootstrapJS": BootstrapJS(),
     }
 
 

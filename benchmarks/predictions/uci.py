@@ -18,7 +18,11 @@ from bnmtl.tasks import discretize
 
 FOLDER = "uci"
 # Columns that are not features: they name a row, or say where it was first used.
-_NAMES_OF_ROWS = {"splice": ["Instance_name"], "vowel": ["Train or Test", "Speaker Number"]}
+_NAMES_OF_ROWS = {
+    "splice": ["Instance_name"],
+    "vowel": ["Train or Test", "Speaker Number"],
+    "zoo": ["animal"],
+}
 
 
 class Table(NamedTuple):
