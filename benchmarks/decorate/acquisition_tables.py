@@ -1,0 +1,157 @@
+"""Tables 8.2 - 8.4 of Melville's thesis from the curves of acquisitions, pictures and claims."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.claims import Claim, claims_table
+from benchmarks.summary import LEVEL, markdown
+from bnmtl import plotting
+from bnmtl.active import improvement
+
+TREES, DECORATE, SMALL = "trees", "DECORATE", "small tables"
+RANDOM, ERRORS, GODA_NAME = "random", "error sampling", "GODA"
+ALL_CASES = "GODA, model of all cases"
+TOP = 0.2
+# Percent reductions of the error, in all and in the best fifth (tables 8.2, 8.3).
+PUBLISHED = {
+    TREES: {
+        "anneal": (22.65, 49.27),
+        "soybean": (8.03, 14.79),
+        "autos": (4.24, 10.50),
+        "kr-vs-kp": (36.82, 53.23),
+        "hypothyroid": (16.79, 40.48),
+    },
+    DECORATE: {
+        "anneal": (21.41, 44.51),
+        "soybean": (9.99, 17.67),
+        "autos": (3.95, 8.49),
+        "kr-vs-kp": (27.79, 54.91),
+        "hypothyroid": (21.61, 39.49),
+    },
+}
+
+
+def long(lines, part):
+    """Curves as `improvement` wants them; ``n_labels`` counts completed cases."""
+    frames = []
+    for line in lines[lines["part"] == part].to_dict("records"):
+        values = {line["strategy"]: line["error"]}
+        if isinstance(line.get("error_of_all"), list):
+            values[ALL_CASES] = line["error_of_all"]
+        for name, errors in values.items():
+            n_trials, sizes = len(errors), line["n_labels"]
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "data": line["table"],
+                        "strategy": name,
+                        "trial": np.repeat(np.arange(n_trials), len(sizes)),
+                        "n_labels": np.tile(sizes, n_trials),
+                        "error": np.ravel(errors),
+                        "n_pool": n_trials - 1,
+                        "n_test": 1,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def tables(lines):
+    """Reductions of the error by table, GODA beside error sampling, and the claims."""
+    if not len(lines):
+        return {}
+    found = {}
+    rows = [row for part in (TREES, DECORATE) for row in _reductions(long(lines, part), part)]
+    if rows:
+        found["decorate_acquisitions"] = markdown(pd.DataFrame(rows).fillna(""))
+    small = long(lines, SMALL)
+    if len(small):
+        found["decorate_acquisitions_goda"] = markdown(_beside_goda(small, lines))
+    found["decorate_acquisitions_claims"] = claims_table(claims(lines))
+    return found
+
+
+def _reductions(curves, part):
+    """Percent reduction of the error of error sampling over random acquisition."""
+    if not len(curves):
+        return []
+    whole, top = (improvement(curves, RANDOM, top=share) for share in (1.0, TOP))
+    rows = []
+    for (_, line), best in zip(whole.iterrows(), top["percent"], strict=True):
+        published = PUBLISHED[part].get(line["data"], ("", ""))
+        rows.append(
+            {
+                "model": part,
+                "table": line["data"],
+                "reduction (%)": f"{line['percent']:.1f}",
+                "published": published[0],
+                "in the best fifth (%)": f"{best:.1f}",
+                "published ": published[1],
+                "p": f"{line['p']:.3f}",
+                "p, corrected": f"{line['p_corrected']:.3f}",
+            }
+        )
+    return rows
+
+
+def _beside_goda(curves, lines):
+    """Mean errors along the curve, and seconds, on tables of 200 rows."""
+    seconds = lines[lines["part"] == SMALL].set_index(["table", "strategy"])["seconds"]
+    rows = []
+    for table, part in curves.groupby("data", sort=False):
+        means = part.groupby("strategy")["error"].mean()
+        row = {"table": table}
+        row |= {
+            f"error, {name}": f"{means[name]:.3f}"
+            for name in (RANDOM, ERRORS, GODA_NAME, ALL_CASES)
+            if name in means
+        }
+        if {ERRORS, GODA_NAME} <= set(means.index):
+            line = improvement(part, GODA_NAME).set_index("strategy").loc[ERRORS]
+            row["reduction over GODA (%)"] = f"{line['percent']:.1f}"
+            row["p, corrected"] = f"{line['p_corrected']:.3f}"
+            row["GODA: times the seconds"] = (
+                f"{seconds[table, GODA_NAME] / seconds[table, ERRORS]:.0f}"
+            )
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
+def claims(lines):
+    """The claims of chapter 8 that the curves can answer."""
+    for part in (TREES, DECORATE):
+        curves = long(lines, part)
+        if len(curves):
+            found = improvement(curves, RANDOM)
+            better = found["percent"] > 0
+            sure = int((better & (found["p"] < LEVEL)).sum())
+            text = f"error sampling beats random cases with {part}"
+            shown = f"{better.sum()} of {len(found)}, {sure} of them significantly"
+            yield Claim(text, "all of 10", shown, (int(better.sum()), len(found)))
+    curves = long(lines, SMALL)
+    if len(curves) and GODA_NAME in set(curves["strategy"]):
+        for reference, name in ((GODA_NAME, "GODA"), (ALL_CASES, "GODA with a model of all cases")):
+            found = improvement(curves, reference)
+            found = found[found["strategy"] == ERRORS]
+            wins = int((found["percent"] > 0).sum())
+            shown = f"{wins} of {len(found)}, mean {found['percent'].mean():+.1f} %"
+            published = "3 of 3, +19.1 %" if reference == GODA_NAME else "ours"
+            yield Claim(f"error sampling beats {name}", published, shown, (wins, len(found)))
+
+
+def draw(lines):
+    """Errors by number of completed cases, one panel per table, with trees."""
+    curves = long(lines, TREES)
+    curves = curves if len(curves) else long(lines, SMALL)
+    return plotting.strategy_curves(curves, xlabel="complete cases")
+
+
+def more_pictures(lines):
+    """The same with DECORATE, and beside GODA."""
+    found = {}
+    for part, name in ((DECORATE, "decorate"), (SMALL, "goda")):
+        curves = long(lines, part)
+        if len(curves):
+            figure = plotting.strategy_curves(curves, xlabel="complete cases")
+            found[f"decorate_acquisitions-{name}"] = figure
+    return found

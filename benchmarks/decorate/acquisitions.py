@@ -1,0 +1,156 @@
+"""Which incomplete cases to complete (Melville, chapter 8).
+
+Run `python -m benchmarks.decorate.acquisitions --data FOLDER` (hours on two cores). Every training
+case starts with the same 30 % of its features; in each round a strategy completes a batch of cases,
+and a model of all cases, complete or not, is judged on complete test cases. GODA's model learns
+from complete cases only; that of all cases stands beside it. A line has the curve of one strategy
+on a table: errors by number of completed cases and fold. The data are not part of the project: see
+`benchmarks/predictions/uci.py`.
+"""
+
+import time
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from benchmarks import study
+from benchmarks.decorate.acquisition_tables import (
+    DECORATE,
+    ERRORS,
+    GODA_NAME,
+    RANDOM,
+    SMALL,
+    TREES,
+    draw,
+    more_pictures,
+    tables,
+)
+from benchmarks.decorate.curve_values import N_FOLDS
+from benchmarks.decorate.curves import QUICK, check_needs, read
+from benchmarks.decorate.learners import Indicators, decorate, tree
+from bnmtl.active import GODA, ErrorSampling, RandomAcquisition
+from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.seeding import generator
+
+NAME = "decorate_acquisitions"
+SETTINGS = ("part", "table", "strategy")
+TAKES_DATA = True
+TABLES = ("anneal", "soybean", "kr-vs-kp", "hypothyroid", "autos")
+BATCH = {TREES: 10, DECORATE: 20, SMALL: 10}
+SMALL_ROWS = 200
+KNOWN = 0.3  # share of the features
+FIXED = {"folds": N_FOLDS, "alpha": 0.003}
+__all__ = ["check_needs", "draw", "more_pictures", "tables"]
+
+
+def plan(quick):
+    """One case per part and table."""
+    if quick:
+        return study.every([RANDOM, ERRORS, GODA_NAME], part=[SMALL], table=[QUICK])
+    cases = study.every([RANDOM, ERRORS], part=[TREES, DECORATE], table=TABLES)
+    return cases + study.every([RANDOM, ERRORS, GODA_NAME], part=[SMALL], table=TABLES)
+
+
+def measure(part, table, wanted):
+    """One line per strategy."""
+    X, y, data = read(table)
+    is_quick = table == QUICK
+    most = 60 if is_quick else SMALL_ROWS
+    if part == SMALL and len(X) > most:
+        rows = np.sort(generator(0, "rows", table).permutation(len(X))[:most])
+        X, y = X.iloc[rows].reset_index(drop=True), np.unique(y[rows], return_inverse=True)[1]
+    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
+    n_folds = 3 if is_quick else N_FOLDS
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    lines = {}
+    for name in wanted:
+        began = time.perf_counter()
+        curves = [Curve(X, y, rows, part, (table, at)).run(name) for at, rows in enumerate(folds)]
+        n_points = min(len(curve) for curve in curves)
+        sizes = [point[0] for point in curves[0][:n_points]]
+        lines[name] = {
+            "data": data,
+            "n_labels": sizes,
+            "error": [[point[1] for point in curve[:n_points]] for curve in curves],
+            "seconds": round(time.perf_counter() - began, 2),
+        }
+        if name == GODA_NAME:
+            lines[name]["error_of_all"] = [
+                [point[2] for point in curve[:n_points]] for curve in curves
+            ]
+    return lines
+
+
+class Curve:
+    """The rounds of one strategy in one fold.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+    y : numpy.ndarray of int
+    rows : (numpy.ndarray, numpy.ndarray)
+        Of the pool and of the test part.
+    part : str
+    names : (str, int)
+        Table and fold.
+    """
+
+    def __init__(self, X, y, rows, part, names):
+        pool, test = rows
+        self._X, self._y = X.iloc[pool].reset_index(drop=True), y[pool]
+        self._test, self._test_y = X.iloc[test], y[test]
+        self._classes = np.arange(int(y.max()) + 1)
+        self._part, self._batch = part, BATCH[part]
+        self._seed = int(generator(0, "model", *names).integers(2**31 - 1))
+        rng = generator(0, "known", *names)
+        n_known = max(1, round(KNOWN * X.shape[1]))
+        known = rng.permutation(X.shape[1])[:n_known]
+        self._observed = np.zeros(self._X.shape, dtype=bool)
+        self._observed[:, known] = True
+        self._observed[rng.permutation(len(pool))[: self._batch]] = True
+
+    def run(self, name):
+        """Numbers of completed cases and errors, until all cases are complete.
+
+        Returns
+        -------
+        list of (int, float, float)
+            The errors of the strategy's model and of that of all cases.
+        """
+        strategy, is_goda = self._strategy(name), name == GODA_NAME
+        points = []
+        while True:
+            shown = self._X.mask(~self._observed)
+            complete = self._observed.all(axis=1)
+            of_all = self._error(shown, self._y)
+            own = self._error(shown[complete], self._y[complete]) if is_goda else of_all
+            points.append((int(complete.sum()), own, of_all))
+            left = int((~complete).sum())
+            if not left:
+                return points
+            size = min(self._batch, left)
+            chosen = strategy.acquire(shown, self._y, self._observed, size)
+            self._observed[chosen] = True
+
+    def _model(self):
+        """A model of incomplete cases."""
+        if self._part == DECORATE:
+            return decorate(self._seed)
+        return make_pipeline(Indicators(), tree(seed=self._seed))
+
+    def _strategy(self, name):
+        if name == RANDOM:
+            return RandomAcquisition(random_state=self._seed)
+        if name == ERRORS:
+            return ErrorSampling(self._model(), random_state=self._seed)
+        return GODA(self._model(), random_state=self._seed)
+
+    def _error(self, rows, y):
+        model = self._model().fit(rows, y)
+        p = probabilities_of(model, self._test, self._classes)
+        return round(float(np.mean(p.argmax(axis=1) != self._test_y)), 5)
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
