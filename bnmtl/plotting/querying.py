@@ -32,6 +32,7 @@ _CAPTIONS = {
     "error": "share of errors",
     "squared_error": "squared error",
     "lift_chart_area": "lift chart area",
+    "log_loss": "log-loss",
 }
 
 
@@ -44,7 +45,8 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
     ----------
     curves : pandas.DataFrame
         As from `bnmtl.active.run_experiment`.
-    measure : {"error", "squared_error", "lift_chart_area"}, default="error"
+    measure : {"error", "squared_error", "lift_chart_area", "log_loss"}, default="error"
+        The column to plot.
     confidence : float, default=0.95
         Of the intervals.
     xlabel : str, default="labels"
