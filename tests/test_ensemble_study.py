@@ -207,6 +207,16 @@ def test_pictures_are_drawn_from_whatever_is_there():
     found = ensemble_selection.more_pictures(lines[lines["analysis"] == "methods"])
     assert list(found) == ["ensemble_selection_targets"]
     assert ensemble_selection.more_pictures(lines[:0]) == {}
+    assert len(ensemble_selection.draw(lines[lines["analysis"] == "methods"]).axes) == 3
+
+
+def test_shares_are_shown_beside_single_models_of_the_same_draws():
+    lines = invented()
+    other_draw = lines[lines["analysis"] == "methods"].assign(trial=1)
+    other_draw["both"] = [one | {"single": every(0.1)} for one in other_draw["both"]]
+    figures = [ensemble_selection.draw(one) for one in (lines, pd.concat([lines, other_draw]))]
+    levels = [figure.axes[2].get_lines()[2].get_ydata()[0] for figure in figures]
+    assert levels[0] == pytest.approx(levels[1])
 
 
 def test_the_plan_has_every_analysis_of_every_trial():

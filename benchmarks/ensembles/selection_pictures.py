@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.ensembles.analyses import SHARES
-from benchmarks.ensembles.selection_values import MEAN, SHORT, long, means
+from benchmarks.ensembles.selection_values import MEAN, SHORT, having, long, means
 
 _COLORS = {"bags": "#0072B2", "no bags": "#E69F00", "single": "#444444"}
 _LABELS = {"bags": "selection, bags", "no bags": "selection, no bags", "single": "best single"}
@@ -19,11 +19,12 @@ def draw(lines):
     _draw_steps(axes[0], lines)
     if len(lines) and (lines["analysis"] == "methods").any():
         table = long(lines)
-        _draw_sizes(axes[1], table)
-        _draw_shares(axes[2], table)
+        parts = ("size: bags", _draw_sizes), ("share: bags", _draw_shares)
+        for one, (method, draw_one) in zip(axes[1:], parts, strict=True):
+            if (table["method"] == method).any():
+                draw_one(one, table)
+                one.legend(frameon=False)
         axes[1].set_ylabel("mean normalized score")
-        for one in axes[1:]:
-            one.legend(frameon=False)
     return figure
 
 
@@ -100,7 +101,8 @@ def _draw_shares(axes, table, metric=MEAN):
     for method in ("bags", "no bags"):
         found = [means(table, f"share: {method}", share)[metric].mean() for share in SHARES]
         axes.plot(SHARES, found, marker=".", color=_COLORS[method], label=_LABELS[method])
-    level = means(table, "single")[metric].mean()
+    # Draws differ, so only those count that have shares.
+    level = means(having(table, "share: bags"), "single")[metric].mean()
     axes.axhline(level, color=_COLORS["single"], linestyle="--", label=_LABELS["single"])
     axes.set_xscale("log")
     axes.set_xlabel("share of the library kept")
