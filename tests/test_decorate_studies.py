@@ -158,6 +158,7 @@ def test_learning_curves_have_tables_pictures_and_claims(lines):
         "decorate_curves_accuracy",
         "decorate_curves_variants",
         "decorate_curves_diversity",
+        "decorate_curves_full_size",
         "decorate_curves_claims",
     }
     assert "published ratio" in made["decorate_curves"]
