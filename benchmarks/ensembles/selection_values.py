@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
+from benchmarks.summary import means_table
 from bnmtl.metrics.prediction import baseline, normalized_score
 
 MEAN = "mean"
@@ -89,9 +90,9 @@ def _of_selected(name, at, selected):
 
 def means(table, method, at="both", of="score"):
     """Mean scores, or values, of a method: problems by metrics, and the mean of the metrics."""
-    chosen = table[(table["method"] == method) & (table["at"] == at)]
-    wide = chosen.pivot_table(index="problem", columns="metric", values=of)
-    wide = wide.reindex(columns=list(METRICS))
+    of_method = table[table["method"] == method]
+    chosen = of_method[of_method["at"] == at]
+    wide = means_table(chosen, "problem", "metric", of).reindex(columns=list(METRICS))
     return wide.assign(**{MEAN: wide.mean(axis=1)})
 
 

@@ -208,8 +208,9 @@ def shares(lines):
     """How often pairs with each confidence are true, by problem and method."""
     for case, kind, group in combinations(lines):
         row = {"problem": case["problem"], "learned": METHODS[case["method"]], "of": KINDS[kind]}
+        counted = {trial: cases(rest, kind) for trial, rest in left_out(group)}
         for low, high in BINS:
-            by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(group)}
+            by_trial = {trial: _share(*each, low, high) for trial, each in counted.items()}
             share = pd.Series({trial: share for trial, (share, _) in by_trial.items()})
             total = by_trial[WHOLE][1]
             title = "1" if low == high else f"{(low + high) / 2:.1f}"
@@ -217,9 +218,8 @@ def shares(lines):
         yield row
 
 
-def _share(lines, kind, low, high):
+def _share(confidence, y, weights, low, high):
     """The share of true pairs in an interval of confidence, and the number of pairs."""
-    confidence, y, weights = cases(lines, kind)
     within = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
     total = weights[within].sum()
     return (np.average(y[within], weights=weights[within]) if total else np.nan), total

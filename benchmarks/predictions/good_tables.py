@@ -4,7 +4,15 @@ import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import FEWEST, has, is_significant, markdown, means_of, sign
+from benchmarks.summary import (
+    FEWEST,
+    has,
+    is_significant,
+    markdown,
+    means_of,
+    means_table,
+    sign,
+)
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)
@@ -37,7 +45,7 @@ def values(lines, name, of="methods"):
 def by_problem(table, learner):
     """Means over trials of one learner: problems by methods."""
     of_learner = table[table["learner"] == learner]
-    return of_learner.pivot_table(index="problem", columns="method", values="value")
+    return means_table(of_learner, "problem", "method", "value")
 
 
 def complete(lines):

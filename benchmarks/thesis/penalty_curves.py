@@ -17,6 +17,7 @@ from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     DIGITS,
     MEASURES,
+    by_trial,
     chosen_elsewhere,
     exploded,
     is_lower,
@@ -136,7 +137,7 @@ def _reached(rows):
 
 def by_exponent(rows, measure):
     """A measure, trials by exponents."""
-    return rows.pivot_table(index="trial", columns="exponents", values=measure)
+    return by_trial(rows, "exponents", measure)
 
 
 def claims(lines):

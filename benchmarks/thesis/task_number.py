@@ -17,6 +17,7 @@ from benchmarks import study
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, unless_few
 from benchmarks.drawing import curves, mean_curves, panels
 from benchmarks.summary import (
+    by_trial,
     chosen_elsewhere,
     difference_text,
     exploded,
@@ -127,7 +128,7 @@ def claims(lines):
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
         by_measure = {
-            name: group.pivot_table(index="trial", columns="others", values=key)
+            name: by_trial(group, "others", key)
             for name, group in of_variant.groupby("relatedness")
         }
         published = "yes" if key.startswith("kl") else "not shown"
