@@ -238,7 +238,9 @@ def test_visits_needed_are_counted_to_the_target_of_single_tasks():
         ):
             line = {"problem": "avimedi", "trial": trial, "strategy": name}
             line |= {"n_labels": [10, 20, 30], "log_loss_of_shares": [0.7, 0.7, 0.69]}
-            rows.append(line | {"log_loss": [one + 0.01 * trial * at for at, one in enumerate(losses)]})
+            rows.append(
+                line | {"log_loss": [one + 0.01 * trial * at for at, one in enumerate(losses)]}
+            )
     lines = pd.DataFrame(rows)
     found = needed(visits_long(lines)).set_index("strategy")["visits"]
     assert found[TOGETHER] == 20 and found[ALONE_ALONE] == 30

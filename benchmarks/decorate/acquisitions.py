@@ -124,8 +124,8 @@ class Curve:
             shown = self._X.mask(~self._observed)
             complete = self._observed.all(axis=1)
             of_all = self._error(shown, self._y)
-            own = self._error(shown[complete], self._y[complete]) if is_goda else of_all
-            points.append((int(complete.sum()), own, of_all))
+            error = self._error(shown[complete], self._y[complete]) if is_goda else of_all
+            points.append((int(complete.sum()), error, of_all))
             left = int((~complete).sum())
             if not left:
                 return points

@@ -138,9 +138,9 @@ def _measured(model, X, y, n_classes):
 def members_of(model, X, classes):
     """Probabilities of the members; None for other models than ensembles."""
     if hasattr(model, "member_probabilities"):
-        own = model.member_probabilities(X)
-        found = np.zeros((*own.shape[:2], len(classes)))
-        found[:, :, model.classes_] = own
+        p = model.member_probabilities(X)
+        found = np.zeros((*p.shape[:2], len(classes)))
+        found[:, :, model.classes_] = p
         return found
     if not hasattr(model, "steps"):
         return None
