@@ -414,9 +414,9 @@ def test_lines_name_the_versions_that_matter():
 
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
-    *("by_default", "choice", "chosen_sparsity", "corrected", "defaults", "first_graph"),
+    *("bases", "by_default", "choice", "chosen_sparsity", "corrected", "defaults", "first_graph"),
     *("good_learners", "no_structure", "real_tables", "sharing", "many_tasks", "sure_arcs"),
-    *("table_weights", "ways"),
+    *("table_weights", "visits", "ways"),
 )
 
 
