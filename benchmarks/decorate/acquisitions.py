@@ -11,7 +11,6 @@ on a table: errors by number of completed cases and fold. The data are not part 
 import time
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
@@ -27,7 +26,7 @@ from benchmarks.decorate.acquisition_tables import (
     tables,
 )
 from benchmarks.decorate.curve_values import N_FOLDS
-from benchmarks.decorate.curves import QUICK, check_needs, read
+from benchmarks.decorate.curves import QUICK, check_needs, folds_of, read
 from benchmarks.decorate.learners import Indicators, decorate, tree
 from bnmtl.active import GODA, ErrorSampling, RandomAcquisition
 from bnmtl.decorate.diversity import probabilities_of
@@ -60,9 +59,7 @@ def measure(part, table, wanted):
     if part == SMALL and len(X) > most:
         rows = np.sort(generator(0, "rows", table).permutation(len(X))[:most])
         X, y = X.iloc[rows].reset_index(drop=True), np.unique(y[rows], return_inverse=True)[1]
-    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
-    n_folds = 3 if is_quick else N_FOLDS
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    folds = folds_of(table, y)
     lines = {}
     for name in wanted:
         began = time.perf_counter()

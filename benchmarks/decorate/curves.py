@@ -64,6 +64,13 @@ def read(name):
     return table.features, np.unique(table.classes, return_inverse=True)[1], uci.fingerprint(name)
 
 
+def folds_of(table, y, repeat=0):
+    """Rows of the training and the test part of each fold, the same for all studies."""
+    state = int(generator(0, "folds", table, repeat).integers(2**32 - 1))
+    n_folds = 3 if table == QUICK else N_FOLDS
+    return list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(y, y))
+
+
 def points_of(method, table):
     """Percents of the training cases, and numbers of cases."""
     if table == QUICK:
@@ -80,9 +87,7 @@ def points_of(method, table):
 def measure(table, repeat, wanted):
     """One line per method."""
     X, y, data = read(table)
-    state = int(generator(0, "folds", table, repeat).integers(2**32 - 1))
-    n_folds = 3 if table == QUICK else N_FOLDS
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    folds = folds_of(table, y, repeat)
     lines = {}
     for method in wanted:
         began = time.perf_counter()

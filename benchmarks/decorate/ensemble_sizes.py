@@ -11,13 +11,12 @@ import time
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
 from benchmarks.claims import Claim, claims_table
-from benchmarks.decorate.curve_values import N_FOLDS, TABLES
-from benchmarks.decorate.curves import PERCENTS, QUICK, check_needs, members_of, read
+from benchmarks.decorate.curve_values import TABLES
+from benchmarks.decorate.curves import PERCENTS, QUICK, check_needs, folds_of, members_of, read
 from benchmarks.decorate.learners import DECORATE, Indicators, bagging, boosting, decorate, forest
 from benchmarks.summary import markdown
 from bnmtl import plotting
@@ -44,10 +43,7 @@ def plan(quick):
 def measure(table, wanted):
     """One line per method."""
     X, y, data = read(table)
-    is_quick = table == QUICK
-    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
-    folds = StratifiedKFold(3 if is_quick else N_FOLDS, shuffle=True, random_state=state)
-    parts = list(folds.split(X, y))
+    parts = folds_of(table, y)
     points = PERCENTS if table in AT_ALL_POINTS else (POINT,)
     lines = {}
     for method in wanted:

@@ -10,11 +10,9 @@ import time
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import study
-from benchmarks.decorate.curve_values import N_FOLDS
-from benchmarks.decorate.curves import QUICK, read
+from benchmarks.decorate.curves import QUICK, folds_of, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.imperfection_tables import draw, tables
 from benchmarks.decorate.learners import BASE, DECORATE, fitted
@@ -53,9 +51,7 @@ def measure(kind, table, repeat, wanted):
     """One line per method."""
     X, y, data = read(table)
     levels = (0, 20) if table == QUICK else LEVELS
-    n_folds = 3 if table == QUICK else N_FOLDS
-    state = int(generator(0, "folds", table, repeat).integers(2**32 - 1))
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    folds = folds_of(table, y, repeat)
     lines = {}
     for method in wanted:
         began = time.perf_counter()

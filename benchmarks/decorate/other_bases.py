@@ -11,13 +11,12 @@ import time
 import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import study
 from benchmarks.claims import Claim, claims_table
 from benchmarks.decorate.bases import BASES, boosted
-from benchmarks.decorate.curve_values import N_FOLDS, TABLES, record
-from benchmarks.decorate.curves import QUICK, check_needs, read
+from benchmarks.decorate.curve_values import TABLES, record
+from benchmarks.decorate.curves import QUICK, check_needs, folds_of, read
 from benchmarks.decorate.learners import MAX_ITERATIONS, SIZE
 from benchmarks.summary import markdown
 from bnmtl import plotting
@@ -58,9 +57,7 @@ def plan(quick):
 def measure(base, table, wanted):
     """One line per method."""
     X, y, data = read(table)
-    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
-    n_folds = 3 if table == QUICK else N_FOLDS
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    folds = folds_of(table, y)
     lines = {}
     for method in wanted:
         began = time.perf_counter()

@@ -16,25 +16,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
-from benchmarks.decorate.curves import TABLES, read
+from benchmarks.decorate.curve_values import N_FOLDS, TABLES
+from benchmarks.decorate.curves import QUICK, folds_of, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.learners import Indicators, decorate, tree
 from benchmarks.summary import markdown, resampled_p
-from bnmtl.seeding import generator
 
 NAME = "weka_peer"
 SETTINGS = ("table", "method")
 TAKES_DATA = True
-N_FOLDS = 10
 ALPHAS = (0.0, 0.001, 0.002, 0.003, 0.005, 0.01)
 OURS, OUR_BASE, THEIRS, THEIR_BASE = "DECORATE", "tree", "Decorate of Weka", "J48"
 WEKA = {THEIR_BASE: "weka.classifiers.trees.J48", THEIRS: "weka.classifiers.meta.Decorate"}
 PRUNINGS = tuple(f"tree {alpha:g}" for alpha in ALPHAS)
-QUICK = "iris of scikit-learn"
 
 
 def jar():
@@ -62,9 +59,7 @@ def check_needs(cases, lines):
 def measure(table, wanted):
     """One line per method: the error in each fold, and seconds in all."""
     X, y, data = read(table)
-    state = int(generator(0, "folds", table, 0).integers(2**32 - 1))
-    n_folds = 3 if table == QUICK else N_FOLDS
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=state).split(X, y))
+    folds = folds_of(table, y)
     lines = {}
     for method in wanted:
         began = time.perf_counter()
