@@ -80,6 +80,7 @@ def invented(better=1.0):
 
     for problem in PROBLEMS:
         line = {"problem": problem, "trial": 0, "analysis": "methods", "base_rate": RATE}
+        line["models"] = 1000
         for kind, more in (("raw", -0.1), ("calibrated", -0.05), ("both", 0.0)):
             line[kind] = {
                 "selected": {metric: every(q("selected", more)) for metric in METRICS},
@@ -96,6 +97,8 @@ def invented(better=1.0):
         lines.append(start | {"analysis": "sizes", "100": by_size, "5000": by_size})
         shares = {metric: [value(metric, q("selected")) for _ in SHARES] for metric in METRICS}
         lines.append(start | {"analysis": "pruning", "bags": shares, "no bags": shares})
+        small = {name: every(q(name, -0.05)) for name in QUALITY} | {"models": 100}
+        lines.append(start | {"analysis": "small"} | small)
         folds = {name: every(q(name, 0.1)) for name in ("averaged", "single")}
         folds["selected"] = {metric: every(q("selected", 0.1)) for metric in METRICS}
         halves = {name: [every(q("selected", 0.05))] * 5 for name in ("more cases", "siblings")}
@@ -151,6 +154,8 @@ def test_tables_show_what_was_measured():
     assert "| selection, both |" in found["ensemble_selection_libraries"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
     assert "ensemble_selection_students" not in found
+    assert "| small | 100 | selection | " in found["ensemble_selection_profiles"]
+    assert "| thesis | 1000 | selection | " in found["ensemble_selection_profiles"]
     is_adult = (lines["analysis"] == "mimic") & (lines["problem"] == "ADULT")
     others = [{"errors": {"4000": 0.32}} if one else None for one in is_adult]
     given = lines.assign(**{"naive Bayes data": others})
@@ -219,9 +224,47 @@ def test_shares_are_shown_beside_single_models_of_the_same_draws():
     assert levels[0] == pytest.approx(levels[1])
 
 
+def test_large_and_small_libraries_are_compared_on_the_same_rows():
+    lines = invented()
+    other_draw = lines[lines["analysis"] == "methods"].assign(trial=1)
+    other_draw["both"] = [one | {"averaged": every(0.1)} for one in other_draw["both"]]
+    table = selection_tables.tables(pd.concat([lines, other_draw]))["ensemble_selection_profiles"]
+    (gain,) = [one for one in table.split("\n") if "gain" in one and "averaging" in one]
+    # The best value, of cross-validated selection, has the quality 0.9.
+    mean, error = gain.strip("| ").split(" | ")[-1].split(" ± ")
+    assert float(mean) == pytest.approx(0.05 / 0.9, abs=0.005) and float(error) < 0.005
+
+
+def test_pruning_is_shown_of_large_libraries_if_there_are_any():
+    lines = invented()
+    worse = lines[lines["analysis"].isin(["methods", "pruning"])].assign(trial=1)
+    shares = {metric: [value(metric, 0.8 - 0.3 * (s < 0.5)) for s in SHARES] for metric in METRICS}
+    pruned = worse["analysis"] == "pruning"
+    for method in ("bags", "no bags"):
+        worse[method] = [shares if one else None for one in pruned]
+    text = "pruning to 10% does not hurt, bags"
+
+    def verdict(chosen):
+        (claim,) = [one for one in claims(chosen, long(chosen)) if one.text == text]
+        return claim.verdict()
+
+    both = pd.concat([lines, worse], ignore_index=True)
+    assert verdict(both) == verdict(lines) == "yes"
+    assert verdict(worse) == "no"
+    table = selection_tables.tables(both)["ensemble_selection_pruned"].split("\n")
+    thesis, small = (
+        [one for one in table if one.startswith(f"| {p} | bags")] for p in ("thesis", "small")
+    )
+    scores = [float(one) for one in small[0].strip("| ").split(" | ")[2:]]
+    assert scores[0] - scores[-2] == pytest.approx(0.3 / 0.9, abs=0.01)
+    scores = [float(one) for one in thesis[0].strip("| ").split(" | ")[2:]]
+    assert scores[0] == pytest.approx(scores[-2], abs=0.01)
+
+
 def test_the_plan_has_every_analysis_of_every_trial():
     plan = ensemble_selection.plan(False)
-    assert len(plan) == 8 * 5 * 5
+    assert len(plan) == 8 * 5 * 5 + 8
+    assert {case["trial"] for case in plan if case["wanted"] == ["small"]} == {0}
     every = {(case["problem"], case["trial"], *case["wanted"]) for case in plan}
     assert len(every) == len(plan)
     assert {analysis for *_, analysis in every} == set(ensemble_selection.ANALYSES)

@@ -118,9 +118,20 @@ def methods(problem, trial):
     return found
 
 
-def _plain(problem, trial):
+def small(problem, trial):
+    """Selection, averaging and the best single model of a small library, on the same rows."""
+    store, library = _plain(problem, trial, "small")
+    return {
+        "models": store.n_models,
+        "selected": {metric: library.selected(store, metric) for metric in METRICS},
+        "averaged": values(library.y, library.p(model_averaging(store))),
+        "single": {metric: library.single(store, metric) for metric in METRICS},
+    }
+
+
+def _plain(problem, trial, profile=None):
     """The plain library of a trial with its test cases, which follow those for hill climbing."""
-    store = plain_library(problem, trial)
+    store = plain_library(problem, trial, profile)
     return store, Library(store, problem, slice(len(parts_of(problem, trial).more[1]), None))
 
 

@@ -24,10 +24,12 @@ ANALYSES = {
     "methods": analyses.methods,
     "sizes": analyses.sizes,
     "pruning": analyses.pruning,
+    "small": analyses.small,
     "mimic": mimics.mimic,
     "folds": analyses.folds,
 }
 FOLDED = ("folds",)  # these need libraries that take five times as long
+BESIDE_LARGE = ("small",)  # these compare the large libraries of the first trial with others
 PLAIN = tuple(name for name in ANALYSES if name not in FOLDED)
 FIXED = {"n_train": 4000, "n_hillclimb": 1000, "most_test": 10_000, "n_steps": 200, "n_bags": 20}
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
@@ -42,6 +44,7 @@ def plan(quick, trials=None):
         for group in (PLAIN, FOLDED)
         for problem in problems
         for analysis in group
+        if trial == 0 or analysis not in BESIDE_LARGE
     ]
 
 

@@ -79,16 +79,20 @@ def _new_folder():
     return tempfile.TemporaryDirectory(prefix="bnmtl-")
 
 
-def profile_of(problem, trial):
-    """The settings of a trial."""
-    return QUICK_SETTINGS if problem == QUICK else "small" if trial else "thesis"
+def profile_of(trial):
+    """The profile of a trial."""
+    return "small" if trial else "thesis"
 
 
-def plain_library(problem, trial):
-    """A library with separate cases of hill climbing; its part "test" has ``more`` first."""
+def plain_library(problem, trial, profile=None):
+    """A library with separate cases of hill climbing; its part "test" has ``more`` first.
+
+    Its profile is that of the trial unless another one is given.
+    """
     parts = parts_of(problem, trial)
     options = {"hillclimb": parts.hillclimb, "test": joined(parts.more, parts.test)}
-    return _built(problem, trial, "plain", parts.train, options)
+    kind = f"plain_{profile}" if profile else "plain"
+    return _built(problem, trial, kind, parts.train, options, profile)
 
 
 def folded_library(problem, trial):
@@ -104,8 +108,9 @@ def joined(first, second):
     return X, np.concatenate([first[1], second[1]])
 
 
-def _built(problem, trial, kind, rows, options):
-    folder, profile = folder_of(problem, trial, kind), profile_of(problem, trial)
+def _built(problem, trial, kind, rows, options, profile=None):
+    folder = folder_of(problem, trial, kind)
+    settings = QUICK_SETTINGS if problem == QUICK else profile or profile_of(trial)
     n_jobs = int(os.environ.get("BNMTL_LIBRARY_JOBS", 1))
     options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs}
-    return build_library(*rows, profile, **options)
+    return build_library(*rows, settings, **options)

@@ -13,7 +13,7 @@ from scipy import stats
 
 from benchmarks.claims import Claim
 from benchmarks.ensembles.analyses import METRICS, SHARES
-from benchmarks.ensembles.selection_values import MEAN, having, means
+from benchmarks.ensembles.selection_values import MEAN, having, largest, means
 from benchmarks.summary import holm
 
 LEVEL = 0.05
@@ -170,9 +170,10 @@ def _of_folds(table):
 
 
 def _of_shares(table):
-    """Claims about pruning."""
+    """Claims about pruning, of large libraries if there are any."""
     if not (table["method"] == "share: bags").any():
         return
+    table = largest(table, "share: bags")
     by_share = {
         method: pd.DataFrame({s: means(table, f"share: {method}", s)[MEAN] for s in SHARES})
         for method in ("bags", "no bags")

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.ensembles.analyses import SHARES
-from benchmarks.ensembles.selection_values import MEAN, SHORT, having, long, means
+from benchmarks.ensembles.selection_values import MEAN, SHORT, having, largest, long, means
 
 _COLORS = {"bags": "#0072B2", "no bags": "#E69F00", "single": "#444444"}
 _LABELS = {"bags": "selection, bags", "no bags": "selection, no bags", "single": "best single"}
@@ -97,7 +97,11 @@ def _draw_sizes(axes, table, metric=MEAN):
 
 
 def _draw_shares(axes, table, metric=MEAN):
-    """Scores by share of the library kept, beside those of the best single model."""
+    """Scores by share of the library kept, beside those of the best single model.
+
+    Of large libraries, if there are any.
+    """
+    table = largest(table, "share: bags")
     for method in ("bags", "no bags"):
         found = [means(table, f"share: {method}", share)[metric].mean() for share in SHARES]
         axes.plot(SHARES, found, marker=".", color=_COLORS[method], label=_LABELS[method])

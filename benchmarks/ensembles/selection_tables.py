@@ -4,10 +4,18 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.claims import claims_table
-from benchmarks.ensembles.analyses import LOSSES, METRICS
+from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
 from benchmarks.ensembles.selection_claims import claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction
-from benchmarks.ensembles.selection_values import KINDS, SHORT, base_rates, having, long, means
+from benchmarks.ensembles.selection_values import (
+    KINDS,
+    MEAN,
+    SHORT,
+    base_rates,
+    having,
+    long,
+    means,
+)
 from benchmarks.summary import markdown, mean_and_error
 from bnmtl.ensembles.library.grids import DIFFERENCES
 from bnmtl.metrics.prediction import baseline
@@ -38,6 +46,10 @@ def tables(lines):
     found["ensemble_selection_values"] = markdown(_values(table, base_rates(lines)))
     found["ensemble_selection_libraries"] = markdown(_libraries(table))
     found["ensemble_selection_matrix"] = markdown(_matrix(table))
+    if "small" in present:
+        found["ensemble_selection_profiles"] = markdown(_profiles(lines, table))
+    if "pruning" in present:
+        found["ensemble_selection_pruned"] = markdown(_pruned(table))
     if "folds" in present:
         found["ensemble_selection_folds"] = markdown(_folds(table))
         found["ensemble_selection_reduction"] = markdown(_reductions(table, base_rates(lines)))
@@ -107,6 +119,41 @@ def _folds(table):
     for method, name in _NAMES.items():
         rows.append(_row(name, means(table, method)))
         rows.append(_row(f"{name}, cross-validated", means(table, f"cv {method}")))
+    return pd.DataFrame(rows)
+
+
+def _profiles(lines, table):
+    """Methods with a large and with a small library from the same rows."""
+    table = having(table, "small: selected")
+    lines = lines[lines["trial"] == 0]
+    sizes = {
+        one: lines.loc[lines["analysis"] == one, "models"].mean() for one in ("small", "methods")
+    }
+    rows = []
+    for method, name in _NAMES.items():
+        large, small = means(table, method), means(table, f"small: {method}")
+        for library, scores, key in (("small", small, "small"), ("thesis", large, "methods")):
+            row = _row(name, scores)
+            rows.append({"library": library, "models": f"{sizes[key]:.0f}", **row})
+        gain = large - small
+        cells = {SHORT[key]: mean_and_error(gain[key], 3) for key in SHORT}
+        rows.append({"library": "gain", "models": "", "method": name, **cells})
+    return pd.DataFrame(rows)
+
+
+def _pruned(table):
+    """Mean scores by the share of the library that is kept, for large and small libraries."""
+    rows = []
+    for library, chosen in (("thesis", table["trial"] == 0), ("small", table["trial"] > 0)):
+        some = having(table[chosen], "share: bags")
+        if not len(some):
+            continue
+        single = means(some, "single")[MEAN].mean()
+        for method in ("bags", "no bags"):
+            scores = {s: means(some, f"share: {method}", s)[MEAN].mean() for s in SHARES}
+            cells = {f"{share:.0%}": f"{score:.3f}" for share, score in scores.items()}
+            row = {"library": library, "selection": method, **cells, "best single": f"{single:.3f}"}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 

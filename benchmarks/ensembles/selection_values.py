@@ -20,8 +20,8 @@ def long(lines):
 
     Scores are 0 for the base rate and 1 for the best value of all methods and trials of a problem.
     Methods are selected, averaged and single at a kind of library; others at "both"; bags, no bags
-    and single cases at a size or share, after "size" or "share"; and the methods with embedded
-    cross-validation after "cv".
+    and single cases at a size or share, after "size" or "share"; those of a small library beside a
+    large one after "small"; and the methods with embedded cross-validation after "cv".
     """
     rows = [row for line in lines.to_dict("records") for row in _rows(line)]
     table = pd.DataFrame(rows, columns=[*_KEYS, "value"])
@@ -62,6 +62,9 @@ def _parts(line):
             for at, share in enumerate(SHARES):
                 values = {metric: every[at] for metric, every in line[method].items()}
                 yield f"share: {method}", share, values
+    elif line["analysis"] == "small":
+        for method in ("selected", "averaged", "single"):
+            yield f"small: {method}", "both", line[method]
     elif line["analysis"] == "folds":
         yield from _of_selected("cv selected", "both", line["selected"])
         for method in ("averaged", "single"):
@@ -105,3 +108,9 @@ def having(table, method):
     """The problems and trials that have a method."""
     keys = ["problem", "trial"]
     return table.merge(table.loc[table["method"] == method, keys].drop_duplicates(), on=keys)
+
+
+def largest(table, method):
+    """The part of the first trial, whose libraries are large, if it has a method, else all."""
+    first = table[table["trial"] == 0]
+    return first if (first["method"] == method).any() else table
