@@ -110,7 +110,9 @@ def joined(first, second):
 
 def _built(problem, trial, kind, rows, options, profile=None):
     folder = folder_of(problem, trial, kind)
-    settings = QUICK_SETTINGS if problem == QUICK else profile or profile_of(trial)
+    settings = profile or profile_of(trial)
+    if problem == QUICK:
+        settings = QUICK_SETTINGS[:3] if settings == "small" else QUICK_SETTINGS
     n_jobs = int(os.environ.get("BNMTL_LIBRARY_JOBS", 1))
     options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs}
     return build_library(*rows, settings, **options)
