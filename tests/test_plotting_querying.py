@@ -104,6 +104,8 @@ def test_diversity_has_a_rank_correlation():
         (lambda: plotting.strategy_curves([1]), "DataFrame"),
         (lambda: plotting.strategy_curves(curves()[:0]), "DataFrame"),
         (lambda: plotting.strategy_curves(curves(), "accuracy"), "measure"),
+        (lambda: plotting.strategy_curves(curves(), "trial"), "measure"),
+        (lambda: plotting.strategy_curves(curves(), ylabel=3), "ylabel"),
         (lambda: plotting.strategy_curves(curves(), confidence=1), "confidence"),
         (lambda: plotting.strategy_curves(curves().drop(columns="data")), "data"),
         (lambda: plotting.utility_map(sites(), "east", "height"), "height"),

@@ -415,7 +415,15 @@ def test_lines_name_the_versions_that_matter():
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
     *("bases", "by_default", "choice", "chosen_sparsity", "corrected", "defaults", "first_graph"),
-    *("good_learners", "no_structure", "real_tables", "sharing", "many_tasks", "sure_arcs"),
+    *(
+        "good_learners",
+        "imputations",
+        "no_structure",
+        "real_tables",
+        "sharing",
+        "many_tasks",
+        "sure_arcs",
+    ),
     *("table_weights", "visits", "ways"),
 )
 

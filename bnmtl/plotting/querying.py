@@ -34,9 +34,10 @@ _CAPTIONS = {
     "lift_chart_area": "lift chart area",
     "log_loss": "log-loss",
 }
+_POSITIONS = ("data", "strategy", "trial", "step", "n_labels")
 
 
-def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
+def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", ylabel=None):
     """Plot learning curves of strategies: a measure by the number of labels, means over trials.
 
     Bands are intervals of the mean by Student's t. There is one panel per data set.
@@ -45,12 +46,14 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
     ----------
     curves : pandas.DataFrame
         As from `bnmtl.active.run_experiment`.
-    measure : {"error", "squared_error", "lift_chart_area", "log_loss"}, default="error"
-        The column to plot.
+    measure : str, default="error"
+        The column to plot: "error", "squared_error", "lift_chart_area", or any other with numbers.
     confidence : float, default=0.95
         Of the intervals.
     xlabel : str, default="labels"
         Label of ``n_labels``, if curves count something else.
+    ylabel : str, default=None
+        Label of the measure; None is its name in words.
 
     Returns
     -------
@@ -74,13 +77,15 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
     >>> axes.get_title()
     'birds'
     """
-    check_choice("measure", measure, tuple(_CAPTIONS))
     check_number("confidence", confidence, above=0, below=1)
     check_label("xlabel", xlabel)
     if not isinstance(curves, pd.DataFrame) or curves.empty:
         raise InputTypeError("curves", "must be a DataFrame of `run_experiment`", type_of(curves))
-    columns = ["data", "strategy", "n_labels", measure]
-    check_has("curves", curves, columns, "that of `run_experiment`")
+    check_has("curves", curves, ["data", "strategy", "n_labels"], "that of `run_experiment`")
+    numbers = [name for name in curves if is_numeric_dtype(curves[name])]
+    check_choice("measure", measure, tuple(name for name in numbers if name not in _POSITIONS))
+    ylabel = _CAPTIONS.get(measure, measure) if ylabel is None else ylabel
+    check_label("ylabel", ylabel)
     styles = styles_of(curves["strategy"], "random")
     panels = dict(list(curves.groupby("data", sort=False)))
     warn_of_boxes([*map(str, [*styles, *panels])])
@@ -102,7 +107,7 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels"):
             _draw_curve(axes, rows[rows["strategy"] == strategy], measure, style, confidence)
         _finish(axes, shorten(str(name)))
         if at % n_across == 0:
-            axes.set_ylabel(_CAPTIONS[measure], fontsize=8, color=INK)
+            axes.set_ylabel(ylabel, fontsize=8, color=INK, **as_it_is(ylabel))
         if at + n_across >= len(panels):
             axes.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
     draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
