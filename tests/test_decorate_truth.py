@@ -21,10 +21,8 @@ from benchmarks.decorate.imputation_tables import (
 from benchmarks.decorate.truth_tables import BAGGED, JS, MARGINS, RANDOM, SQUARED, TREES_JS
 from bnmtl import structures
 
-pytestmark = [
-    pytest.mark.beside_kernels,
-    pytest.mark.filterwarnings("ignore:Rows with missing values", "ignore:Task `Co`"),
-]
+pytestmark = pytest.mark.beside_kernels
+QUIET = pytest.mark.filterwarnings("ignore:Rows with missing values", "ignore:Task `Co`")
 
 
 def test_errors_are_those_of_both_distributions():
@@ -131,6 +129,7 @@ def cases(n=80, seed=0):
     return X, (kind > 0).astype(int)
 
 
+@QUIET
 @pytest.mark.parametrize("method", imputations.METHODS[CLASSIFIED])
 def test_hidden_cells_are_filled_and_the_others_kept(method):
     X, y = cases()
@@ -204,7 +203,8 @@ def test_tables_of_filled_cells():
     assert imputation_tables.tables(lines[:0]) == {}
 
 
-def test_the_quick_study_fills_iris(monkeypatch):
+@QUIET
+def test_the_quick_study_fills_iris():
     (case,) = imputations.plan(True)
     found = imputations.measure(**case)
     assert set(found) == set(case["wanted"])
@@ -213,6 +213,7 @@ def test_the_quick_study_fills_iris(monkeypatch):
     assert np.mean(found[NETWORK]["squared_cells"]) < np.mean(found[MEANS]["squared_cells"])
 
 
+@QUIET
 def test_bird_cells_of_all_methods(monkeypatch):
     monkeypatch.setattr(imputations, "N_TRIALS", 1)
     found = imputations._of_birds("avimedi", 10, [SHARES, ALONE])

@@ -125,7 +125,7 @@ def test_the_folder_is_that_of_the_function(call, few, in_this_process, files, t
     assert f"naive Bayes 2 0 {best:.4f}" in lines
     assert "6 models in store: 3 settings, raw and calibrated;" in out
     assert "Next: bnmtl select store --metric roc-area\n" in out
-    defaults = {"profile": "small", "hillclimb": 0.2, "cv": None, "seed": 0}
+    defaults = {"profile": "small", "hillclimb": None, "cv": None, "seed": 0}
     assert {name: getattr(LibraryOptions, name) for name in defaults} == defaults
 
 
@@ -433,6 +433,7 @@ table.csv --cv 1 => `--cv` must be a whole number of at least 2, got 1.
 table.csv --cv 70 => `--cv` must leave cases of both classes in every part; class
 table.csv --profile big => `--profile` must be small or thesis, got big.
 table.csv --hillclimb 1 => `--hillclimb` must be a number above 0 and below 1, got 1.
+table.csv --hillclimb 0.3 --cv 3 => `--hillclimb` must not go with `--cv`, got 0.3
 table.csv --hillclimb 0.001 => `--hillclimb` must leave 2 rows for hill climbing, and 2 for trai
 table.csv --time-limit 0 => `--time-limit` must be a number above 0, got 0.
 table.csv --max-memory 0 => `--max-memory` must be a number above 0, got 0.

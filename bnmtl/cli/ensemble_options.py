@@ -33,12 +33,11 @@ class LibraryOptions:
     test: str | None = option(
         "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
     )
-    hillclimb: float = option(
+    hillclimb: float | None = option(
         "X",
-        "Share of the rows that is held out of training, for calibration and selection; not used "
-        "with --cv.",
+        "Share of the rows that is held out of training, for calibration and selection (default "
+        "0.2); not with --cv.",
         SMALL_PENALTY,
-        0.2,
     )
     cv: int | None = option(
         "K",

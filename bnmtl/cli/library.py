@@ -8,10 +8,12 @@ from pandas.api.types import is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, check_complete
 from bnmtl.cli.messages import Option, renamed
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.errors import InputError, located
 
+HELD_OUT = 0.2  # share of the rows
 _GIGABYTE = 10**9
 
 
@@ -53,6 +55,9 @@ def run(options, progress=None):
     ValueError, TypeError
         If the options or the data are invalid; nothing is written then.
     """
+    if options.hillclimb is not None and options.cv is not None:
+        found = "embedded cross-validation uses all rows for it"
+        raise contradiction("hillclimb", "must not go with `--cv`", found, options.hillclimb)
     X, y = labelled(options.table, options.label)
     test = None if options.test is None else _test_cases(options, X, y)
     counts = []
@@ -67,7 +72,7 @@ def run(options, progress=None):
             X,
             y,
             options.profile,
-            hillclimb=options.hillclimb,
+            hillclimb=HELD_OUT if options.hillclimb is None else options.hillclimb,
             cv=options.cv,
             test=test,
             out=options.out,
