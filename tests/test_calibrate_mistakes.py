@@ -47,7 +47,7 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --group margin => names or whole numbers; it holds -1.25: choose another one.
 --group endless => whole numbers; it holds inf: choose another one.
 --group together => must not hold `all rows`, which is what all groups together are called
---out= => `--out` must name a folder, got ''.
+--out= => `--out` must name a folder, got nothing.
 --out cases.csv => must be a folder, got the file `cases.csv`; choose another name
 --out cases.csv/x => `cases.csv/x` (Not a directory); choose another pl
 --out . => must be a new or empty folder, got `.`, which holds `cases.csv`, `done.csv` and 3 m

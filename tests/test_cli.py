@@ -376,7 +376,7 @@ def test_task_names_that_no_file_can_have(call, files):
             for text in ("", " ")
         ),
         (["learn", "north.csv", "--required", "loop.csv"], "`--required` holds both a -> b"),
-        (["learn", "north.csv", "--out", ""], "`--out` must name a folder, got ''"),
+        (["learn", "north.csv", "--out", ""], "`--out` must name a folder, got nothing"),
         (["learn", "north.csv", "--out", "all.csv"], "got the file `all.csv`"),
         (["learn", "north.csv", "--out", "all.csv/run"], "got `all.csv/run` (Not a"),
         (["learn", "north.csv", "--out", "."], "must be a new or empty folder"),

@@ -446,6 +446,7 @@ table.csv --test maybe.csv => `--label` of part `test` must have only the classe
 table.csv --test missing.csv => File `missing.csv`: `--label`: column `sold` must be complete; it
 table.csv --out . => `--out` must be a new or empty folder, got `
 table.csv --out . --force => `--out` must be a new or empty folder, got `
+table.csv --out= => `--out` must name a folder, got nothing.
 table.csv --out table.csv => table.csv`; choose another one.
 """
 

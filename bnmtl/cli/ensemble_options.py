@@ -5,6 +5,7 @@ from dataclasses import MISSING, dataclass
 from bnmtl.cli.fields import (
     COUNT,
     FILE,
+    FOLDER,
     KEPT,
     NAME,
     POSITIVE,
@@ -57,7 +58,7 @@ class LibraryOptions:
     keep_models: bool = flag("--keep-models", "Keep the trained models in STORE.")
     seed: int = option("N", "Random seed; the same seed gives the same models.", whole(0), 0)
     jobs: int | None = option("N", "Number of processes (default: all cores).", whole(1))
-    out: str = option("STORE", "Folder of the library.", default="bnmtl-library")
+    out: str = option("STORE", "Folder of the library.", FOLDER, "bnmtl-library")
     force: bool = force("Replace another library in STORE.")
 
 
@@ -119,5 +120,5 @@ class SelectOptions:
     jobs: int | None = option(
         "N", "Number of threads (default: all); it does not change the result.", whole(1)
     )
-    out: str = option("DIR", "Output folder.", default="bnmtl-select")
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-select")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")

@@ -100,7 +100,7 @@ def force(help):
     return flag("--force", help)
 
 
-FILE, NAME = text("must name a file"), text("must be a name")
+FILE, FOLDER, NAME = map(text, ("must name a file", "must name a folder", "must be a name"))
 PENALTY = number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 CHANCE = number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
 SMALL_PENALTY = number("a number above 0 and below 1", lambda x: 0 < x < 1)

@@ -5,6 +5,7 @@ from dataclasses import MISSING, dataclass
 from bnmtl.cli.fields import (
     CHANCE,
     FILE,
+    FOLDER,
     NAME,
     PENALTY,
     SECONDS,
@@ -109,7 +110,7 @@ class LearningOptions:
     jobs: int | None = option(
         "N", "Number of threads (default: all); it does not change the result.", whole(1)
     )
-    out: str = option("DIR", "Output folder.", default="bnmtl-run")
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-run")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")
 
 
@@ -179,7 +180,7 @@ class RelateOptions(LearningOptions):
         "every task in turn).",
         default=(),
     )
-    out: str = option("DIR", "Output folder.", default="bnmtl-relate")
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-relate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +239,7 @@ class CalibrateOptions:
     apply: str | None = option(
         "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", FILE
     )
-    out: str = option("DIR", "Output folder.", default="bnmtl-calibrate")
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-calibrate")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, dataclass
 
-from bnmtl.cli.fields import FILE, NAME, argument, choice, force, option, whole
+from bnmtl.cli.fields import FILE, FOLDER, NAME, argument, choice, force, option, whole
 
 STRATEGIES = (
     *("active-decorate", "active-decorate-js", "query-by-bagging", "query-by-boosting"),
@@ -43,5 +43,5 @@ class QueryOptions:
     jobs: int | None = option(
         "N", "Number of processes (default: all cores); it does not change the result.", whole(1)
     )
-    out: str = option("DIR", "Output folder.", default="bnmtl-query")
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-query")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")
