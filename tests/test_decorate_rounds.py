@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import Pipeline
 
 from benchmarks.decorate import acquisitions, bases, ensemble_sizes, other_bases, visits
 from benchmarks.decorate.acquisition_tables import ALL_CASES, ERRORS, GODA_NAME, RANDOM, SMALL
@@ -13,6 +14,8 @@ from benchmarks.decorate.visit_tables import ALONE_ALONE, RANDOM_TOGETHER, TOGET
 from benchmarks.decorate.visit_tables import claims as visit_claims
 from benchmarks.decorate.visit_tables import long as visits_long
 from benchmarks.decorate.visit_tables import tables as visit_tables
+from bnmtl.active.committees import BaggingCommittee
+from bnmtl.decorate import DecorateClassifier
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -35,14 +38,15 @@ def found_lines(study, cases, last):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("method", ensemble_sizes.METHODS)
-def test_the_last_stage_is_the_whole_ensemble(method, monkeypatch):
+def test_the_last_stage_is_the_whole_ensemble(method, n_classes, monkeypatch):
     monkeypatch.setattr(ensemble_sizes, "MOST", 6)
     monkeypatch.setattr(ensemble_sizes, "MAX_ITERATIONS", 8)
     X = frame()
-    y = labels(X)
+    y = labels(X, n_classes)
     model = ensemble_sizes._ensemble(method, 3, 0).fit(X, y)
-    stages = list(ensemble_sizes._staged_codes(model, X, 3))
+    stages = list(ensemble_sizes._staged_codes(model, X, n_classes))
     assert 1 < len(stages) <= 6
     np.testing.assert_array_equal(stages[-1], model.predict(X))
 
@@ -56,10 +60,34 @@ def test_sizes_have_tables_claims_and_pictures(monkeypatch):
     assert "| DECORATE |" in made["decorate_sizes"]
     assert ensemble_sizes.draw(lines).axes[0].get_xlabel() == "members"
     assert ensemble_sizes.more_pictures(lines) == {}
-    # With one member too few for the next size, all members predict.
     by = lines["error"][0]["20%"]
     assert set(by) == {str(size) for size in ensemble_sizes.SIZES}
     assert len(by["1"]) == 3
+
+
+def test_beyond_the_last_member_all_members_predict(monkeypatch):
+    stages = [np.array(codes) for codes in ([1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1])]
+    monkeypatch.setattr(ensemble_sizes, "_staged_codes", lambda *given: iter(stages))
+    monkeypatch.setattr(ensemble_sizes, "SIZES", (1, 3, 9))
+    X = frame(12)
+    y = np.array([0, 1] * 4 + [0] * 4)
+    rows = np.arange(8), np.arange(8, 12)
+    found = ensemble_sizes._fold("bagging", X, y, rows, ("t", 0, 0), 100)
+    assert found == [1.0, 0.5, 0.5]
+
+
+def test_errors_are_relative_to_those_of_15_members():
+    shares = {1: 2.0, 5: 1.2, 10: 1.1, 15: 1.0, 25: 0.9, 100: 0.9}
+    by = {str(size): [0.1 * shares.get(size, 1.0)] * 3 for size in ensemble_sizes.SIZES}
+    line = {"method": "DECORATE", "table": "t", "error": {"20%": by}}
+    lines = pd.DataFrame([line, line | {"table": "u"}])
+    ratios = ensemble_sizes._ratios(lines)
+    assert ratios[1] == pytest.approx(2) and ratios[100] == pytest.approx(0.9)
+    (claim,) = ensemble_sizes.claims(lines)
+    assert claim.verdict() == "yes"
+    by["25"] = [0.2] * 3
+    (claim,) = ensemble_sizes.claims(lines)
+    assert claim.verdict() == "no"
 
 
 def test_states_are_bins_categories_and_gaps():
@@ -100,8 +128,13 @@ def test_every_base_is_used_in_every_way(base, monkeypatch):
     }
     assert ("AdaBoost" in methods) == (base != "network")
     for method in methods:
-        p = other_bases._model(base, method, X, 0).fit(X, y).predict_proba(X)
+        model = other_bases._model(base, method, X, 0)
+        kinds = {"bagging": BaggingCommittee, "DECORATE": DecorateClassifier}
+        assert isinstance(model, kinds.get(method, Pipeline))
+        p = model.fit(X, y).predict_proba(X)
         assert p.shape == (40, 2)
+        again = other_bases._model(base, method, X, 0).fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(p, again)
         np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
@@ -157,6 +190,34 @@ def test_unknown_features_are_hidden_from_the_models():
     assert (observed.sum(axis=1)[~observed.all(axis=1)] == 1).all()  # 30 % of three features
 
 
+def test_models_do_not_learn_from_hidden_cells():
+    X = frame(50, seed=3)
+    rows, y = (np.arange(37), np.arange(40, 50)), labels(X, 2)
+    first = acquisitions.Curve(X, y, rows, SMALL, ("t", 0))
+    changed = X.copy()
+    hidden = ~first._observed
+    for at, name in enumerate(X):
+        some = np.flatnonzero(hidden[:, at])
+        changed.loc[some, name] = changed.loc[some, name].to_numpy()[::-1]
+    assert not changed[:37].equals(X[:37])
+    found = [acquisitions.Curve(one, y, rows, SMALL, ("t", 0)).run(RANDOM) for one in (X, changed)]
+    assert found[0][0] == found[1][0]
+    # The last batch is what is left.
+    assert [n for n, _, _ in found[0]] == [10, 20, 30, 37]
+
+
+def test_goda_is_judged_by_its_model_of_complete_cases():
+    X = frame(60, seed=3)
+    y = ((X["size"] + X["age"]) > 5).astype(int).to_numpy()
+    curve = acquisitions.Curve(X, y, (np.arange(40), np.arange(40, 60)), SMALL, ("t", 0))
+    complete = curve._observed.all(axis=1)
+    expected = curve._error(X[:40][complete], y[:40][complete])
+    points = curve.run(GODA_NAME)
+    assert points[0][1] == expected
+    assert any(error != of_all for _, error, of_all in points)
+    assert points[-1][1] == points[-1][2]
+
+
 def test_acquisitions_have_tables_and_claims():
     rng = np.random.default_rng(0)
 
@@ -167,7 +228,8 @@ def test_acquisitions_have_tables_and_claims():
     for part, table in (("trees", "anneal"), ("DECORATE", "anneal"), (SMALL, "autos")):
         for name, level in ((RANDOM, 0.3), (ERRORS, 0.2), (GODA_NAME, 0.25)):
             if name != GODA_NAME or part == SMALL:
-                line = {"part": part, "table": table, "strategy": name, "seconds": level * 10}
+                seconds = 40.0 if name == GODA_NAME else 2.0
+                line = {"part": part, "table": table, "strategy": name, "seconds": seconds}
                 line |= {"n_labels": [10, 20, 30, 40], "error": curves(level)}
                 rows.append(line | ({"error_of_all": curves(0.1)} if name == GODA_NAME else {}))
     lines = pd.DataFrame(rows)
@@ -175,8 +237,10 @@ def test_acquisitions_have_tables_and_claims():
     assert "| trees | anneal | 33." in made["decorate_acquisitions"]
     assert "22.65" in made["decorate_acquisitions"]
     (row,) = made["decorate_acquisitions_goda"].splitlines()[2:]
+    assert row.endswith(" | 20 |")  # times the seconds
     assert row.startswith("| autos | 0.30") and f"error, {ALL_CASES}" in str(made)
     verdicts = {one.text: one.verdict() for one in acquisition_claims(lines)}
+    assert verdicts["error sampling beats random cases with trees"] == "yes"
     assert verdicts["error sampling beats GODA"] == "yes"
     assert verdicts["error sampling beats GODA with a model of all cases"] == "no"
     assert acquisition_tables(lines[:0]) == {}
@@ -238,9 +302,8 @@ def test_visits_needed_are_counted_to_the_target_of_single_tasks():
         ):
             line = {"problem": "avimedi", "trial": trial, "strategy": name}
             line |= {"n_labels": [10, 20, 30], "log_loss_of_shares": [0.7, 0.7, 0.69]}
-            rows.append(
-                line | {"log_loss": [one + 0.01 * trial * at for at, one in enumerate(losses)]}
-            )
+            shift = 0.01 * trial + 0.0001 * trial * len(name)
+            rows.append(line | {"log_loss": [one + shift * at for at, one in enumerate(losses)]})
     lines = pd.DataFrame(rows)
     found = needed(visits_long(lines)).set_index("strategy")["visits"]
     assert found[TOGETHER] == 20 and found[ALONE_ALONE] == 30
@@ -248,6 +311,8 @@ def test_visits_needed_are_counted_to_the_target_of_single_tasks():
     made = visit_tables(lines)
     assert "| avimedi | shares of the visits | 10: 0.700" in made["decorate_visits"]
     verdicts = {one.text: one.verdict() for one in visit_claims(lines)}
+    text = "together throughout better than alone throughout (gain in log-loss)"
+    assert verdicts[text] == "yes"
     text = "fewer visits than the best single-task strategy for its final log-loss"
     assert verdicts[text] == "yes"
     assert visits.draw(lines).axes[0].get_ylabel() == "log-loss"

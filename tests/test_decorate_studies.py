@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.io import arff
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 
-from benchmarks.decorate import curves, imperfections, weka_peer
+from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
 from benchmarks.decorate.curve_tables import claims, correlations
 from benchmarks.decorate.curve_values import paired, record
 from benchmarks.decorate.learners import METHODS, Indicators, fitted, tree
@@ -46,6 +47,8 @@ def test_damage_is_as_much_as_the_level_says():
     changed = (noisy["size"] != complete["size"]).mean()
     assert changed == pytest.approx(1 - np.exp(-0.2), abs=0.03)
     assert noisy["size"].std() == pytest.approx(complete["size"].std(), rel=0.1)
+    drawn = noisy["size"][noisy["size"] != complete["size"]]
+    assert drawn.is_unique and drawn.std() == pytest.approx(complete["size"].std(), rel=0.15)
     assert set(noisy["kind"]) == {"a", "b", "c"}  # declared, though it does not occur
     assert (noisy["kind"] != complete["kind"]).mean() < changed
 
@@ -80,7 +83,19 @@ def test_members_are_those_of_the_ensemble(method):
 def test_other_models_have_no_members():
     X, y = frame(), np.arange(60) % 2
     assert curves.members_of(fitted("tree", X, y, 0), X, np.arange(2)) is None
-    assert curves.members_of(fitted("tree", X, np.zeros(60, int), 0), X, np.arange(2)) is None
+    constant = fitted("DECORATE", X, np.zeros(60, int), 0)
+    assert isinstance(constant, DummyClassifier)
+    assert curves.members_of(constant, X, np.arange(2)) is None
+
+
+def test_errors_of_members_are_averaged():
+    X, y = frame(), np.random.default_rng(1).integers(3, size=60)
+    model = fitted("DECORATE", X[:30], y[:30], 0)
+    found = curves._measured(model, X[30:], y[30:], 3)
+    members = model.member_probabilities(X[30:]).argmax(axis=2)
+    assert found["n_members"] == len(members) > 1
+    assert found["member_error"] == pytest.approx((members != y[30:]).mean(), abs=1e-5)
+    assert found["error"] == pytest.approx((model.predict(X[30:]) != y[30:]).mean(), abs=1e-5)
 
 
 def test_every_method_learns_from_mixed_frames():
@@ -138,6 +153,59 @@ def test_only_folds_of_both_are_compared():
     ours, other = paired(lines, "a", "b", "20%")["t"]
     assert (ours.tolist(), other.tolist()) == ([0.3, 0.4], [0.5, 0.6])
     assert record(lines, "a", "c", "20%").n == 0
+    gaps = invented({("a", "t", 0): [0.1, np.nan], ("b", "t", 0): [0.5, 0.6]})
+    assert record(gaps, "a", "b", "20%").n == 0
+
+
+def test_diversity_is_compared_and_goes_with_what_it_explains():
+    rng = np.random.default_rng(0)
+    rows = []
+    for table in ("anneal", "iris", "labor"):
+        spread = rng.uniform(0.1, 0.4, 10)
+        errors = rng.uniform(0.1, 0.3, 10)
+        for method, more in (("DECORATE", 0.2), ("bagging", 0.0), ("tree", 0.0)):
+            some = errors + 0.01 * rng.normal(size=10)
+            values = {"error": some, "diversity": spread + more + 0.01 * rng.normal(size=10)}
+            # Members err more the more diverse they are, whatever the ensemble does.
+            values["member_error"] = some + values["diversity"]
+            points = dict.fromkeys(("20%", "100%", "10 cases"))
+            line = {"table": table, "repeat": 0, "method": method, "most_frequent": 0.5}
+            rows.append(
+                line | {name: {p: one.tolist() for p in points} for name, one in values.items()}
+            )
+    lines = pd.DataFrame(rows)
+    found = correlations(lines)
+    assert found["members"] == (pytest.approx(1), 60)
+    made = curves.tables(lines)
+    assert "| bagging | 3/0/0 |" in made["decorate_curves_diversity"]
+    (row,) = [one for one in made["decorate_curves_accuracy"].split("\n") if "| labor |" in one]
+    labor = lines[(lines["table"] == "labor") & (lines["method"] == "DECORATE")]
+    accuracy = 100 * (1 - np.mean(labor["error"].iloc[0]["20%"]))
+    assert f"| 50.0 |  /  /  /  /  |  /  /  /  /  | {accuracy:.1f} / " in row
+
+
+def test_claims_of_imperfect_data_follow_the_ratios():
+    rng = np.random.default_rng(0)
+    rows = [
+        {"kind": kind, "table": table, "repeat": 0, "method": method}
+        | {"error": {at: (level + 0.001 * rng.normal(size=10)).tolist() for at in ("0", "10")}}
+        for kind in imperfections.KINDS
+        for table in ("t0", "t1", "t2")
+        for method, level in (
+            ("tree", 0.3),
+            ("DECORATE", 0.2),
+            ("bagging", 0.25),
+            ("AdaBoost", 0.4),
+        )
+    ]
+    found = {one.text: one.verdict() for one in imperfection_tables.claims(pd.DataFrame(rows))}
+    assert found["most robust to missing features"] == "yes"
+    assert found["DECORATE robust to class noise"] == "yes"
+    assert found["AdaBoost worse than its base from 10 % class noise on"] == "yes"
+    assert found["AdaBoost better than its base with feature noise"] == "no"
+    assert found["bagging most robust to feature noise"] == "no"
+    figure = imperfections.draw(pd.DataFrame(rows))
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 10]
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +294,16 @@ def test_gains_over_the_base_are_compared():
         ]
     )
     made = weka_peer.tables(lines)["weka_peer"]
+    (row,) = [one for one in made.splitlines() if "| t1 |" in one]
+    by = lines[lines["table"] == "t1"].set_index("method")["error"].map(np.array)
+    ours, theirs = by["tree"] - by["DECORATE"], by["J48"] - by["Decorate of Weka"]
+    assert f"{100 * ours.mean():+.1f} | {100 * theirs.mean():+.1f} |" in row
+    difference = ours - theirs
+    # Training sets overlap: the variance of the mean is 1/10 + 1/9 of that of a fold.
+    t = difference.mean() / np.sqrt(difference.var(ddof=1) * (1 / 10 + 1 / 9))
+    assert float(row.strip("| ").split(" | ")[-1]) == pytest.approx(
+        2 * stats.t.sf(abs(t), 9), abs=0.006
+    )
     assert "mean difference" in made
     assert len(made.splitlines()) == 2 + 3 + 1
     assert weka_peer.tables(lines[:0]) == {}
