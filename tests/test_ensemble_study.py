@@ -232,6 +232,8 @@ def test_large_and_small_libraries_are_compared_on_the_same_rows():
     (gain,) = [one for one in table.split("\n") if "gain" in one and "averaging" in one]
     # The best value, of cross-validated selection, has the quality 0.9.
     mean, error = gain.strip("| ").split(" | ")[-1].split(" ± ")
+    found = {one.text: one.verdict() for one in claims(lines, long(lines))}
+    assert found["the larger library improves selection"].startswith("yes")
     assert float(mean) == pytest.approx(0.05 / 0.9, abs=0.005) and float(error) < 0.005
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.claims import Claim
+from benchmarks.claims import OURS, Claim
 from benchmarks.ensembles.analyses import METRICS, SHARES
 from benchmarks.ensembles.selection_values import MEAN, having, largest, means
 from benchmarks.summary import holm
@@ -129,6 +129,7 @@ def _comparisons(table):
         text = f"selecting for {text} is nearly as good as for the target"
         yield text, ".935, .936 of .946", 0, found
     yield from _of_shares(table)
+    yield from _of_large_libraries(having(table, "small: selected"))
 
 
 def _of_sizes(table):
@@ -191,6 +192,15 @@ def _of_shares(table):
     more = f"; the whole library is the best share on {n_best} of {len(scores)} problems"
     text = "pruned libraries are better than the whole one, mean of all shares"
     yield text, "the whole one is never worthwhile", 1, Difference(rest, scores[1.0]), more
+
+
+def _of_large_libraries(table):
+    """Claims of ours about the profile "thesis", on the rows on which both were built."""
+    if not len(table):
+        return
+    for method, name in (("selected", "selection"), ("single", "the best single model")):
+        found = _compared(table, method, f"small: {method}")
+        yield f"the larger library improves {name}", OURS, 1, found
 
 
 def _of_steps(lines):
