@@ -1,6 +1,7 @@
 """The studies of DECORATE: damage, members and records by hand, tables from small runs."""
 
 import io
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
 from benchmarks.decorate.curve_tables import claims, correlations
 from benchmarks.decorate.curve_values import paired, record
-from benchmarks.decorate.learners import METHODS, Indicators, fitted, tree
+from benchmarks.decorate.learners import MAX_ITERATIONS, METHODS, SIZE, Indicators, fitted, tree
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -315,3 +316,36 @@ def test_weka_is_asked_for(monkeypatch):
     with pytest.raises(ValueError, match="WEKA_JAR"):
         weka_peer.check_needs([case], [])
     assert weka_peer.plan(True)[0]["wanted"] == ["tree", "DECORATE"]
+
+
+def test_weka_gets_the_size_and_the_iterations_of_ours(monkeypatch):
+    commands = []
+
+    def run(command, **given):
+        commands.append(command)
+        lines = "Incorrectly Classified Instances  2  5 %\nIncorrectly Classified Instances  6  9 %"
+        return subprocess.CompletedProcess(command, 0, stdout=lines)
+
+    monkeypatch.setattr(weka_peer.subprocess, "run", run)
+    X, y = frame(), np.arange(60) % 2
+    rows = np.arange(40), np.arange(40, 60)
+    # The first number is of the training cases.
+    assert weka_peer._by_weka("Decorate of Weka", X, y, rows, 3) == 6 / 20
+    assert weka_peer._by_weka("J48", X, y, rows, 3) == 6 / 20
+    assert weka_peer._by_weka_folds("Decorate of Weka", X, y) == 6 / 60
+    text = [" ".join(map(str, command)) for command in commands]
+    assert [f"-E {SIZE} -I {MAX_ITERATIONS}" in one for one in text] == [True, False, True]
+    assert text[0].endswith("-v -S 3") and text[2].endswith("-x 10 -s 1")
+
+
+def test_what_weka_is_known_to_have_on_labor_stands_beside(monkeypatch):
+    lines = [
+        {"table": "labor", "method": f"{method}, folds of Weka", "error": [error]}
+        for method, error in (("J48", 15 / 57), ("Decorate of Weka", 5 / 57))
+    ]
+    made = weka_peer.tables(pd.DataFrame(lines))["weka_peer_labor"]
+    assert "| J48 | 73.7000 | 73.7 |" in made or "| J48 | 73.7 | 73.7 |" in made
+    assert "| Decorate of Weka | 91.2 | 91.2 |" in made
+    planned = {case["table"]: case["wanted"] for case in weka_peer.plan(False)}
+    assert {*weka_peer.FOLDS_OF_WEKA} <= {*planned["labor"]}
+    assert not {*weka_peer.FOLDS_OF_WEKA} & {*planned["iris"]}
