@@ -4,6 +4,7 @@ import hashlib
 import numbers
 
 import numpy as np
+from sklearn.base import clone
 
 from bnmtl.errors import InputTypeError, check_whole
 from bnmtl.wording import type_of
@@ -80,3 +81,10 @@ def name_hash(*parts):
 def generator(seed, *names):
     """The random generator for ``seed`` and some names."""
     return np.random.default_rng([seed, *(name_hash(name) for name in names)])
+
+
+def with_seed(template, seed):
+    """A clone of an estimator with all of its ``random_state`` parameters set, nested ones too."""
+    found = clone(template)
+    names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
+    return found.set_params(**dict.fromkeys(names, seed))

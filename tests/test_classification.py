@@ -473,3 +473,14 @@ def exceptions(classifier):
 )
 def test_scikit_learn_finds_a_classifier(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_the_seed_is_that_of_the_learner(kind):
+    rows = ROWS[["bronc", "smoke", "dysp"]]
+    assert kind("bronc").fit(rows).learner_.random_state is None
+    assert kind("bronc", random_state=4).fit(rows).learner_.random_state == 4
+    given = SingleTaskLearner(random_state=2)
+    assert kind("bronc", given).fit(rows).learner_.random_state == 2
+    assert kind("bronc", given, random_state=4).fit(rows).learner_.random_state == 4
+    assert given.random_state == 2

@@ -20,9 +20,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.decorate.artificial import FromNetwork, Marginals, Uniform
+from bnmtl.decorate.artificial import FromNetwork, Marginals, Uniform, generator_of
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
+from bnmtl.ensembles import MarginalSampler, Munge
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics.prediction import squared_error
 from bnmtl.seeding import generator
@@ -373,7 +374,7 @@ def test_artificial_cases_have_the_shares_and_the_dependence_of_their_tasks():
     wet = rng.random(600) < 0.5
     wren = np.where(tasks == "south", wet, ~wet) ^ (rng.random(600) < 0.1)
     frame = pd.DataFrame({"wet": wet, "wren": wren, "region": tasks})
-    drawn = FromNetwork(frame, tasks).draw(8000, 3)
+    drawn = FromNetwork(NetworkSampler(random_state=0), frame, tasks).draw(8000, 3)
     is_south = (drawn["region"] == "south").to_numpy()
     agrees = (drawn["wet"] == drawn["wren"]).to_numpy()
     assert is_south.mean() == pytest.approx(0.75, abs=0.03)
@@ -455,3 +456,38 @@ def test_mistakes_in_rows_and_labels():
         DecorateClassifier(LogisticRegression(), n_estimators=4, max_iterations=2).fit(
             frame[["size"]], y
         )
+
+
+@pytest.mark.parametrize("given", [Munge(), MarginalSampler(), NetworkSampler()])
+def test_samplers_of_the_package_generate_cases(given):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(2, size=60), "size": rng.normal(size=60)})
+    y = (frame["size"] > 0).to_numpy()
+    first, again = (
+        DecorateClassifier(n_estimators=3, generator=given, random_state=0).fit(frame, y)
+        for _ in range(2)
+    )
+    assert len(first.estimators_) == 3
+    np.testing.assert_array_equal(first.predict_proba(frame), again.predict_proba(frame))
+    # The sampler itself is not fitted.
+    assert not [name for name in vars(given) if name.endswith("_") and name[0] != "_"]
+
+
+def test_networks_of_artificial_cases_have_the_seed():
+    frame = pd.DataFrame({"a": [0, 1] * 10, "b": [0, 0, 1, 1] * 5})
+    y = np.arange(20) % 2
+    columns = read_columns(frame)
+    for kind in ("network", NetworkSampler()):
+        made = generator_of(kind, frame, columns, np.ones(20), 7)
+        assert made._sampler.learner_.random_state == 7
+    assert DecorateClassifier(generator="network", random_state=3).fit(frame, y).estimators_
+
+
+def test_a_nominal_column_without_a_value_stays_so():
+    cells = pd.Categorical([None] * 4, categories=["u", "v"])
+    frame = pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0, 4.0]})
+    columns = read_columns(frame)
+    drawn = Uniform(frame, columns, np.ones(4)).draw(9, 0)
+    assert drawn["a"].isna().all() and len(drawn) == 9
+    assert list(drawn["a"].cat.categories) == ["u", "v"]
+    DecorateClassifier(generator="uniform", random_state=0).fit(frame, [0, 1, 0, 1])

@@ -45,7 +45,7 @@ def test_the_last_stage_is_the_whole_ensemble(method, n_classes, monkeypatch):
     monkeypatch.setattr(ensemble_sizes, "MAX_ITERATIONS", 8)
     X = frame()
     y = labels(X, n_classes)
-    model = ensemble_sizes._ensemble(method, 3, 0).fit(X, y)
+    model = ensemble_sizes._ensemble(method, X, 0).fit(X, y)
     stages = list(ensemble_sizes._staged_codes(model, X, n_classes))
     assert 1 < len(stages) <= 6
     np.testing.assert_array_equal(stages[-1], model.predict(X))

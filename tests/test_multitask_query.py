@@ -11,7 +11,7 @@ from bnmtl import MultitaskLearner, structures
 from bnmtl.active import MultitaskQuery
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, with_seed
 
 pytestmark = pytest.mark.beside_kernels
 SMALL = MultitaskQuery(n_members=3, random_state=0)
@@ -208,3 +208,17 @@ def test_impossible_queries_are_refused(changed, words):
 def test_impossible_strategies_are_refused(wrong):
     with pytest.raises((InputError, InputTypeError), match=next(iter(wrong))):
         MultitaskQuery(**wrong).query(*regions())
+
+
+def test_the_same_seed_asks_for_the_same_rows():
+    asia = structures.load("asia")
+    rows = pd.concat([asia.sample(40, random_state=at) for at in range(2)], ignore_index=True)
+    task = np.repeat(["north", "south"], 40)
+    y = rows["bronc"].astype(object).where(np.arange(80) % 2 == 0)
+    X = rows.drop(columns="bronc")
+    query = MultitaskQuery(n_members=2, random_state=0)
+    found = [query.query(X, y, task, batch_size=3, return_utilities=True) for _ in range(2)]
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    template = MultitaskBayesNetClassifier("bronc")
+    assert with_seed(template, 5).fit({"a": rows[:40], "b": rows[40:]}).learner_.random_state == 5

@@ -234,3 +234,20 @@ def test_draws_do_not_depend_on_the_order_of_columns():
 def test_mistakes_are_named(make, words):
     with pytest.raises((InputError, InputTypeError), match=words):
         make(mixed())
+
+
+def test_categories_are_kept_where_all_cells_are_missing():
+    rows = structures.load("asia").sample(80, random_state=0)
+    gaps = rows[:5].assign(lung=pd.Categorical([None] * 5, categories=["no", "yes"]))
+    filled = NetworkImputer(random_state=0).fit(rows).transform(gaps)
+    assert list(filled["lung"].cat.categories) == ["no", "yes"]
+    assert filled["lung"].notna().all()
+
+
+def test_the_seed_is_that_of_the_learner():
+    rows = structures.load("asia").sample(80, random_state=0)
+    assert NetworkImputer(random_state=4).fit(rows).learner_.random_state == 4
+    given = SingleTaskLearner(missing="drop", random_state=2)
+    assert NetworkImputer(given).fit(rows).learner_.random_state == 2
+    assert NetworkImputer(given, random_state=4).fit(rows).learner_.random_state == 4
+    assert given.random_state == 2

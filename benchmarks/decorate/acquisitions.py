@@ -37,6 +37,7 @@ SETTINGS = ("part", "table", "strategy")
 TAKES_DATA = True
 TABLES = ("anneal", "soybean", "kr-vs-kp", "hypothyroid", "autos")
 BATCH = {TREES: 10, DECORATE: 20, SMALL: 10}
+MOST_ROUNDS = {TREES: 100, DECORATE: 40, SMALL: 100}  # larger tables have larger batches
 SMALL_ROWS = 200
 KNOWN = 0.3  # share of the features
 FIXED = {"folds": N_FOLDS, "alpha": 0.003}
@@ -54,6 +55,7 @@ def plan(quick):
 def measure(part, table, wanted):
     """One line per strategy."""
     X, y, data = read(table)
+    X = X.dropna(axis=1, how="all")
     is_quick = table == QUICK
     most = 60 if is_quick else SMALL_ROWS
     if part == SMALL and len(X) > most:
@@ -98,7 +100,8 @@ class Curve:
         self._X, self._y = X.iloc[pool].reset_index(drop=True), y[pool]
         self._test, self._test_y = X.iloc[test], y[test]
         self._classes = np.arange(int(y.max()) + 1)
-        self._part, self._batch = part, BATCH[part]
+        self._part = part
+        self._batch = max(BATCH[part], -(-len(pool) // MOST_ROUNDS[part]))
         self._seed = int(generator(0, "model", *names).integers(2**31 - 1))
         rng = generator(0, "known", *names)
         n_known = max(1, round(KNOWN * X.shape[1]))

@@ -131,7 +131,8 @@ def _measured(model, X, y, n_classes):
     found = {"error": round(float(np.mean(p.argmax(axis=1) != y)), 5)}
     members = members_of(model, X, classes)
     if members is None:
-        return found | {"diversity": None, "member_error": None, "n_members": 1}
+        # One model alone, or an ensemble of a single class.
+        return found | {"diversity": 0.0, "member_error": found["error"], "n_members": 1}
     errors = (members.argmax(axis=2) != y).mean(axis=1)
     return found | {
         "diversity": round(diversity(members), 5),

@@ -75,21 +75,21 @@ def _fold(method, X, y, rows, names, percent):
     seed = int(generator(0, "method", *names).integers(2**31 - 1))
     if len(np.unique(y[some])) == 1:
         return [round(float(np.mean(y[test] != y[some[0]])), 5)] * len(SIZES)
-    model = _ensemble(method, X.shape[1], seed).fit(X.iloc[some], y[some])
+    model = _ensemble(method, X, seed).fit(X.iloc[some], y[some])
     staged = _staged_codes(model, X.iloc[test], int(y.max()) + 1)
     errors = [float(np.mean(codes != y[test])) for codes in staged]
     # Where an ensemble has fewer members, all of them predict.
     return [round(errors[min(size, len(errors)) - 1], 5) for size in SIZES]
 
 
-def _ensemble(method, n_inputs, seed):
+def _ensemble(method, X, seed):
     """An ensemble of up to `MOST` members."""
     if method == DECORATE:
         return decorate(seed, n_estimators=MOST, max_iterations=MAX_ITERATIONS)
     made = {
         "bagging": lambda: bagging(seed),
         "AdaBoost": lambda: boosting(seed),
-        "forest": lambda: forest(seed, n_inputs),
+        "forest": lambda: forest(seed, X),
     }[method]()
     return make_pipeline(Indicators(), made.set_params(n_estimators=MOST))
 

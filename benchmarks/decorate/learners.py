@@ -62,10 +62,16 @@ def decorate(seed, base=None, **options):
     return DecorateClassifier(make_pipeline(Indicators(), base), **options, random_state=seed)
 
 
-def forest(seed, n_inputs):
-    """A random forest with as many features per split as in the thesis."""
-    n_features = max(1, int(np.log2(n_inputs + 1)))
-    return RandomForestClassifier(SIZE, max_features=n_features, random_state=seed)
+def forest(seed, X):
+    """A random forest with as many features per split as in the thesis.
+
+    A nominal feature is several numbers; a split considers so many of these that the share is that
+    of the features.
+    """
+    share = int(np.log2(X.shape[1] + 1)) / X.shape[1]
+    n_numbers = Indicators().transform(X[:1]).shape[1]
+    n_considered = max(1, round(share * n_numbers))
+    return RandomForestClassifier(SIZE, max_features=n_considered, random_state=seed)
 
 
 def bagging(seed, base=None):
@@ -114,7 +120,7 @@ METHODS = {
     BASE: _on_numbers(lambda seed: tree(seed=seed)),
     "full tree": _on_numbers(lambda seed: DecisionTreeClassifier(random_state=seed)),
     "bagging": _on_numbers(bagging),
-    "forest": lambda X, seed: make_pipeline(Indicators(), forest(seed, X.shape[1])),
+    "forest": lambda X, seed: make_pipeline(Indicators(), forest(seed, X)),
     "AdaBoost": _on_numbers(boosting),
     DECORATE: _with(),
     "uniform": _with(generator="uniform"),

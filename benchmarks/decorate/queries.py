@@ -13,7 +13,7 @@ from benchmarks import study
 from benchmarks.decorate.curves import QUICK, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.learners import Indicators, decorate, tree
-from benchmarks.decorate.query_tables import draw, more_pictures, tables
+from benchmarks.decorate.query_tables import RANDOM, SQUARED, draw, more_pictures, tables
 from bnmtl.active import (
     ActiveDecorate,
     ActiveDecorateJS,
@@ -27,6 +27,7 @@ from bnmtl.active import (
 )
 from bnmtl.active.committees import TreeCommittee
 from bnmtl.seeding import generator
+from bnmtl.trees import ProbabilityTree
 
 NAME = "decorate_queries"
 SETTINGS = ("part", "table", "strategy")
@@ -45,21 +46,38 @@ MORE_CLASSES = (
     *("anneal", "autos", "balance-scale", "car", "glass", "hypothyroid", "iris", "nursery"),
     *("optdigits", "segment", "soybean", "wine"),
 )
-MOST_ROWS = 1000  # of the tables of probabilities
-N_STEPS = {LABELS: 50, PROBABILITIES: 33, EARLY: 15}
+# Rows of the tables of probabilities, drawn at random; the first three are those of the thesis.
+MOST_ROWS = {
+    "kr-vs-kp": 1000,
+    "sick": 1000,
+    "optdigits": 1000,
+    "hypothyroid": 2500,
+    "nursery": 2500,
+}
+N_STEPS = {PROBABILITIES: 33, EARLY: 15}
+# Labels per step, for classification; one otherwise. Beyond FINE labels, batches grow; the last
+# ones, which define the target, are small again.
+BATCHES = {"primary-tumor": 2} | dict.fromkeys(
+    ("breast-w", "soybean", "diabetes", "vowel", "credit-g"), 3
+)
+FINE, GROWTH, LAST, LAST_BATCH = 60, 1.08, 50, 10
 # Selecting by one committee for another (table 6.4): tables and labels at the end.
 MIXED = {"soybean": 300, "glass": 100, "primary-tumor": 200, "heart-statlog": 100}
-RANDOM = "random"
 __all__ = ["draw", "more_pictures", "tables"]
 
 
-def strategies():
-    """Pairs of a strategy and its predictor, by name; seeds are set by the experiment."""
-    base = make_pipeline(Indicators(), tree())
-    ensemble, bagged = decorate(None), TreeCommittee()
-    numbers = tree()
+def strategies(part):
+    """Pairs of a strategy and its predictor, by name; seeds are set by the experiment.
+
+    The base of classification is a pruned tree. That of probabilities is, for all strategies, a
+    full tree with Laplace's correction (section 7.3.1).
+    """
+    numbers = tree() if part == LABELS else ProbabilityTree(smoothing="laplace")
+    base = make_pipeline(Indicators(), numbers)
+    ensemble, bagged = decorate(None, numbers), TreeCommittee()
     return {
         RANDOM: (RandomQuery(), ensemble),
+        SQUARED: (RandomQuery(), decorate(None, numbers, reject="squared")),
         "ActiveDecorate": ActiveDecorate(base),
         "ActiveDecorate by divergence": ActiveDecorate(base, utility="jensen_shannon"),
         "query by bagging": QueryByBagging(base),
@@ -82,7 +100,7 @@ def wanted_of(part, table):
         return names + (
             ["bagging asks for DECORATE", "boosting asks for DECORATE"] if table in MIXED else []
         )
-    both = [RANDOM, "random, bagged trees", "BootstrapJS", "ActiveDecorateJS"]
+    both = [RANDOM, SQUARED, "random, bagged trees", "BootstrapJS", "ActiveDecorateJS"]
     if part == EARLY:
         return both
     rest = "BootstrapLV" if table in TWO_CLASSES else "BootstrapLVExt"
@@ -106,22 +124,28 @@ def check_needs(cases, lines):
 def rows_of(table, part):
     """Features and labels; large tables of probabilities have fewer rows, drawn at random."""
     X, y, data = read(table)
-    if part != LABELS and len(X) > MOST_ROWS:
-        rows = np.sort(generator(0, "rows", table).permutation(len(X))[:MOST_ROWS])
+    most = MOST_ROWS.get(table, len(X))
+    if part != LABELS and len(X) > most:
+        rows = np.sort(generator(0, "rows", table).permutation(len(X))[:most])
         X, y = X.iloc[rows].reset_index(drop=True), y[rows]
     return X, y, data
 
 
-def batches(part, n_pool):
-    """Numbers of labels per step: equal, growing, or one."""
+def batches(part, n_pool, table):
+    """Numbers of labels per step: one in the early stage, growing, or fine at both ends."""
     if part == EARLY:
         return [1] * N_STEPS[EARLY]
     first = FIXED["first"]
     if part == PROBABILITIES:
         ends = np.unique(np.geomspace(first, n_pool, N_STEPS[part] + 1).round().astype(int))
         return np.diff(ends).tolist()
-    size = max(1, -(-(n_pool - first) // N_STEPS[LABELS]))
-    return [size] * -(-(n_pool - first) // size)
+    batch, at, sizes = BATCHES.get(table, 1), first, []
+    while at < n_pool:
+        grown = batch if at < FINE else max(batch, round(at * (GROWTH - 1)))
+        most = LAST_BATCH if at >= n_pool - LAST else max(batch, n_pool - LAST - at)
+        sizes.append(min(grown, most, n_pool - at))
+        at += sizes[-1]
+    return sizes
 
 
 def measure(part, table, wanted):
@@ -129,8 +153,8 @@ def measure(part, table, wanted):
     X, y, data = rows_of(table, part)
     folds = 3 if table == QUICK else FIXED["folds"]
     n_pool = len(y) - -(-len(y) // folds)
-    sizes = [5] * 4 if table == QUICK else batches(part, n_pool)
-    known, lines = strategies(), {}
+    sizes = [5] * 4 if table == QUICK else batches(part, n_pool, table)
+    known, lines = strategies(part), {}
     for name in wanted:
         curves = run_experiment(
             {name: known[name]},

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
 from benchmarks.decorate.bases import BASES
-from benchmarks.decorate.learners import Indicators, decorate, tree
+from benchmarks.decorate.learners import Indicators, decorate
 from benchmarks.decorate.truth_tables import (
     BAGGED,
     JS,
@@ -44,6 +44,7 @@ from bnmtl.active.contenders import fitted, labels_of, read_contenders
 from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.metrics.prediction import jensen_shannon, squared_error
 from bnmtl.seeding import generator
+from bnmtl.trees import ProbabilityTree
 
 NAME = "decorate_truth"
 SETTINGS = ("network", "variable", "strategy")
@@ -81,10 +82,11 @@ def plan(quick, trials=None):
 
 def strategies(n_classes):
     """Strategies, with their predictors where it is not their own committee, by name."""
-    base = make_pipeline(Indicators(), tree())
+    full = ProbabilityTree(smoothing="laplace")
+    base = make_pipeline(Indicators(), full)
     return {
-        RANDOM: (RandomQuery(), decorate(None)),
-        SQUARED: (RandomQuery(), decorate(None, reject="squared")),
+        RANDOM: (RandomQuery(), decorate(None, full)),
+        SQUARED: (RandomQuery(), decorate(None, full, reject="squared")),
         MARGINS: ActiveDecorate(base),
         JS: ActiveDecorateJS(base),
         BAGGED: (RandomQuery(), TreeCommittee()),

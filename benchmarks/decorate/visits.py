@@ -42,6 +42,7 @@ PER_ROUND = 5  # sites per region, on average
 N_ROUNDS = 5
 N_MEMBERS = 8
 TEST_SHARE = 1 / 3
+OF_VISITS = {"snow_seen", "effort", "records"}  # nobody knows these before a visit
 LEAST = 1e-6  # probability of what happened
 FIXED = {"members": N_MEMBERS, "first": FIRST, "per_round": PER_ROUND, "species": N_SPECIES}
 STRATEGIES = {  # how sites are asked for, and how they are predicted
@@ -79,9 +80,9 @@ def sites_of(problem):
         regions, data, known = datasets.load("avimedi"), "", {"stratum"}
     else:
         regions, data = bird_tasks("BIRD-SPECIES"), fingerprint()
-        known = {*ATTRIBUTES, "snow_seen", "effort", "records"}
+        known = {*ATTRIBUTES}
     shared = set.intersection(*(set(frame) for frame in regions.values()))
-    attributes, species = sorted(shared & known), sorted(shared - known)
+    attributes, species = sorted(shared & known), sorted(shared - known - OF_VISITS)
     sites = pd.concat(regions, names=["region"]).reset_index("region").reset_index(drop=True)
     seen = sites[species].astype(str) == "1"
     common = seen.mean().sort_values(ascending=False, kind="stable").index[:N_SPECIES]

@@ -5,7 +5,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl.active.contenders import with_seed
 from bnmtl.active.incomplete import read_incomplete
 from bnmtl.active.picking import pick_best
 from bnmtl.active.utilities import small_margin
@@ -14,7 +13,7 @@ from bnmtl.decorate.artificial import stacked, take
 from bnmtl.decorate.committee import Committee, check_estimator
 from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.errors import InputError, InputTypeError, check_whole
-from bnmtl.seeding import generator, seed_of
+from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
@@ -192,8 +191,8 @@ class GODA(_Acquisition):
         tried = np.sort(tried[: self.n_candidates])
         rows = table.incomplete[tried]
         accuracies = np.zeros((self.n_imputations, len(tried)))
-        for number in range(self.n_imputations):
-            imputer = _imputer(self.imputer, seed, number).fit(known, labels)
+        imputers = _imputers(self.imputer, seed, self.n_imputations, known, labels)
+        for number, imputer in enumerate(imputers):
             imputed = imputer.transform(take(table.X, rows), table.y[rows])
             for at, row in enumerate(rows):
                 X = stacked(known, take(imputed, [at]))
@@ -277,8 +276,8 @@ class ExpectedUtility(BaseEstimator):
         before = _fit_of(_model(self.estimator, seed), frame, table.y)
         known, labels = frame.iloc[table.complete], table.y[table.complete]
         gains = np.zeros((self.n_values, len(cells)))
-        for number in range(self.n_values):
-            imputer = _imputer(self.imputer, seed, number).fit(known, labels)
+        imputers = _imputers(self.imputer, seed, self.n_values, known, labels)
+        for number, imputer in enumerate(imputers):
             drawn = imputer.transform(frame.iloc[cells[:, 0]], table.y[cells[:, 0]])
             for at, (row, column) in enumerate(cells):
                 tried = frame.copy()
@@ -308,9 +307,16 @@ def _model(estimator, seed):
     return with_seed(_OneTree() if estimator is None else estimator, drawn)
 
 
-def _imputer(template, seed, number):
-    """The imputer of one imputation."""
+def _imputers(template, seed, n, known, labels):
+    """Fitted imputers, one per imputation; a network is learned once."""
     template = NetworkImputer(fill="draw") if template is None else template
     if not hasattr(template, "transform"):
         raise InputTypeError("imputer", "must have `fit` and `transform`", type_of(template))
-    return with_seed(template, int(generator(seed, "imputation", number).integers(_SEEDS)))
+    drawn = [int(generator(seed, "imputation", number).integers(_SEEDS)) for number in range(n)]
+    if not isinstance(template, NetworkImputer):
+        for one in drawn:
+            yield with_seed(template, one).fit(known, labels)
+        return
+    imputer = with_seed(template, drawn[0]).fit(known, labels)
+    for one in drawn:
+        yield imputer.set_params(random_state=one)

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from bnmtl.decorate.artificial import take
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
@@ -65,13 +65,6 @@ class Contender(NamedTuple):
             rule = "must return {n} different rows without a label"
             raise InputError("strategies", rule, rows.tolist(), n=batch_size)
         return rows
-
-
-def with_seed(template, seed):
-    """A clone with all of its ``random_state`` parameters set."""
-    found = clone(template)
-    names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
-    return found.set_params(**dict.fromkeys(names, seed))
 
 
 def read_contenders(strategies, predictor):

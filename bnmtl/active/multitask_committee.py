@@ -8,12 +8,11 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.active.contenders import with_seed
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import InputError, InputTypeError, InputWarning, check_whole, located
 from bnmtl.progress import Reporter
-from bnmtl.seeding import generator, seed_of
+from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1

@@ -1,7 +1,7 @@
 """AdaBoost.M1, which continues after it separates the training set."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from bnmtl.calibration.arguments import checked_classes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.metrics.cases import checked_weights
-from bnmtl.seeding import check_seed
+from bnmtl.seeding import check_seed, with_seed
 from bnmtl.wording import type_of
 
 _SMALLEST_ERROR = 1e-10
@@ -123,7 +123,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         margins = np.zeros(len(y))
         for seed, stream in seeds:
             weights = row_weights(initial, margins, self.loss)
-            member = _with_seed(template, seed)
+            member = with_seed(template, int(seed))
             self.estimators_.append(self._fitted(member, X, y, weights, stream))
             right = np.where(self.estimators_[-1].predict(X) == y, 1.0, -1.0)
             errors.append(weights[right < 0].sum())
@@ -273,12 +273,6 @@ def _seeds(random_state, n):
     is_new = isinstance(random_state, np.random.Generator)
     draw = random_state.integers if is_new else check_random_state(random_state).randint
     return draw(_SEEDS, size=(n, 2))
-
-
-def _with_seed(template, seed):
-    member = clone(template)
-    names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
-    return member.set_params(**dict.fromkeys(names, int(seed)))
 
 
 def row_weights(initial, margins, loss):

@@ -7,10 +7,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """Base of classifiers; subclasses fit networks and predict probabilities."""
 
-    def __init__(self, target=None, learner=None, unseen="error"):
+    def __init__(self, target=None, learner=None, unseen="error", random_state=None):
         self.target = target
         self.learner = learner
         self.unseen = unseen
+        self.random_state = random_state
 
     def predict(self, X):
         """The most probable class of each row; the first among ties.

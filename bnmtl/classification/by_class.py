@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.base import NetworkClassifier
@@ -13,6 +12,7 @@ from bnmtl.classification.rows import (
     encoded,
     features_of,
     labelled,
+    new_learner,
     target_classes,
     used_rows,
 )
@@ -41,6 +41,8 @@ class MultiNetClassifier(NetworkClassifier):
         features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         Values not seen in the fit raise an error that names them, or are treated as missing.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the learner; None leaves the one that `learner` has.
 
     Attributes
     ----------
@@ -103,7 +105,7 @@ class MultiNetClassifier(NetworkClassifier):
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
             _check_sizes(codes, labels)
-        learner = MultitaskLearner() if self.learner is None else clone(self.learner)
+        learner = new_learner(self.learner, MultitaskLearner(), self.random_state)
         rows = used_rows(features, codes, labels, learner, smallest=2)
         names = tuple(str(label) for label in features)
         frame = features.set_axis(names, axis=1)

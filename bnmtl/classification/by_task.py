@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.network import BayesNetClassifier
@@ -10,6 +10,7 @@ from bnmtl.classification.rows import (
     check_complete,
     check_gaps,
     check_parameters,
+    new_learner,
     target_classes,
     target_column,
 )
@@ -34,6 +35,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     unseen : {"error", "ignore"}, default="error"
         Values not seen in any task raise an error that names them if they are needed, or are
         treated as missing.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the learner; None leaves the one that `learner` has.
 
     Attributes
     ----------
@@ -62,10 +65,11 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     (3, 2)
     """
 
-    def __init__(self, target, learner=None, unseen="error"):
+    def __init__(self, target, learner=None, unseen="error", random_state=None):
         self.target = target
         self.learner = learner
         self.unseen = unseen
+        self.random_state = random_state
 
     def fit(self, tasks):
         """Learn the networks.
@@ -103,7 +107,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
                 features.items(), np.split(codes, ends), strict=True
             )
         }
-        learner = MultitaskLearner() if self.learner is None else clone(self.learner)
+        learner = new_learner(self.learner, MultitaskLearner(), self.random_state)
         learner.fit(frames)
         classifiers = {}
         for name, network in learner.networks_.items():

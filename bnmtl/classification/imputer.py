@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.rows import as_frame, check_parameters
+from bnmtl.classification.rows import as_frame, check_parameters, new_learner
 from bnmtl.classification.states import CellPool, ColumnStates
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
@@ -41,7 +41,7 @@ class NetworkImputer(BaseEstimator):
         its numbers are whole. "draw": a draw from the joint distribution of the missing cells of a
         row; of several such tables, each is one imputation.
     random_state : None, int or numpy.random.Generator, default=None
-        For "draw".
+        Seed of the learner and of draws; None leaves the one that `learner` has.
 
     Attributes
     ----------
@@ -107,9 +107,8 @@ class NetworkImputer(BaseEstimator):
         return self
 
     def _learner(self, is_several):
-        if self.learner is not None:
-            return clone(self.learner)
-        return (MultitaskLearner if is_several else SingleTaskLearner)(missing="drop")
+        default = MultitaskLearner if is_several else SingleTaskLearner
+        return new_learner(self.learner, default(missing="drop"), self.random_state)
 
     def transform(self, X, y=None):
         """Fill the missing cells.
@@ -267,11 +266,11 @@ def _text_of(label):
 
 def _put(column, gaps, values):
     """A column with values in its gaps, of the same type where that can hold them."""
-    if gaps.all():
-        return pd.Series(values.to_numpy(), index=column.index)
     if isinstance(column.dtype, pd.CategoricalDtype):
         known = set(column.cat.categories)
         column = column.cat.add_categories([one for one in pd.unique(values) if one not in known])
+    elif gaps.all():
+        return pd.Series(values.to_numpy(), index=column.index)
     filled = column.copy()
     filled[gaps] = values.to_numpy()
     return filled

@@ -3,7 +3,6 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.base import NetworkClassifier
@@ -14,6 +13,7 @@ from bnmtl.classification.rows import (
     encoded,
     features_of,
     labelled,
+    new_learner,
     target_classes,
     used_rows,
 )
@@ -44,6 +44,8 @@ class BayesNetClassifier(NetworkClassifier):
     unseen : {"error", "ignore"}, default="error"
         Values not seen in the fit raise an error that names them if they are needed, or are treated
         as missing. Fractions and other values that cannot be states are always an error.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the learner; None leaves the one that `learner` has.
 
     Attributes
     ----------
@@ -108,7 +110,7 @@ class BayesNetClassifier(NetworkClassifier):
         self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
-        learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
+        learner = new_learner(self.learner, SingleTaskLearner(), self.random_state)
         rows = used_rows(features, codes, labels, learner, smallest=1)
         column = pd.Categorical.from_codes(codes[rows], labels)
         names = tuple(str(label) for label in features)

@@ -4,12 +4,14 @@ import numbers
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.learners.base import Learner
 from bnmtl.networks.tables import code_frame, column_labels, named_column
+from bnmtl.seeding import seed_of, with_seed
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.encoding import encode_frames
 from bnmtl.wording import Bare, listed, type_of
@@ -26,6 +28,12 @@ def check_parameters(unseen, learner):
     if learner is not None and not isinstance(learner, Learner):
         rule = "must be one of the learners of bnmtl.learners or None"
         raise InputTypeError("learner", rule, learner, remedies="for example SingleTaskLearner()")
+
+
+def new_learner(given, default, random_state):
+    """A learner to be fitted: a given one or the default, with a seed if there is one."""
+    template = default if given is None else given
+    return clone(template) if random_state is None else with_seed(template, seed_of(random_state))
 
 
 def labelled(classifier, X, y):

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.rows import as_frame, check_parameters, encoded
+from bnmtl.classification.rows import as_frame, check_parameters, encoded, new_learner
 from bnmtl.classification.states import CellPool, ColumnStates
 from bnmtl.errors import InputTypeError, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
@@ -35,6 +35,8 @@ class NetworkSampler(BaseEstimator):
         no cell is missing.
     bins : int, default=5
         Number of bins of a numeric column, each with about the same number of cases.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the learner; None leaves the one that `learner` has.
 
     Attributes
     ----------
@@ -62,9 +64,10 @@ class NetworkSampler(BaseEstimator):
     {'a': 10, 'b': 10}
     """
 
-    def __init__(self, learner=None, bins=5):
+    def __init__(self, learner=None, bins=5, random_state=None):
         self.learner = learner
         self.bins = bins
+        self.random_state = random_state
 
     def fit(self, X, y=None):
         """Learn the network, or the networks of several tasks.
@@ -101,9 +104,8 @@ class NetworkSampler(BaseEstimator):
         return self
 
     def _learner(self, is_several):
-        if self.learner is not None:
-            return clone(self.learner)
-        return (MultitaskLearner if is_several else SingleTaskLearner)(missing="state")
+        default = MultitaskLearner if is_several else SingleTaskLearner
+        return new_learner(self.learner, default(missing="state"), self.random_state)
 
     def sample(self, n, random_state=None):
         """Draw pseudo-cases.

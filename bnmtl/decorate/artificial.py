@@ -2,11 +2,12 @@
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import matched_rows, names_of, rows_like
 from bnmtl.errors import InputError, InputTypeError, check_choice
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
 
 GENERATORS = ("marginals", "uniform", "pool", "unlabeled", "network")
@@ -86,7 +87,7 @@ def _counts(column, weights):
 
 def _codes(shares, n, rng):
     """Codes by their shares; -1 if no value is known."""
-    return rng.choice(len(shares), size=n, p=shares) if len(shares) else np.full(n, -1)
+    return rng.choice(len(shares), size=n, p=shares) if shares.any() else np.full(n, -1)
 
 
 def _typed(column, numbers):
@@ -135,11 +136,17 @@ class Called:
 
 
 class Sampled:
-    """Cases from an object with ``fit(frame, tasks=None)`` and ``sample(n, random_state)``."""
+    """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``.
+
+    If there are tasks, its ``fit`` takes ``tasks``, too.
+    """
 
     def __init__(self, sampler, X, tasks):
-        self._sampler, self._X = sampler, X
-        sampler.fit(X, tasks=tasks)
+        self._sampler, self._X = clone(sampler, safe=False), X
+        if tasks is None:
+            self._sampler.fit(X)
+        else:
+            self._sampler.fit(X, tasks=tasks)
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
@@ -151,10 +158,16 @@ class FromNetwork:
     """Cases from a learned network, or from the networks of several tasks, learned together.
 
     Each task has the same share of the artificial cases as of the cases.
+
+    Parameters
+    ----------
+    sampler : NetworkSampler
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    tasks : numpy.ndarray of shape (n_cases,) or None
     """
 
-    def __init__(self, X, tasks):
-        self._sampler, self._shares = NetworkSampler(), None
+    def __init__(self, sampler, X, tasks):
+        self._sampler, self._shares = sampler, None
         if tasks is None:
             self._sampler.fit(X)
             return
@@ -202,13 +215,13 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
         rule = 'must be given if {generator="unlabeled"}, and only then'
         raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
     if not isinstance(kind, str):
-        return _of_user(kind, X, tasks)
+        return _of_user(kind, X, tasks, seed)
     check_choice("generator", kind, GENERATORS)
     if tasks is not None and kind != "network":
         rule, remedies = f'must be None for {{generator="{kind}"}}', 'set {generator="network"}'
         raise InputError("tasks", rule, remedies=remedies)
     if kind == "network":
-        return FromNetwork(X, tasks)
+        return FromNetwork(NetworkSampler(random_state=seed), X, tasks)
     if kind == "unlabeled":
         return Repeated(_of_unlabeled(unlabeled, X))
     if kind == "uniform":
@@ -219,7 +232,9 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     return Repeated(marginals.draw(_POOL * len(X), generator(seed, "pool").integers(2**63)))
 
 
-def _of_user(kind, X, tasks):
+def _of_user(kind, X, tasks, seed):
+    if isinstance(kind, NetworkSampler):
+        return FromNetwork(with_seed(kind, seed), X, tasks)
     if hasattr(kind, "fit") and hasattr(kind, "sample"):
         return Sampled(kind, X, tasks)
     if callable(kind) and tasks is None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.decorate.inputs import TreeInputs, columns_of, read_rows
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
@@ -93,10 +93,8 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def _new_member(self, seed, number):
         """A classifier to be fitted, the member with a number."""
-        member = self._default_tree() if self.estimator is None else clone(self.estimator)
-        names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
-        drawn = int(generator(seed, "member", number).integers(_SEEDS))
-        return member.set_params(**dict.fromkeys(names, drawn))
+        template = self._default_tree() if self.estimator is None else self.estimator
+        return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
 
     def _allows_nan(self):
         template = self.estimator

@@ -61,8 +61,8 @@ def _rows_section(record, queries):
     return (
         "<h2>Which rows</h2>\n"
         f"<p>The strategy is {escape(record['strategy'])}. Larger utilities{per_cost} are better; "
-        "utilities.csv has those of all rows without a "
-        f"label, queries.csv all columns. {' '.join(more)}</p>\n"
+        "utilities.csv has those of all rows that could be "
+        f"asked for, queries.csv all columns. {' '.join(more)}</p>\n"
         f"{frame_table('rank', cells)}"
     )
 
