@@ -9,7 +9,7 @@ from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
 from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
 from benchmarks.ensembles.selection_claims import Difference, _verdict, claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
-from benchmarks.ensembles.selection_values import base_rates, long, means
+from benchmarks.ensembles.selection_values import base_rates, largest, long, means
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles import PredictionStore
 from bnmtl.metrics.prediction import root_mean_squared_error
@@ -255,12 +255,24 @@ def test_pruning_is_shown_of_large_libraries_if_there_are_any():
     assert verdict(worse) == "no"
     table = selection_tables.tables(both)["ensemble_selection_pruned"].split("\n")
     thesis, small = (
-        [one for one in table if one.startswith(f"| {p} | bags")] for p in ("thesis", "small")
+        [one for one in table if one.startswith(f"| {p} | 8 | bags")] for p in ("thesis", "small")
     )
-    scores = [float(one) for one in small[0].strip("| ").split(" | ")[2:]]
+    scores = [float(one) for one in small[0].strip("| ").split(" | ")[3:]]
     assert scores[0] - scores[-2] == pytest.approx(0.3 / 0.9, abs=0.01)
-    scores = [float(one) for one in thesis[0].strip("| ").split(" | ")[2:]]
+    scores = [float(one) for one in thesis[0].strip("| ").split(" | ")[3:]]
     assert scores[0] == pytest.approx(scores[-2], abs=0.01)
+
+
+def test_problems_without_large_libraries_are_not_left_out():
+    lines = invented()
+    small = lines[lines["analysis"].isin(["methods", "pruning"])].assign(trial=1)
+    few = lines[(lines["analysis"] != "pruning") | lines["problem"].isin(PROBLEMS[:3])]
+    table = long(pd.concat([few, small], ignore_index=True))
+    assert set(largest(table, "share: bags")["trial"]) == {0, 1}
+    assert set(largest(long(lines), "share: bags")["trial"]) == {0}
+    made = selection_tables.tables(pd.concat([few, small], ignore_index=True))
+    rows = made["ensemble_selection_pruned"].split("\n")[2:]
+    assert [row.split(" | ")[1] for row in rows] == ["3"] * 4
 
 
 def test_the_plan_has_every_analysis_of_every_trial():

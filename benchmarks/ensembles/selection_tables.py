@@ -142,18 +142,25 @@ def _profiles(lines, table):
 
 
 def _pruned(table):
-    """Mean scores by the share of the library that is kept, for large and small libraries."""
+    """Mean scores by the share of the library that is kept, for large and small libraries.
+
+    If both are there, of the problems that have both.
+    """
+    found = {
+        "thesis": having(table[table["trial"] == 0], "share: bags"),
+        "small": having(table[table["trial"] > 0], "share: bags"),
+    }
+    found = {library: some for library, some in found.items() if len(some)}
+    common = set.intersection(*(set(some["problem"]) for some in found.values()))
     rows = []
-    for library, chosen in (("thesis", table["trial"] == 0), ("small", table["trial"] > 0)):
-        some = having(table[chosen], "share: bags")
-        if not len(some):
-            continue
+    for library, some in found.items():
+        some = some[some["problem"].isin(common)]
         single = means(some, "single")[MEAN].mean()
         for method in ("bags", "no bags"):
             scores = {s: means(some, f"share: {method}", s)[MEAN].mean() for s in SHARES}
             cells = {f"{share:.0%}": f"{score:.3f}" for share, score in scores.items()}
-            row = {"library": library, "selection": method, **cells, "best single": f"{single:.3f}"}
-            rows.append(row)
+            row = {"library": library, "problems": len(common), "selection": method, **cells}
+            rows.append(row | {"best single": f"{single:.3f}"})
     return pd.DataFrame(rows)
 
 

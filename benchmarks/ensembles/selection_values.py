@@ -111,6 +111,10 @@ def having(table, method):
 
 
 def largest(table, method):
-    """The part of the first trial, whose libraries are large, if it has a method, else all."""
-    first = table[table["trial"] == 0]
-    return first if (first["method"] == method).any() else table
+    """The part of the first trial, whose libraries are large, if all problems have a method there.
+
+    Otherwise all of the table.
+    """
+    has_it = table[table["method"] == method]
+    first = set(has_it.loc[has_it["trial"] == 0, "problem"])
+    return table[table["trial"] == 0] if first == set(has_it["problem"]) else table
