@@ -185,6 +185,32 @@ def test_diversity_is_compared_and_goes_with_what_it_explains():
     assert f"| 50.0 |  /  /  /  /  |  /  /  /  /  | {accuracy:.1f} / " in row
 
 
+def test_the_number_of_artificial_cases_is_judged():
+    rng = np.random.default_rng(0)
+    levels = {"DECORATE": 0.2, "size 0.1": 0.25, "size 0.5": 0.2, "size 0.9": 0.201}
+    levels["tree"] = 0.3
+
+    def found(**more):
+        errors = {
+            (method, table, 0): (level + 1e-4 * rng.normal(size=10)).tolist()
+            for method, level in (levels | more).items()
+            for table in ("anneal", "iris", "labor")
+        }
+        return invented(errors, most_frequent=0.5, diversity={}, member_error={})
+
+    lines = found()
+    table = curves.tables(lines)["decorate_curves_artificial"].split("\n")[2]
+    cells = table.strip("| ").split(" | ")
+    assert cells[0] == "20%" and cells[-1] == "1"
+    np.testing.assert_allclose([float(one) for one in cells[1:4]], [1.25, 1, 1.005], atol=0.002)
+    text = "half to one artificial case per case alike, less hurts"
+    verdicts = [
+        {one.text: one.verdict() for one in claims(some)}[text]
+        for some in (lines, found(**{"size 0.1": 0.2}), found(**{"size 0.5": 0.24}))
+    ]
+    assert verdicts == ["yes", "no", "no"]
+
+
 def test_claims_of_imperfect_data_follow_the_ratios():
     rng = np.random.default_rng(0)
     rows = [
@@ -205,6 +231,11 @@ def test_claims_of_imperfect_data_follow_the_ratios():
     assert found["AdaBoost worse than its base from 10 % class noise on"] == "yes"
     assert found["AdaBoost better than its base with feature noise"] == "no"
     assert found["bagging most robust to feature noise"] == "no"
+    made = imperfections.tables(pd.DataFrame(rows))["decorate_imperfections_rivals"]
+    (row,) = [one for one in made.split("\n") if one.startswith("| class noise | AdaBoost |")]
+    assert row.count("3/0/0") == 2 and float(row.strip("| ").split(", ")[-1]) == pytest.approx(
+        0.5, abs=0.01
+    )
     figure = imperfections.draw(pd.DataFrame(rows))
     assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 10]
 
@@ -225,6 +256,7 @@ def test_learning_curves_have_tables_pictures_and_claims(lines):
     assert set(made) == {
         "decorate_curves",
         "decorate_curves_accuracy",
+        "decorate_curves_artificial",
         "decorate_curves_variants",
         "decorate_curves_diversity",
         "decorate_curves_full_size",
@@ -260,7 +292,8 @@ def test_imperfect_data_have_tables_and_a_picture():
         found += [settings | {"method": name} | line for name, line in measured.items()]
     lines = pd.DataFrame(found)
     made = imperfections.tables(lines)
-    assert set(made) == {"decorate_imperfections", "decorate_imperfections_claims"}
+    names = ("", "_rivals", "_claims")
+    assert set(made) == {f"decorate_imperfections{name}" for name in names}
     assert [axes.get_title() for axes in imperfections.draw(lines).axes[:3]] == [
         *imperfections.KINDS
     ]

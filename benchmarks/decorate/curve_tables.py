@@ -42,6 +42,9 @@ def tables(lines):
         variants = [one for one in VARIANTS if (curves["method"] == one).any()]
         if variants:
             found["decorate_curves_variants"] = markdown(_variants(curves, variants))
+        sizes = _artificial_sizes(curves)
+        if len(sizes):
+            found["decorate_curves_artificial"] = markdown(sizes)
         found["decorate_curves_diversity"] = markdown(_diversity(curves))
     found["decorate_curves_full_size"] = markdown(_full_size(lines))
     found["decorate_curves_claims"] = claims_table(claims(lines))
@@ -90,6 +93,24 @@ def _variants(lines, variants):
                 _, plain, _, ratio = found.texts()
                 row[percent] = f"{plain}, {ratio}" if found.n else ""
             rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def size_ratios(lines, point):
+    """Error relative to DECORATE's with as many artificial cases as cases, by their share."""
+    names = [one for one in lines["method"].unique() if one.startswith("size ")]
+    found = {float(name.split()[1]): record(lines, name, DECORATE, point) for name in names}
+    return {share: one.ratio for share, one in sorted(found.items()) if one.n}
+
+
+def _artificial_sizes(lines):
+    """Error relative to DECORATE's by the number of artificial cases per case."""
+    rows = []
+    for point in ("20%", "100%"):
+        ratios = size_ratios(lines, point)
+        if ratios:
+            cells = {f"{share:g}": f"{ratio:.3f}" for share, ratio in ratios.items()}
+            rows.append({"artificial cases per case": point} | cells | {"1": "1"})
     return pd.DataFrame(rows)
 
 
@@ -192,6 +213,13 @@ def claims(lines):
         shown = f"{won}/{len(full) - won - lost}/{lost}"
         yield Claim(text, "4/25/4", shown, 2 * (won + lost) < len(full))
     yield from _of_variants(lines)
+    ratios = size_ratios(lines, "20%")
+    if ratios:
+        many = [ratio for share, ratio in ratios.items() if share >= 0.5]
+        few = min(ratios)
+        shown = {f"{share:g}": f"{ratio:.3f}" for share, ratio in ratios.items()}
+        holds = bool(max(abs(ratio - 1) for ratio in many) < 0.02 < ratios[few] - 1)
+        yield Claim("half to one artificial case per case alike, less hurts", "yes", shown, holds)
     for name, (value, n) in correlations(lines).items():
         published = {"members": "0.66", "base": "0.16"}[name]
         text = f"diversity goes with error reduction, against the {name}'s error"

@@ -139,8 +139,7 @@ def _records(curves):
         for measure, name in MEASURES.items():
             made, percents = signs(curves, strategy, reference, measure)
             if made:
-                record = f"{made.count(1)}/{made.count(0)}/{made.count(-1)}"
-                row[name] = f"{record}, {np.mean(percents):+.1f} %"
+                row[name] = f"{_record(made)}, {np.mean(percents):+.1f} %"
         if len(row) > 1:
             rows.append(row)
     return pd.DataFrame(rows).fillna("")
@@ -162,17 +161,32 @@ def claims(curves):
         for strategy, reference, text, published in (
             ("ActiveDecorateJS", DECORATE, "divergence beats margins", "23/1/0"),
             ("BootstrapJS", "BootstrapLV", "BootstrapJS beats LV", "most"),
-            ("BootstrapJS", "BootstrapLVExt", "BootstrapJS beats LV-EXT", "4/5/3"),
+            (DECORATE, RANDOM, "ActiveDecorate beats random cases", "most"),
+            ("BootstrapJS", "random, bagged trees", "BootstrapJS beats random cases", "most"),
         ):
             made, _ = signs(part, strategy, reference, "squared_error")
             yield _record_claim(f"{text}, squared error", published, made, 1)
+        made, _ = signs(part, "BootstrapJS", "BootstrapLVExt", "squared_error")
+        yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made)
+        made, _ = signs(part, "ActiveDecorateJS", DECORATE, "lift_chart_area")
+        yield _level_claim("divergence level with margins, lift area", "yes", made)
 
 
 def _record_claim(text, published, made, winner):
-    record = f"{made.count(1)}/{made.count(0)}/{made.count(-1)}"
     if not made:
         return Claim(text, published, "", "not measured")
-    return Claim(text, published, record, made.count(winner) > made.count(-winner))
+    return Claim(text, published, _record(made), made.count(winner) > made.count(-winner))
+
+
+def _level_claim(text, published, made):
+    """That wins and losses differ by no more than a quarter of the tables."""
+    if not made:
+        return Claim(text, published, "", "not measured")
+    return Claim(text, published, _record(made), 4 * abs(sum(made)) <= len(made))
+
+
+def _record(made):
+    return f"{made.count(1)}/{made.count(0)}/{made.count(-1)}"
 
 
 def _of_labels(curves):
@@ -189,6 +203,26 @@ def _of_labels(curves):
         wins = int((by[DECORATE] > by[JS]).sum())
         text = "margins reduce the error more than divergence"
         yield Claim(text, "11 of 15", f"{wins} of {len(by)}", 2 * wins > len(by))
+    if {DECORATE, JS} <= set(wide):
+        fewer, more = ((wide[JS] * sign < wide[DECORATE] * sign).sum() for sign in (1, -1))
+        text = "divergence needs about as many labels as margins"
+        yield Claim(text, "7 : 8", f"{fewer} : {more}", bool(abs(fewer - more) <= len(wide) / 4))
+    yield from _of_mixed(curves)
+
+
+def _of_mixed(curves):
+    """Who asks best for DECORATE (table 6.4)."""
+    best = []
+    for _, part in curves[curves["strategy"].isin(MIXED)].groupby("data"):
+        if set(MIXED) <= set(part["strategy"]):
+            end = part.groupby("strategy")["n_labels"].max().min()
+            means = part[part["n_labels"] <= end].groupby("strategy")["error"].mean()
+            best.append(means.idxmin())
+    if best:
+        wins = best.count(DECORATE)
+        yield Claim(
+            "DECORATE asks best for DECORATE", "yes", f"{wins} of {len(best)}", (wins, len(best))
+        )
 
 
 def draw(lines):
