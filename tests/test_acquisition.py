@@ -289,3 +289,12 @@ def test_complete_cases_are_needed_to_impute():
     for ask in (GODA().acquire, ExpectedUtility().acquire_cells):
         with pytest.raises(InputError, match="two complete cases"):
             ask(X, y, observed, batch_size=1)
+
+
+def test_misclassified_cases_come_first_whatever_they_cost():
+    strategy = ErrorSampling()
+    utilities, costs = np.array([2.0, 0.9, 2.0, 0.5]), np.array([50.0, 0.1, 10.0, 0.01])
+    found = strategy._per_cost(utilities, costs)
+    assert np.argsort(-found).tolist() == [2, 0, 3, 1]
+    same = strategy._per_cost(utilities, np.ones(4))
+    assert same[0] == same[2] > same[1] > same[3]

@@ -17,6 +17,7 @@ from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
+_WRONG = 2.0  # utility of a misclassified case, above all others
 
 
 class _OneTree(Committee):
@@ -81,11 +82,13 @@ class _Acquisition(BaseEstimator):
             rule, n = "must not exceed the number of incomplete cases, {n}", len(table.incomplete)
             raise InputError("batch_size", rule, batch_size, n=n)
         seed = seed_of(self.random_state)
-        utilities = self._utilities(table, seed)
-        # Those that were not tried have a negative one.
-        utilities = np.where(utilities > 0, utilities / table.case_costs(), utilities)
+        utilities = self._per_cost(self._utilities(table, seed), table.case_costs())
         rng = generator(seed, "acquire", len(table.incomplete))
         return table.incomplete[pick_best(utilities, batch_size, rng)]
+
+    def _per_cost(self, utilities, costs):
+        """Utilities by which cases are picked; those that were not tried have a negative one."""
+        return np.where(utilities > 0, utilities / costs, utilities)
 
 
 class RandomAcquisition(_Acquisition):
@@ -107,8 +110,9 @@ class RandomAcquisition(_Acquisition):
 class ErrorSampling(_Acquisition):
     """Complete the cases that the current model misclassifies, then those it is least sure of.
 
-    The model learns from all cases, complete or not. The utility is 2 for a misclassified case,
-    and otherwise 1 minus the difference of the two largest probabilities; ties are drawn.
+    The model learns from all cases, complete or not. Misclassified cases come first, the cheaper
+    ones before the others; of the rest the utility is 1 minus the difference of the two largest
+    probabilities, divided by cost. Ties are drawn.
 
     Parameters
     ----------
@@ -142,7 +146,12 @@ class ErrorSampling(_Acquisition):
         model = _model(self.estimator, seed).fit(table.X, table.y)
         p = probabilities_of(model, rows, model.classes_)
         is_wrong = model.classes_[p.argmax(axis=1)] != y
-        return np.where(is_wrong, 2.0, small_margin(p[None]))
+        return np.where(is_wrong, _WRONG, small_margin(p[None]))
+
+    def _per_cost(self, utilities, costs):
+        is_wrong = utilities == _WRONG
+        found = np.where(is_wrong, 1.0, utilities) / costs
+        return found + is_wrong * (found.max() + 1)
 
 
 class GODA(_Acquisition):
