@@ -13,7 +13,6 @@ from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.errors import InputError, located
 
-HELD_OUT = 0.2  # share of the rows
 _GIGABYTE = 10**9
 
 
@@ -72,7 +71,6 @@ def run(options, progress=None):
             X,
             y,
             options.profile,
-            hillclimb=HELD_OUT if options.hillclimb is None else options.hillclimb,
             cv=options.cv,
             test=test,
             out=options.out,
@@ -83,6 +81,7 @@ def run(options, progress=None):
             random_state=options.seed,
             progress=report,
             force=options.force,
+            **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     return Result(store, Path(options.out), counts[0], user_messages(caught))
 

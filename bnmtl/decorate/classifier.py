@@ -48,8 +48,9 @@ class DecorateClassifier(Committee):
         - "unlabeled": from ``unlabeled`` of the fit, with repetition.
         - "network": from a Bayesian network learned from the training cases
           (`bnmtl.classification.NetworkSampler`), or one per task, learned together.
-        - a function (X, n, rng) that returns n rows; or an object with ``fit(X, tasks=None)`` and
-          ``sample(n, random_state)``.
+        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which also takes
+          ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
+          `bnmtl.ensembles`.
     zero : "uniform" or float, default="uniform"
         If the ensemble gives a class the probability 0: "uniform" draws a label among these
         classes; a number replaces the 0.
