@@ -4,8 +4,18 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
+from scipy import stats
 
-from benchmarks.summary import FEWEST, difference_text, markdown, paired, pairs, sign
+from benchmarks.summary import (
+    FEWEST,
+    LEVEL,
+    difference_text,
+    markdown,
+    mean_and_error,
+    paired,
+    pairs,
+    sign,
+)
 
 OURS = "our own"
 
@@ -68,6 +78,21 @@ def both_halves(first, second, words):
 def unless_few(holds, ours, other):
     """Whether a claim of no difference holds; too few trials cannot reveal one."""
     return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
+
+
+def gain_claim(text, published, percents):
+    """A claim that a mean over cases is above 0, by a t-test.
+
+    Parameters
+    ----------
+    text, published : str
+    percents : pandas.Series
+        The gain of each case, at least two.
+    """
+    p = stats.ttest_1samp(percents, 0).pvalue
+    wins = f"{(percents > 0).sum()} of {len(percents)}"
+    shown = f"{mean_and_error(percents, 1)} % (p {p:.3f}), {wins}"
+    return Claim(text, published, shown, bool(percents.mean() > 0 and p < LEVEL))
 
 
 def tally(signs, words):

@@ -146,23 +146,32 @@ def test_goda_draws_from_a_network_by_default():
     assert not observed[rows].all(axis=1).any()
 
 
-class Constant(BaseEstimator):
-    """Fills gaps with one number, which its seed decides."""
+SHARES = {"yes": [0.2, 0.45, 0.35], "no": [0.9, 0.02, 0.08]}
 
-    def __init__(self, value=1.0, random_state=None):
-        self.value = value
+
+class Known(BaseEstimator):
+    """Three values for each cell, with probabilities that depend on the label."""
+
+    def __init__(self, random_state=None):
         self.random_state = random_state
 
     def fit(self, X, y):
+        assert not X.isna().any(axis=None)
         return self
 
-    def transform(self, X, y):
-        return X.fillna(self.value + self.random_state % 3)
+    def state_values(self, column):
+        return pd.Series([-1.0, 0.0, 1.0 + column], index=["low", "middle", "high"])
+
+    def cell_probabilities(self, X, column, y):
+        assert X[column].isna().all()
+        shares = [SHARES[label] for label in y]
+        return pd.DataFrame(shares, index=X.index, columns=["low", "middle", "high"])
 
 
-def test_expected_utilities_are_gains_of_new_models_per_cost():
+@pytest.mark.parametrize("n_values", [None, 2, 1])
+def test_expected_utilities_are_gains_of_new_models_per_cost(n_values):
     X, y, observed = cases(n=24, n_complete=10, weights=(0, 1, 1))
-    cells = [tuple(one) for one in np.argwhere(~observed)]
+    cells = [tuple(one) for one in np.argwhere(~observed).tolist()]
     cost = [1, 2, 3]
 
     def mean_probability(X):
@@ -170,21 +179,32 @@ def test_expected_utilities_are_gains_of_new_models_per_cost():
         p = model.predict_proba(X)
         return np.mean([p[row, list(model.classes_).index(y[row])] for row in range(len(y))])
 
-    seeds = [int(generator(0, "imputation", at).integers(2**31 - 1)) for at in range(3)]
-    assert len({seed % 3 for seed in seeds}) > 1
     gains = dict.fromkeys(cells, 0.0)
     for row, column in cells:
-        for seed in seeds:
+        shares = dict(zip([-1.0, 0.0, 1.0 + column], SHARES[y[row]], strict=True))
+        kept = sorted(shares, key=shares.get, reverse=True)[:n_values]
+        for value in kept:
             tried = X.copy()
-            tried[row, column] = 1.0 + seed % 3
+            tried[row, column] = value
             gain = mean_probability(tried) - mean_probability(X)
-            gains[row, column] += gain / cost[column] / 3
-    strategy = ExpectedUtility(TREE, Constant(), n_candidates=99, random_state=0)
+            share = shares[value] / sum(shares[one] for one in kept)
+            gains[row, column] += share * gain / cost[column]
+    strategy = ExpectedUtility(TREE, Known(), n_candidates=99, n_values=n_values, random_state=0)
     found = strategy.acquire_cells(X, y, observed, batch_size=len(cells), cost=cost)
     assert sorted(map(tuple, found.tolist())) == cells
     assert len(set(gains.values())) > 5
     ordered = [gains[tuple(cell)] for cell in found.tolist()]
     assert ordered == pytest.approx(sorted(gains.values(), reverse=True), abs=1e-12)
+
+
+def test_expected_utilities_of_a_mixed_table():
+    X, y, observed = cases(n=24, n_complete=14)
+    site = pd.Categorical(np.where(X[:, 0] > 0, "x", "z"), ["x", "z", "never"])
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "site": site})
+    strategy = ExpectedUtility(n_candidates=6, random_state=0)
+    found = strategy.acquire_cells(frame, y, observed, batch_size=6)
+    assert set(found[:, 1]) == {1, 2}
+    assert found.tolist() == strategy.acquire_cells(frame, y, observed, batch_size=6).tolist()
 
 
 def test_expected_utilities_have_a_network_by_default():
@@ -282,6 +302,20 @@ def test_impossible_acquisitions_are_refused(changed, words):
 def test_impossible_strategies_are_refused(strategy, words):
     with pytest.raises((InputError, InputTypeError), match=words):
         strategy.acquire(*cases())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (ExpectedUtility(imputer=Copying()), "must be a NetworkImputer or None"),
+        (ExpectedUtility(n_candidates=0), "n_candidates"),
+        (ExpectedUtility(n_values=0), "n_values"),
+    ],
+    ids=str,
+)
+def test_impossible_strategies_of_cells_are_refused(strategy, words):
+    with pytest.raises((InputError, InputTypeError), match=words):
+        strategy.acquire_cells(*cases(), batch_size=1)
 
 
 def test_complete_cases_are_needed_to_impute():

@@ -18,7 +18,8 @@ from benchmarks.decorate.imputation_tables import (
     SHARES,
     TOGETHER,
 )
-from benchmarks.decorate.truth_tables import BAGGED, JS, MARGINS, RANDOM, SQUARED, TREES_JS
+from benchmarks.decorate.query_tables import RANDOM, SQUARED
+from benchmarks.decorate.truth_tables import BAGGED, JS, MARGINS, TREES_JS
 from bnmtl import structures
 
 pytestmark = pytest.mark.beside_kernels

@@ -104,6 +104,22 @@ def test_expected_numbers_are_means_of_bins():
     np.testing.assert_allclose(imputer.transform(gaps)["height"], p.to_numpy() @ means, rtol=0.01)
 
 
+def test_states_stand_for_observed_values():
+    frame = mixed()
+    imputer = NetworkImputer(bins=3).fit(frame)
+    bins = pd.qcut(frame["height"], 3)
+    medians = frame["height"].groupby(bins, observed=True).quantile(interpolation="lower")
+    values = imputer.state_values("height")
+    np.testing.assert_allclose(values, medians, rtol=0.02)
+    assert set(values) <= set(frame["height"])
+    assert list(values.index) == list(imputer.cell_probabilities(frame[:1], "height"))
+    assert sorted(imputer.state_values("site")) == ["dry", "wet"]
+    other = frame.assign(height=frame["height"] + 0.001)
+    several = NetworkImputer(bins=3).fit({"a": frame, "b": other})
+    assert set(several.state_values("height", "a")) <= set(frame["height"])
+    assert set(several.state_values("height", "b")) <= set(other["height"])
+
+
 def test_fewer_cells_are_wrong_than_by_the_most_frequent_value():
     train, test = mixed(), mixed(seed=5)
     gaps = with_gaps(test)
@@ -229,6 +245,8 @@ def test_draws_do_not_depend_on_the_order_of_columns():
             ),
             "one task",
         ),
+        (lambda f: NetworkImputer().fit(f).state_values("altitude"), "altitude"),
+        (lambda f: NetworkImputer().fit({"a": f, "b": f}).state_values("few"), "a.* or .*b"),
     ],
 )
 def test_mistakes_are_named(make, words):

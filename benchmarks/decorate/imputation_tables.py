@@ -2,10 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from benchmarks.claims import Claim, claims_table
-from benchmarks.summary import LEVEL, markdown, mean_and_error, means_table
+from benchmarks.claims import claims_table, gain_claim
+from benchmarks.summary import markdown, means_table
 from bnmtl import plotting
 
 CLASSIFIED, BIRDS = "classification", "birds"
@@ -79,10 +78,7 @@ def claims(lines):
     ):
         found = gains(cells, measure, ours, other)
         if len(found) > 1:
-            p = stats.ttest_1samp(found, 0).pvalue
-            wins = f"{(found > 0).sum()} of {len(found)}"
-            shown = f"{mean_and_error(found, 1)} % (p {p:.3f}), {wins}"
-            yield Claim(text, "ours", shown, bool(found.mean() > 0 and p < LEVEL))
+            yield gain_claim(text, "ours", found)
 
 
 def draw(lines):

@@ -8,7 +8,7 @@ from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
 from bnmtl.active import data_utilization, improvement
 
-RANDOM, SQUARED = "random", "random, DECORATE by squared error"
+RANDOM, SQUARED = "random, DECORATE", "random, DECORATE by squared error"
 DECORATE = "ActiveDecorate"
 LABELS, PROBABILITIES, EARLY = "classification", "probabilities", "early"
 JS = "ActiveDecorate by divergence"

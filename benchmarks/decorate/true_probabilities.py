@@ -12,39 +12,28 @@ import time
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
-from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
+from benchmarks.decorate import queries
 from benchmarks.decorate.bases import BASES
-from benchmarks.decorate.learners import Indicators, decorate
+from benchmarks.decorate.query_tables import RANDOM, SQUARED
 from benchmarks.decorate.truth_tables import (
     BAGGED,
     JS,
     LV,
     MARGINS,
     NETWORK,
-    RANDOM,
     SHARES,
-    SQUARED,
     TREES_JS,
     draw,
     tables,
 )
 from bnmtl import structures
-from bnmtl.active import (
-    ActiveDecorate,
-    ActiveDecorateJS,
-    BootstrapJS,
-    BootstrapLV,
-    BootstrapLVExt,
-    RandomQuery,
-)
-from bnmtl.active.committees import TreeCommittee
+from bnmtl.active import RandomQuery
 from bnmtl.active.contenders import fitted, labels_of, read_contenders
 from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.metrics.prediction import jensen_shannon, squared_error
 from bnmtl.seeding import generator
-from bnmtl.trees import ProbabilityTree
 
 NAME = "decorate_truth"
 SETTINGS = ("network", "variable", "strategy")
@@ -81,17 +70,11 @@ def plan(quick, trials=None):
 
 
 def strategies(n_classes):
-    """Strategies, with their predictors where it is not their own committee, by name."""
-    full = ProbabilityTree(smoothing="laplace")
-    base = make_pipeline(Indicators(), full)
-    return {
-        RANDOM: (RandomQuery(), decorate(None, full)),
-        SQUARED: (RandomQuery(), decorate(None, full, reject="squared")),
-        MARGINS: ActiveDecorate(base),
-        JS: ActiveDecorateJS(base),
-        BAGGED: (RandomQuery(), TreeCommittee()),
-        TREES_JS: BootstrapJS(),
-        LV: BootstrapLV() if n_classes == 2 else BootstrapLVExt(),
+    """Strategies as in `queries`, and two classifiers of random cases, by name."""
+    known = queries.strategies(queries.PROBABILITIES)
+    variance = known["BootstrapLV" if n_classes == 2 else "BootstrapLVExt"]
+    return {name: known[name] for name in STRATEGIES if name in known} | {
+        LV: variance,
         NETWORK: (RandomQuery(), BASES["network"]()),
         SHARES: (RandomQuery(), DummyClassifier()),
     }

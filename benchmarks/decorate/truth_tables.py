@@ -2,13 +2,12 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from benchmarks.claims import Claim, claims_table
-from benchmarks.summary import LEVEL, markdown, mean_and_error, means_table
+from benchmarks.claims import Claim, claims_table, gain_claim
+from benchmarks.decorate.query_tables import RANDOM, SQUARED
+from benchmarks.summary import markdown, mean_and_error, means_table
 from bnmtl import plotting
 
-RANDOM, SQUARED = "random, DECORATE", "random, DECORATE by squared error"
 MARGINS, JS = "ActiveDecorate", "ActiveDecorateJS"
 BAGGED, TREES_JS, LV = "random, bagged trees", "BootstrapJS", "BootstrapLV"
 NETWORK, SHARES = "random, learned network", "shares of the labels"
@@ -101,10 +100,7 @@ def claims(lines):
     ):
         found = improvements(curves, strategy, reference, "divergence")
         if len(found) > 1:
-            p = stats.ttest_1samp(found, 0).pvalue
-            wins = f"{(found > 0).sum()} of {len(found)}"
-            shown = f"{mean_and_error(found, 1)} % (p {p:.3f}), {wins}"
-            yield Claim(text, published, shown, bool(found.mean() > 0 and p < LEVEL))
+            yield gain_claim(text, published, found)
     agreed, total = _agreement(curves)
     if total:
         text = "squared error of labels ranks two strategies as the divergence does"

@@ -216,18 +216,21 @@ class ExpectedUtility(BaseEstimator):
     """Measure the cells whose values are expected to improve the model most, per cost.
 
     For each candidate cell, a learned network gives the probability of each value given all that is
-    known of the case, its label included. The utility is the mean over values of the gain in the
-    probability that a new model gives to the true labels of all cases, divided by the cost.
+    known of the case, its label included. The utility is the expectation over values of the gain in
+    the mean probability that a new model gives to the true labels of all cases, divided by the
+    cost. A model is fitted for each candidate and value, so it is slow.
 
     Parameters
     ----------
     estimator : classifier, default=None
         As in `ErrorSampling`.
     imputer : NetworkImputer, default=None
+        Learned from the complete cases; a column of numbers has its bins, each tried by one value.
     n_candidates : int, default=30
         Number of missing cells, drawn at random, that are tried.
-    n_values : int, default=3
-        Number of values drawn for each cell.
+    n_values : int, default=None
+        Number of values tried for each cell, the most probable ones, whose probabilities are
+        normalized. None is all.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -238,7 +241,7 @@ class ExpectedUtility(BaseEstimator):
     """
 
     def __init__(
-        self, estimator=None, imputer=None, n_candidates=30, n_values=3, random_state=None
+        self, estimator=None, imputer=None, n_candidates=30, n_values=None, random_state=None
     ):
         self.estimator = estimator
         self.imputer = imputer
@@ -268,7 +271,7 @@ class ExpectedUtility(BaseEstimator):
         """
         check_estimator(self.estimator)
         check_whole("n_candidates", self.n_candidates, least=1)
-        check_whole("n_values", self.n_values, least=1)
+        check_whole("n_values", self.n_values, least=1, optional=True)
         table = read_incomplete(X, y, observed, cost)
         cells = np.argwhere(~table.observed)
         check_whole("batch_size", batch_size, least=1, most=min(self.n_candidates, len(cells)))
@@ -280,20 +283,25 @@ class ExpectedUtility(BaseEstimator):
         return cells[pick_best(utilities, batch_size, rng)]
 
     def _utilities(self, table, cells, seed):
-        """Mean gain of each cell over its drawn values."""
+        """Expected gain of each cell over its values."""
         frame = pd.DataFrame(table.X)
         before = _fit_of(_model(self.estimator, seed), frame, table.y)
         known, labels = frame.iloc[table.complete], table.y[table.complete]
-        gains = np.zeros((self.n_values, len(cells)))
-        imputers = _imputers(self.imputer, seed, self.n_values, known, labels)
-        for number, imputer in enumerate(imputers):
-            drawn = imputer.transform(frame.iloc[cells[:, 0]], table.y[cells[:, 0]])
-            for at, (row, column) in enumerate(cells):
-                tried = frame.copy()
-                tried.iloc[row, column] = drawn.iloc[at, column]
-                after = _fit_of(_model(self.estimator, seed), tried, table.y)
-                gains[number, at] = after - before
-        return gains.mean(axis=0)
+        imputer = _network_imputer(self.imputer, seed).fit(known, labels)
+        gains = np.zeros(len(cells))
+        for column in np.unique(cells[:, 1]):
+            places = np.flatnonzero(cells[:, 1] == column)
+            rows, name = cells[places, 0], frame.columns[column]
+            values = imputer.state_values(name)
+            p = imputer.cell_probabilities(frame.iloc[rows], name, table.y[rows])
+            for at, row, shares in zip(places, rows, p.to_numpy(), strict=True):
+                tried = np.argsort(-shares, kind="stable")[: self.n_values]
+                for one, share in zip(tried, shares[tried] / shares[tried].sum(), strict=True):
+                    changed = frame.copy()
+                    changed.iloc[row, column] = values.iloc[one]
+                    after = _fit_of(_model(self.estimator, seed), changed, table.y)
+                    gains[at] += share * (after - before)
+        return gains
 
 
 def _check_complete(table):
@@ -321,7 +329,7 @@ def _imputers(template, seed, n, known, labels):
     template = NetworkImputer(fill="draw") if template is None else template
     if not hasattr(template, "transform"):
         raise InputTypeError("imputer", "must have `fit` and `transform`", type_of(template))
-    drawn = [int(generator(seed, "imputation", number).integers(_SEEDS)) for number in range(n)]
+    drawn = [_imputation_seed(seed, number) for number in range(n)]
     if not isinstance(template, NetworkImputer):
         for one in drawn:
             yield with_seed(template, one).fit(known, labels)
@@ -329,3 +337,15 @@ def _imputers(template, seed, n, known, labels):
     imputer = with_seed(template, drawn[0]).fit(known, labels)
     for one in drawn:
         yield imputer.set_params(random_state=one)
+
+
+def _network_imputer(template, seed):
+    """The imputer of probabilities, to be fitted."""
+    template = NetworkImputer() if template is None else template
+    if not hasattr(template, "cell_probabilities"):
+        raise InputTypeError("imputer", "must be a NetworkImputer or None", type_of(template))
+    return with_seed(template, _imputation_seed(seed, 0))
+
+
+def _imputation_seed(seed, number):
+    return int(generator(seed, "imputation", number).integers(_SEEDS))

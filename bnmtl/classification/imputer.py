@@ -158,13 +158,44 @@ class NetworkImputer(BaseEstimator):
         ((task, frame),) = frames.items()
         network = self.networks_[task]
         names = [str(one) for one in self._columns[task] if one != _LABEL]
-        if str(column) not in names:
-            raise InputError("column", "must be one of {names}", column, names=names)
+        check_choice("column", str(column), names)
         codes = self._codes(task, frame)
         del codes[str(column)]
         p = inference.posteriors(network, str(column), codes, len(frame))
         index = as_frame(X).index if not isinstance(X, Mapping) else next(iter(X.values())).index
         return pd.DataFrame(p, index=index, columns=list(network.states[str(column)]))
+
+    def state_values(self, column, task=None):
+        """The observed value that stands for each state of a column.
+
+        Parameters
+        ----------
+        column : str
+        task : str, default=None
+            Whose values; None is possible with one task.
+
+        Returns
+        -------
+        pandas.Series
+            By state, as in `cell_probabilities`: the state itself or, of a column with bins, the
+            lower median of the cells in the bin.
+        """
+        check_is_fitted(self)
+        tasks = list(self._columns)
+        if task is None and len(tasks) == 1:
+            (task,) = tasks
+        check_choice("task", task, tasks)
+        names = [str(one) for one in self._columns[task] if one != _LABEL]
+        check_choice("column", str(column), names)
+        pool = self._pools[str(column)]
+        numbers = numeric_values(pool.cells) if self._states.is_binned(str(column)) else None
+        places = {}
+        for state in self.networks_[task].states[str(column)]:
+            rows = pool.rows[task][state]
+            order = rows if numbers is None else rows[np.argsort(numbers[rows], kind="stable")]
+            places[state] = order[(len(order) - 1) // 2]
+        values = pool.cells.iloc[list(places.values())]
+        return pd.Series(values.array, index=list(places), name=column)
 
     def _read(self, X, y):
         """Frames of `X` by task, with a column of labels if the fit had labels."""
