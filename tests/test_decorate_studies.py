@@ -177,6 +177,11 @@ def test_diversity_is_compared_and_goes_with_what_it_explains():
     lines = pd.DataFrame(rows)
     found = correlations(lines)
     assert found["members"] == (pytest.approx(1), 60)
+    alone = lines[lines["method"] == "DECORATE"].assign(repeat=-1)  # the base has no such lines
+    alone["diversity"] = [
+        {p: [0.2 + 0.01 * at] * 10 for p in one} for at, one in enumerate(alone["diversity"])
+    ]
+    assert correlations(pd.concat([alone, lines])) == found
     made = curves.tables(lines)
     assert "| bagging | 3/0/0 |" in made["decorate_curves_diversity"]
     (row,) = [one for one in made["decorate_curves_accuracy"].split("\n") if "| labor |" in one]

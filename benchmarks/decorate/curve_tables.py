@@ -170,15 +170,16 @@ def correlations(lines):
     sizes = [one for one in lines["method"].unique() if one.startswith("size ")]
     for method in (*sizes, DECORATE):
         for percent in ("20%", "100%"):
-            errors = paired(lines, method, BASE, percent)
-            diverse = paired(lines, method, method, percent, "diversity")
-            members = paired(lines, method, method, percent, "member_error")
-            for table in set(errors) & set(diverse) & set(members):
-                n = min(len(errors[table][0]), len(diverse[table][0]))
-                ours, base = (one[:n] for one in errors[table])
-                spread += diverse[table][0][:n].tolist()
-                over_members += (members[table][0][:n] - ours).tolist()
-                over_base += (base - ours).tolist()
+            errors, base = (values_of(lines, one, percent) for one in (method, BASE))
+            diverse, members = (
+                values_of(lines, method, percent, value) for value in ("diversity", "member_error")
+            )
+            for table, repeats in errors.items():
+                for repeat in set(repeats) & set(base.get(table, {})):
+                    ours = repeats[repeat]
+                    spread += diverse[table][repeat].tolist()
+                    over_members += (members[table][repeat] - ours).tolist()
+                    over_base += (base[table][repeat] - ours).tolist()
     named = {"members": over_members, "base": over_base}
     return {
         name: (float(stats.spearmanr(spread, values).statistic), len(spread))
