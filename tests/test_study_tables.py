@@ -187,31 +187,28 @@ def test_verdicts_on_methods(lines):
 
 
 def test_no_harm_is_shown_and_harm_is_reported(lines):
+    def found_in(lines):
+        return verdicts(claims.claims_table(methods.claims(lines)))
+
     results = lines["methods"]
     claim = "multitask S: no harm if tasks share nothing (CONTROL), edits above single S"
-    assert verdicts(methods.tables(results)["methods_claims"])[claim] == "yes"
+    assert found_in(results)[claim] == "yes"
     few = results[results["trial"] < summary.FEWEST - 1]
-    assert verdicts(methods.tables(few)["methods_claims"])[claim] == "too few trials"
+    assert found_in(few)[claim] == "too few trials"
     # Sparse learning alone is a rival that shares nothing, too.
     rival = claim.replace("single S", "sparse S")
-    assert verdicts(methods.tables(results)["methods_claims"])[rival] == "yes"
+    assert found_in(results)[rival] == "yes"
     sparse = (results["method"] == "sparse S") & (results["problem"] == "CONTROL")
-    found = verdicts(
-        methods.tables(results.assign(edits=results["edits"] - 9 * sparse))["methods_claims"]
-    )
+    found = found_in(results.assign(edits=results["edits"] - 9 * sparse))
     assert found[rival] == "no" and found[claim] == "yes"
     assert found[rival.replace("multitask S", "multitask T")] == "no"
     ours = (results["method"] == "multitask S") & results["problem"].isin(["CONTROL", "ALARM"])
     rng = np.random.default_rng(0)
     # Worse by about 4 with a standard error of 3, which no test would see.
     noise = 14 + 3 * np.sqrt(summary.FEWEST) * rng.standard_normal(len(results))
-    found = verdicts(
-        methods.tables(results.assign(edits=results["edits"] + ours * noise))["methods_claims"]
-    )
+    found = found_in(results.assign(edits=results["edits"] + ours * noise))
     assert found[claim] == "no"
-    found = verdicts(
-        methods.tables(results.assign(edits=results["edits"] + 30 * ours))["methods_claims"]
-    )
+    found = found_in(results.assign(edits=results["edits"] + 30 * ours))
     range_ = "multitask S below single, edits: both ends of the range reached"
     assert found[range_].endswith("worse on ALARM")
     few = lines["priors"][lines["priors"]["trial"] < summary.FEWEST - 1]
