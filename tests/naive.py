@@ -270,3 +270,93 @@ def positives_among_first(ranked, n_cases):
     whole = int(np.floor(n_cases))
     rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
     return ranked[:whole].sum() + rest
+
+
+def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_weight):
+    """Bagged probability trees: means over trees of the smoothed counts of leaves.
+
+    Parameters
+    ----------
+    leaves, bags : lists by tree of lists by training case
+    codes : list by training case
+    new_leaves : list by tree; the leaves of one new case
+    smooth : function of the counts of a leaf
+    oob_weight : float
+        How much a case counts in leaves of trees that have not seen it.
+
+    Returns
+    -------
+    (list of float, list of lists of float)
+        Of the new case, and of each training case by trees that have not seen it, without it.
+    """
+
+    def counted(t, leaf, without=None):
+        found = [0.0] * n_classes
+        for i, code in enumerate(codes):
+            if leaves[t][i] == leaf and i != without:
+                found[code] += bags[t][i] if bags[t][i] else oob_weight
+        return smooth(found)
+
+    def mean(rows):
+        return [sum(row[k] for row in rows) / len(rows) for k in range(n_classes)]
+
+    trees = range(len(bags))
+    new = mean([counted(t, new_leaves[t]) for t in trees])
+    out = [
+        [counted(t, leaves[t][i], i) for t in trees if not bags[t][i]] for i in range(len(codes))
+    ]
+    return new, [mean(rows) if rows else [math.nan] * n_classes for rows in out]
+
+
+def example_specific(leaves, bags, codes, new_leaves, n_classes, oob_weight, skips):
+    """Mean out-of-bag example-specific probabilities; arguments as in `leaf_probabilities`.
+
+    ``skips`` leaves out trees without the vote in the leaf; otherwise all of its cases count.
+    """
+    trees, prior = range(len(bags)), [codes.count(k) / len(codes) for k in range(n_classes)]
+
+    def first_most(counts):
+        return max(range(n_classes), key=lambda k: (counts[k], -k)) if any(counts) else None
+
+    def vote_of(t, leaf):
+        seen = [0] * n_classes
+        for i, code in enumerate(codes):
+            if leaves[t][i] == leaf:
+                seen[code] += bags[t][i]
+        return first_most(seen)
+
+    def together(votes):
+        return first_most([votes.count(k) for k in range(n_classes)])
+
+    out = [
+        together([vote_of(t, leaves[t][i]) for t in trees if not bags[t][i]])
+        for i in range(len(codes))
+    ]
+
+    def counted(t, leaf, vote, without):
+        found = [0.0] * n_classes
+        for i, code in enumerate(codes):
+            counts = vote is None or (out[i] is not None and out[i] == vote)
+            if leaves[t][i] == leaf and i != without and counts:
+                found[code] += bags[t][i] if bags[t][i] else oob_weight
+        return found
+
+    def mean(places, vote, without=None):
+        rows = []
+        for t, leaf in places:
+            found = counted(t, leaf, vote, without)
+            if not any(found) and not skips:
+                found = counted(t, leaf, None, without)
+            if any(found):
+                rows.append([one / sum(found) for one in found])
+        return (
+            [sum(row[k] for row in rows) / len(rows) for k in range(n_classes)] if rows else prior
+        )
+
+    new = mean(list(enumerate(new_leaves)), together([vote_of(t, new_leaves[t]) for t in trees]))
+    return new, [
+        mean([(t, leaves[t][i]) for t in trees if not bags[t][i]], out[i], i)
+        if out[i] is not None
+        else [math.nan] * n_classes
+        for i in range(len(codes))
+    ]

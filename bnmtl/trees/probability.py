@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bnmtl.errors import check_choice, check_number
+from bnmtl.trees.leaves import check_smoothing, smoothed
 
 
 class ProbabilityTree(DecisionTreeClassifier):
@@ -99,10 +99,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         -------
         ProbabilityTree
         """
-        if isinstance(self.smoothing, str):
-            check_choice("smoothing", self.smoothing, ("laplace",))
-        elif self.smoothing is not None:
-            check_number("smoothing", self.smoothing, above=0, remedies="None does not smooth")
+        check_smoothing(self.smoothing)
         y = y if y is None else column_or_1d(y, warn=True)
         return super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
 
@@ -125,11 +122,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         if self.smoothing is None:
             return shares
         n = self.tree_.weighted_n_node_samples[leaves, None]
-        if self.smoothing == "laplace":
-            m, prior = len(self.classes_), 1 / len(self.classes_)
-        else:
-            m, prior = self.smoothing, self.tree_.value[0, 0]
-        return (n * shares + m * prior) / (n + m)
+        return smoothed(n * shares, self.smoothing, self.tree_.value[0, 0])
 
     def predict(self, X, check_input=True):
         """The first of the most probable classes of each case.

@@ -1,0 +1,228 @@
+"""MOB-ESP: probabilities from what became of out-of-bag votes in the leaves of each tree."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bnmtl.errors import check_choice, check_number
+from bnmtl.trees.ensemble import TreeEnsemble
+from bnmtl.trees.leaves import leaf_counts, majority_votes, smoothed, without_case
+
+
+class MOBESP(TreeEnsemble):
+    """Mean out-of-bag example-specific probabilities.
+
+    Each training case is classified by the vote of the trees that have not seen it. In each leaf of
+    each tree it is counted how often cases with such a vote are of each class: seen cases as often
+    as the bag holds them, the others once. A new case gets the mean over trees of these
+    frequencies, in its leaves and for the vote of all trees on it.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+    oob_weight : float, default=1.0
+        How much a case counts in the leaves of trees that have not seen it, 0 or more.
+    empty : {"leaf", "skip"}, default="leaf"
+        What a tree says if no case of the leaf had the vote: "leaf": the frequencies of all cases
+        of the leaf, "skip": nothing. If no tree says anything, the prior of the classes.
+    criterion : {"entropy", "gini", "log_loss"}, default="entropy"
+    max_depth : int, default=None
+    min_samples_leaf : int or float, default=1
+        As in `sklearn.tree.DecisionTreeClassifier`; a case counts as often as the bag holds it.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. It does not affect the result.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    class_prior_ : numpy.ndarray of float, shape (n_classes,)
+        Shares of the classes in the training set.
+    estimators_ : list of sklearn.tree.DecisionTreeClassifier
+        Of the positions of the classes; each split chooses from int(log2(n_features)) + 1 features.
+    bags_ : numpy.ndarray of int, shape (n_estimators, n_cases)
+        How often each tree has seen each case of a weight above 0.
+    n_without_vote_ : int
+        Number of training cases that all trees have seen; they count in no vote.
+    oob_proba_ : numpy.ndarray of float, shape (n_cases, n_classes)
+        Probabilities of the training cases by the trees that have not seen them, for their vote,
+        without what they add themselves; NaN if all trees have seen the case.
+    oob_mask_ : numpy.ndarray of bool, shape (n_cases,)
+        Whether a tree has not seen the case.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names, all of them text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for parameters out of range, and as in scikit-learn for invalid `X` and `y`.
+
+    Notes
+    -----
+    ``oob_proba_`` is without the count of the case itself, but votes on other cases come from trees
+    that may have seen it. On labels that nothing can predict, its ROC area is .49 ± .01, and with
+    ``empty="skip"`` .52 ± .01.
+
+    References
+    ----------
+    Nielsen (2012), "MOB-ESP and other improvements in probability estimation". The paper has two
+    classes and says nothing of leaves without the vote; the rest is ours.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MOBESP(random_state=0).fit(X, y)
+    >>> model.predict_proba(X[:1]).round(1), model.n_without_vote_
+    (array([[1., 0., 0.]]), 0)
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        oob_weight=1.0,
+        empty="leaf",
+        *,
+        criterion="entropy",
+        max_depth=None,
+        min_samples_leaf=1,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_estimators = n_estimators
+        self.oob_weight = oob_weight
+        self.empty = empty
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def count_empty(self, X):
+        """Number of trees that have seen no case with the vote in the leaf of each case.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n_cases,)
+        """
+        leaves = self.apply(X).T
+        votes = self._votes_of(leaves)
+        known = [rows.of(places, votes)[1] for rows, places in zip(self._rows, leaves, strict=True)]
+        return (~np.stack(known)).sum(axis=0)
+
+    def _learn(self, leaves, codes, weights):
+        n_classes = len(self.classes_)
+        self._leaf_votes, self._leaf_counts, self._rows = [], [], []
+        shares = []
+        for tree, bag, places in zip(self.estimators_, self.bags_, leaves, strict=True):
+            seen = leaf_counts(places, codes, bag * weights, tree.tree_.node_count, n_classes)
+            self._leaf_votes.append(seen.argmax(axis=1))
+            shares.append(np.where(bag > 0, bag, float(self.oob_weight)) * weights)
+            self._leaf_counts.append(
+                leaf_counts(places, codes, shares[-1], tree.tree_.node_count, n_classes)
+            )
+        votes = np.stack([vote[at] for vote, at in zip(self._leaf_votes, leaves, strict=True)])
+        out_of_bag = majority_votes(np.where(self.bags_ == 0, votes, -1), n_classes)
+        self.oob_mask_ = out_of_bag >= 0
+        self.n_without_vote_ = int((~self.oob_mask_).sum())
+        has_vote = np.flatnonzero(self.oob_mask_)
+        for places, share in zip(leaves, shares, strict=True):
+            at = places[has_vote], out_of_bag[has_vote], codes[has_vote]
+            self._rows.append(_VoteRows.counted(*at, share[has_vote], n_classes))
+        self.oob_proba_ = self._out_of_bag(leaves, out_of_bag, codes, shares)
+
+    def _probabilities(self, leaves):
+        votes = self._votes_of(leaves)
+        mean = _Mean(leaves.shape[1], self.class_prior_)
+        for rows, counts, places in zip(self._rows, self._leaf_counts, leaves, strict=True):
+            mean.add(slice(None), *self._said(rows.of(places, votes)[0], counts[places]))
+        return mean.value()
+
+    def _out_of_bag(self, leaves, votes, codes, shares):
+        """Probabilities of the training cases by the trees that have not seen them."""
+        mean = _Mean(len(codes), self.class_prior_)
+        trees = zip(self._rows, self._leaf_counts, self.bags_, leaves, shares, strict=True)
+        for rows, counts, bag, places, share in trees:
+            unseen = np.flatnonzero(bag == 0)
+            at, ends = (codes[unseen], share[unseen]), places[unseen]
+            of_vote = without_case(rows.of(ends, votes[unseen])[0], *at)
+            mean.add(unseen, *self._said(of_vote, without_case(counts[ends], *at)))
+        return np.where(self.oob_mask_[:, None], mean.value(), np.nan)
+
+    def _votes_of(self, leaves):
+        """The vote of all trees on each case."""
+        votes = [vote[at] for vote, at in zip(self._leaf_votes, leaves, strict=True)]
+        return majority_votes(np.stack(votes), len(self.classes_))
+
+    def _said(self, of_vote, of_leaf):
+        """What a tree says of cases, and of which it says something."""
+        p = smoothed(of_vote, None, self.class_prior_)
+        if self.empty == "leaf":
+            p = np.where(np.isnan(p), smoothed(of_leaf, None, self.class_prior_), p)
+        return p, ~np.isnan(p[:, 0])
+
+    def _draws_features(self):
+        return True
+
+    def _check_parameters(self):
+        check_number("oob_weight", self.oob_weight, least=0)
+        check_choice("empty", self.empty, ("leaf", "skip"))
+
+
+class _VoteRows(NamedTuple):
+    """Class counts of the cases of a leaf that had a vote, for the pairs that occur.
+
+    Parameters
+    ----------
+    keys : numpy.ndarray of int, shape (n_pairs,)
+        Leaf and vote as one number, sorted.
+    counts : numpy.ndarray of float, shape (n_pairs, n_classes)
+    """
+
+    keys: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def counted(cls, leaves, votes, codes, weights, n_classes):
+        """From the leaf, the vote, the class and the weight of each case."""
+        keys, at = np.unique(leaves * n_classes + votes, return_inverse=True)
+        counts = leaf_counts(at, codes, weights, len(keys), n_classes)
+        is_known = counts.any(axis=1)
+        return cls(keys[is_known], counts[is_known])
+
+    def of(self, leaves, votes):
+        """Counts of some leaves and votes, 0 where there are none, and whether there are some."""
+        n_classes = self.counts.shape[1]
+        found = np.zeros((len(leaves), n_classes))
+        if not len(self.keys):
+            return found, np.zeros(len(leaves), dtype=bool)
+        wanted = leaves * n_classes + votes
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        is_known = self.keys[at] == wanted
+        found[is_known] = self.counts[at[is_known]]
+        return found, is_known
+
+
+class _Mean:
+    """The mean of what trees say of each case; a prior where none says anything."""
+
+    def __init__(self, n_cases, prior):
+        self._prior = prior
+        self._sums, self._n = np.zeros((n_cases, len(prior))), np.zeros(n_cases, dtype=int)
+
+    def add(self, rows, p, is_said):
+        """Add the probabilities of some cases by one tree."""
+        self._sums[rows] += np.where(is_said[:, None], p, 0.0)
+        self._n[rows] += is_said
+
+    def value(self):
+        """Means, shape (n_cases, n_classes)."""
+        n = self._n[:, None]
+        filled = np.tile(self._prior, (len(n), 1))
+        return np.divide(self._sums, n, out=filled, where=n > 0)
