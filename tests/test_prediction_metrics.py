@@ -213,6 +213,23 @@ def test_lift_charts():
     assert lift_chart_area([0, 1], [[0.5, 0.5], [0.5, 0.5]]) == pytest.approx(1)
 
 
+def test_lift_charts_of_other_points():
+    y, p = np.array([0, 1, 0, 0]), np.array([0.2, 0.7, 0.7, 0.5])
+    p = np.stack([1 - p, p], axis=1)
+    # By class 1: two cases of .7, one of them positive: lift 2 for half of the cases; then 4/3, 1.
+    of_one = 0.5 * 2 + 0.25 * (2 + 4 / 3) / 2 + 0.25 * (4 / 3 + 1) / 2
+    assert lift_chart_area(y, p, [0, 1], step=None) == pytest.approx(of_one)
+    # By class 0: .8 and .5 are both of class 0; then one of two.
+    of_zero = 0.5 * 4 / 3 + 0.5 * (4 / 3 + 1) / 2
+    assert lift_chart_area(y, p, step=None) == pytest.approx((3 * of_zero + of_one) / 4)
+    # Steps: the top quarter of class 1 is half a positive.
+    halves = 0.5 * (2 + 2) / 2 + 0.5 * (2 + 1) / 2
+    assert lift_chart_area(y, p, [0, 1], step=0.5) == pytest.approx(halves)
+    weights = np.array([1, 2, 3, 1])
+    repeated = lift_chart_area(np.repeat(y, weights), np.repeat(p, weights, axis=0), step=None)
+    assert lift_chart_area(y, p, weights=weights, step=None) == pytest.approx(repeated)
+
+
 def test_jensen_shannon():
     rng = np.random.default_rng(0)
     members = rng.dirichlet(np.ones(3), size=(4, 5))
@@ -344,6 +361,8 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
             "`class_prior` must be one number per class, 2, got 3",
         ),
         (lambda: lift_chart_area([0, 2], np.eye(2)), ValueError, "2 numbers from 0 to 1"),
+        (lambda: lift_chart_area([0, 1], np.eye(2), step=0.3), ValueError, "a whole part of 1"),
+        (lambda: lift_chart_area([0, 1], np.eye(2), step=2), ValueError, "`step` must be"),
         (lambda: jensen_shannon([[0.5, 0.5]]), ValueError, r"\(members, rows, classes\), got"),
         (lambda: jensen_shannon([[[0.5, 0.4]]]), ValueError, "sum to 1 over the classes"),
         (lambda: normalized_score("auc", 1, 0.5, 1), ValueError, "`metric` must be 'accurac"),

@@ -9,8 +9,6 @@ from scipy.special import digamma, polygamma
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
 
-_STEPS = 20  # points of the lift chart, 5 % each
-
 
 def _ranking(y, p, weights):
     return Ranking(*checked_cases(y, p, weights, is_probability=False))
@@ -206,11 +204,12 @@ def break_even_point(y, p, weights=None):
     return float(ranking.captured(ranking.n_positives) / ranking.n_positives)
 
 
-def lift_chart_area(y, p, class_prior=None, weights=None):
+def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     """Area under the lift charts of all classes, weighted by class frequency.
 
-    The chart of a class shows the lift of the top 5, 10, ... 100 % by its probability; its left end
-    is the lift of the cases with the highest probability. Areas use the trapezoidal rule.
+    The chart of a class shows the lift of the top 5, 10, ... 100 % by its probability, or of all
+    shares that end with a different probability; its left end is the lift of the cases with the
+    highest probability. Areas use the trapezoidal rule.
 
     Parameters
     ----------
@@ -221,6 +220,8 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
         Weights of the classes, as in the training set; None uses their shares in `y`. Classes
         without a case in `y` are omitted.
     weights : array-like of numbers, shape (n,), default=None
+    step : float, default=0.05
+        Distance between shares, a whole part of 1. None has a point at each different probability.
 
     Returns
     -------
@@ -230,11 +231,12 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For other shapes, classes without a column, and invalid weights.
+        For other shapes, classes without a column, invalid weights, and another ``step``.
 
     References
     ----------
-    Melville (2005), section 7.3.1.
+    Melville (2005), section 7.3.1; Nielsen (2012), "MOB-ESP and other improvements in probability
+    estimation", for a point at each probability.
 
     Examples
     --------
@@ -242,6 +244,7 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     >>> round(lift_chart_area([0, 0, 1, 1], p), 4)
     1.6938
     """
+    _check_step(step)
     p = checked_table("p", p, ("cases", "classes"))
     y = np.asarray(y)
     if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
@@ -254,12 +257,28 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
         prior = checked_weights(class_prior, p.shape[1], "class", "class_prior")
     present = [k for k in range(p.shape[1]) if shares[k] > 0]
     class_weights = checked_weights(prior[present], len(present), "class", "class_prior")
-    areas = [_chart_area(Ranking((y == k).astype(float), p[:, k], weights)) for k in present]
+    rankings = [Ranking((y == k).astype(float), p[:, k], weights) for k in present]
+    areas = [_chart_area(ranking, step) for ranking in rankings]
     return float(np.average(areas, weights=class_weights))
 
 
-def _chart_area(ranking):
-    alphas = np.arange(1, _STEPS + 1) / _STEPS
-    lifts = ranking.captured(alphas * ranking.total) / (alphas * ranking.n_positives)
+def _check_step(step):
+    """Raise unless a value is None or a whole part of 1."""
+    if step is None:
+        return
+    check_number("step", step, above=0, most=1)
+    if abs(round(1 / step) * step - 1) > 1e-9:
+        raise InputError("step", "must be a whole part of 1, for example 0.05 or 0.1", step)
+
+
+def _chart_area(ranking, step):
+    if step is None:
+        shares = np.cumsum(ranking.mass) / ranking.total
+        captured = np.cumsum(ranking.positives)
+    else:
+        n_steps = round(1 / step)
+        shares = np.arange(1, n_steps + 1) / n_steps
+        captured = ranking.captured(shares * ranking.total)
+    lifts = captured / (shares * ranking.n_positives)
     highest = ranking.positives[0] / ranking.mass[0] * ranking.total / ranking.n_positives
-    return np.trapezoid([highest, *lifts], dx=1 / _STEPS)
+    return np.trapezoid([highest, *lifts], [0.0, *shares])
