@@ -18,8 +18,8 @@ from bnmtl.decorate import (
     kohavi_wolpert_variance,
     pairwise_diversity,
 )
-from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.classifiers import probabilities_of
 
 pytestmark = pytest.mark.beside_kernels
 MEASURES = (diversity, pairwise_diversity, kohavi_wolpert_variance)

@@ -20,7 +20,7 @@ from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, TABLES
 from benchmarks.decorate.learners import BASE, DECORATE, METHODS, fitted
 from benchmarks.predictions import uci
 from bnmtl.decorate import diversity
-from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_curves"

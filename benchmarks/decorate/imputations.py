@@ -39,8 +39,8 @@ from benchmarks.decorate.imputation_tables import (
 from benchmarks.decorate.learners import Indicators, tree
 from benchmarks.decorate.visits import AVIMEDI, FEEDERWATCH, sites_of
 from bnmtl.classification import NetworkImputer
-from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_imputations"

@@ -31,7 +31,7 @@ from benchmarks.decorate.truth_tables import (
 from bnmtl import structures
 from bnmtl.active import RandomQuery
 from bnmtl.active.contenders import fitted, labels_of, read_contenders
-from bnmtl.decorate.diversity import probabilities_of
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import jensen_shannon, squared_error
 from bnmtl.seeding import generator
 

@@ -11,8 +11,8 @@ from bnmtl.active.utilities import small_margin
 from bnmtl.classification import NetworkImputer
 from bnmtl.decorate.artificial import stacked, take
 from bnmtl.decorate.committee import Committee, check_estimator
-from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 

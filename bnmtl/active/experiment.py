@@ -15,8 +15,8 @@ from sklearn.model_selection import StratifiedKFold
 from bnmtl.active.contenders import fitted, labels_of, read_contenders
 from bnmtl.active.curves_file import CurvesFile
 from bnmtl.decorate.artificial import take
-from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of

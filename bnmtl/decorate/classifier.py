@@ -6,10 +6,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.decorate.artificial import generator_of, stacked, take
 from bnmtl.decorate.committee import Committee, check_estimator
-from bnmtl.decorate.diversity import diversity, probabilities_of
+from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
 from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import type_of

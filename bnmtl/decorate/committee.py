@@ -8,9 +8,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bnmtl.decorate.diversity import probabilities_of
 from bnmtl.decorate.inputs import TreeInputs, columns_of, read_rows
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
 

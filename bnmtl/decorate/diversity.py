@@ -4,6 +4,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.wording import type_of
 
 
@@ -140,28 +141,6 @@ def _of_classifier(ensemble, X):
         pairs = zip(ensemble.estimators_, columns, strict=True)
         every = ((member, array[:, some], positions) for member, some in pairs)
     return np.stack([probabilities_of(member, rows, classes) for member, rows, classes in every])
-
-
-def probabilities_of(member, rows, classes):
-    """Probabilities of all classes by a member that may not know some of them.
-
-    Parameters
-    ----------
-    member : fitted classifier
-    rows : array-like of shape (n_cases, n_columns)
-    classes : array of shape (n_classes,)
-        Sorted.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n_cases, n_classes)
-    """
-    p = np.asarray(member.predict_proba(rows), dtype=float)
-    if p.shape[1] == len(classes):
-        return p
-    found = np.zeros((len(p), len(classes)))
-    found[:, np.searchsorted(classes, member.classes_)] = p
-    return found
 
 
 def _weights(weights, ensemble, X):

@@ -15,6 +15,7 @@ from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import seed_of
 
 _N_FOLDS = 5
@@ -183,7 +184,7 @@ class Stacking(ClassifierMixin, BaseEstimator):
                 raise InputTypeError("X", rule, type(X).__name__)
             entries = self.store_.predictions(X)
         else:
-            arrays = [_probabilities(one, X, self.classes_) for one in self.estimators_]
+            arrays = [probabilities_of(one, X, self.classes_) for one in self.estimators_]
             entries = checked_predictions("X", np.stack(arrays), len(self.classes_), None)
         if self.method == "logistic":
             return self._logistic.predict_proba(_log_odds(entries))
@@ -257,16 +258,7 @@ def _fitted(model, X, y):
 def _predicted(model, X, y, train, test, classes):
     """The model fitted to some cases, and its predictions of others."""
     model = _fitted(model, _safe_indexing(X, train), _safe_indexing(y, train))
-    return model, _probabilities(model, _safe_indexing(X, test), classes)
-
-
-def _probabilities(model, X, classes):
-    """Predictions of all classes; 0 for those that a model has not seen."""
-    found = np.zeros((len(X), len(classes)))
-    known = {label: at for at, label in enumerate(classes.tolist())}
-    places = [known[label] for label in model.classes_.tolist()]
-    found[:, places] = model.predict_proba(X)
-    return found
+    return model, probabilities_of(model, _safe_indexing(X, test), classes)
 
 
 def _by_class(entries):
