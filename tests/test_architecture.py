@@ -36,6 +36,7 @@ ROOMS["calibration"] = {"metrics"}
 ROOMS["ensembles"] = {"metrics", "classification", "calibration"}
 ROOMS["decorate"] = {"metrics", "classification"}
 ROOMS["trees"] = {"metrics"}
+ROOMS["validation"] = {"metrics", "classification", "ensembles", "trees"}
 ROOMS["active"] = {"metrics", "classification", "calibration", "decorate", "trees"}
 # Learners, scores and searches are settings of the networks in a library.
 ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners"}

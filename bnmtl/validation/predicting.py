@@ -1,0 +1,237 @@
+"""A classifier fitted to many sets of training cases, and its predictions."""
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.progress import Reporter
+from bnmtl.seeding import generator, seed_of, with_seed
+from bnmtl.validation.rounds import Rounds
+from bnmtl.validation.splits import SCHEMES, splits_of
+from bnmtl.wording import type_of
+
+_SEEDS = 2**31 - 1
+
+
+def predict_rounds(
+    estimator,
+    X,
+    y,
+    scheme="bootstrap",
+    rounds=50,
+    folds=10,
+    test_size=0.1,
+    X_test=None,
+    y_test=None,
+    task=None,
+    task_test=None,
+    groups=None,
+    stratify=True,
+    random_state=None,
+    n_jobs=None,
+    progress=False,
+):
+    """Fit a classifier to many sets of training cases and predict the others.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``predict_proba``; or a `bnmtl.classification.MultitaskBayesNetClassifier`, which
+        learns tasks together, adds the labels to each as its ``target`` and needs ``task``. All of
+        its ``random_state`` parameters are set, differently for each fit.
+    X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+    y : array-like of labels, shape (n_cases,)
+    scheme : {"bootstrap", "kfold", "holdout", "jackknife"} or splitter, default="bootstrap"
+        The sets of training cases.
+
+        - "bootstrap": as many cases as there are, drawn with repetition; the others are predicted.
+        - "kfold": cross-validations, ``rounds`` of them; each fold is a round.
+        - "holdout": a random share of ``test_size`` is predicted.
+        - "jackknife": each case (or group) is predicted by a fit to all others.
+        - a splitter of scikit-learn: each of its splits is a round.
+    rounds : int, default=50
+        Number of bootstraps, of cross-validations or of shares held out.
+    folds : int, default=10
+    test_size : float or int, default=0.1
+        Share or number of cases held out.
+    X_test : like `X`, default=None
+        Other cases, which are predicted by each round instead.
+    y_test : array-like of labels, default=None
+        Labels of ``X_test``, which needs them.
+    task : array-like of shape (n_cases,), default=None
+        The task of each case. Classifiers with the parameter ``tasks`` in their ``fit`` get it.
+    task_test : array-like, default=None
+        The tasks of ``X_test``.
+    groups : array-like of shape (n_cases,), default=None
+        Cases of the same group stay together, in training or test.
+    stratify : bool, default=True
+        Whether sets keep the proportions of the classes, or of the classes within each task.
+        Bootstraps and shares of groups ignore it.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of processes, as in joblib; None is 1. It does not affect the result.
+    progress : False, True or callable, default=False
+        True shows a bar; a callable receives each `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    Rounds
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other lengths and parameters out of range; as the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rounds = predict_rounds(DecisionTreeClassifier(), X, y, rounds=5, random_state=0)
+    >>> rounds.predictions.shape, bool(0.3 < rounds.is_predicted.mean() < 0.45)
+    ((5, 150, 3), True)
+    """
+    data = _Data.read(X, y, task, groups)
+    test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
+    _check(estimator, data, scheme, rounds, folds, test_size)
+    strata = data.strata() if stratify else None
+    options = {"rounds": rounds, "folds": folds, "test_size": test_size}
+    seed = seed_of(random_state)
+    splits = splits_of(scheme, data.X, strata, data.groups, options, seed)
+    rows = np.arange(len(data.y))
+    calls = [(rows, np.arange(len(test.y)))]
+    calls += [(train, held if test is data else calls[0][1]) for train, held in splits]
+    jobs = (
+        delayed(_predicted)(estimator, data, test, train, predicted, seed, number)
+        for number, (train, predicted) in enumerate(calls)
+    )
+    shape = len(splits), len(test.y)
+    predictions = np.full((*shape, len(data.classes)), np.nan)
+    in_bag, n_train = np.zeros(shape, dtype=np.int32), np.zeros(len(splits), dtype=int)
+    with Reporter(progress) as report:
+        report("rounds", done=0, total=len(calls))
+        made = Parallel(n_jobs, return_as="generator")(jobs)
+        for number, p in enumerate(made):
+            train, predicted = calls[number]
+            if number == 0:
+                full = p
+            else:
+                predictions[number - 1, predicted] = p
+                n_train[number - 1] = len(np.unique(train))
+                if test is data:
+                    in_bag[number - 1] = np.bincount(train, minlength=len(data.y))
+            report("rounds", done=number + 1, total=len(calls))
+    return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train)
+
+
+class _Data:
+    """Checked cases: features, labels, their classes, tasks and groups."""
+
+    def __init__(self, X, y, classes, task=None, groups=None):
+        self.X, self.y, self.classes, self.task, self.groups = X, y, classes, task, groups
+
+    @classmethod
+    def read(cls, X, y, task, groups):
+        X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+        if X.ndim != 2 or not len(X):
+            raise InputError("X", "must be a table with a row for each case", type_of(X))
+        y = _column("y", y, len(X))
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise InputError("y", "must hold two classes or more", len(classes))
+        task = None if task is None else _column("task", task, len(X)).astype(str)
+        if groups is not None:
+            groups = np.unique(_column("groups", groups, len(X)), return_inverse=True)[1]
+        return cls(X, y, classes, task, groups)
+
+    def strata(self):
+        """Numbers of the classes, within each task."""
+        codes = np.searchsorted(self.classes, self.y)
+        if self.task is None:
+            return codes
+        return np.unique(self.task, return_inverse=True)[1] * len(self.classes) + codes
+
+
+def _column(name, values, n):
+    """One value for each row, none of them missing."""
+    values = np.asarray(values)
+    if values.shape != (n,):
+        raise InputError(name, "must be one value for each row of {X}, {n}", len(values), n=n)
+    if pd.isna(values).any():
+        rule = "must hold a value for each row"
+        raise InputError(name, rule, found="one is missing", remedies="drop those rows")
+    return np.array(values.tolist()) if values.dtype == object else values
+
+
+def _test_data(data, X_test, y_test, task_test, scheme):
+    """Checked other cases."""
+    if scheme == "kfold":
+        rule = "must be another one to predict {X_test} in each round"
+        raise InputError("scheme", rule, scheme, remedies="bootstrap")
+    if y_test is None:
+        raise InputError("y_test", "must be the labels of {X_test}", None)
+    if (task_test is None) != (data.task is None):
+        raise InputError("task_test", "must be given if and only if {task} is", task_test)
+    X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
+    y = _column("y_test", y_test, len(X))
+    unknown = ~np.isin(y, data.classes)
+    if unknown.any():
+        raise InputError("y_test", "must hold labels of {y} only", y[unknown][0])
+    task = None if task_test is None else _column("task_test", task_test, len(X)).astype(str)
+    return _Data(X, y, data.classes, task)
+
+
+def _check(estimator, data, scheme, rounds, folds, test_size):
+    """Raise unless the estimator predicts probabilities and the numbers are in range."""
+    is_multitask = isinstance(estimator, MultitaskBayesNetClassifier)
+    if is_multitask and data.task is None:
+        rule = "must be given, because the classifier learns several tasks"
+        raise InputError("task", rule, None)
+    has_tags = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+    predicts = has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")
+    if not is_multitask and not predicts:
+        rule = "must be a classifier with `predict_proba`"
+        raise InputTypeError("estimator", rule, type_of(estimator))
+    if isinstance(scheme, str):
+        check_choice("scheme", scheme, SCHEMES)
+    check_whole("rounds", rounds, least=1)
+    check_whole("folds", folds, least=2)
+    if isinstance(test_size, float):
+        check_number("test_size", test_size, above=0, below=1)
+    else:
+        check_whole("test_size", test_size, least=1)
+
+
+def _predicted(estimator, data, test, train, predicted, seed, number):
+    """Probabilities of some cases by the classifier fitted to others."""
+    model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
+    X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
+    if isinstance(model, MultitaskBayesNetClassifier):
+        return _by_task(model, data, test, (X, train), (rows, predicted))
+    options = {}
+    if data.task is not None and has_fit_parameter(model, "tasks"):
+        options = {"tasks": data.task[train]}
+    return probabilities_of(model.fit(X, data.y[train], **options), rows, data.classes)
+
+
+def _by_task(model, data, test, learned, asked):
+    """Probabilities by classifiers of several tasks, learned together."""
+    (X, train), (rows, predicted) = learned, asked
+    frame = pd.DataFrame(X).assign(**{model.target: data.y[train]})
+    parts = {one: frame[data.task[train] == one] for one in np.unique(data.task[train])}
+    model.fit({one: part.reset_index(drop=True) for one, part in parts.items()})
+    found, of_rows = np.full((len(predicted), len(data.classes)), np.nan), test.task[predicted]
+    places = np.searchsorted(data.classes, model.classes_)
+    for one in np.unique(of_rows):
+        at = np.flatnonzero(of_rows == one)
+        p = np.zeros((len(at), len(data.classes)))
+        p[:, places] = model.predict_proba(pd.DataFrame(rows).iloc[at], one)
+        found[at] = p
+    return found

@@ -1,0 +1,143 @@
+"""Predictions of one classifier fitted again and again: what all measures are computed from."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from bnmtl.errors import InputError
+
+_FORMAT = 1
+_PARTS = ("predictions", "y", "classes", "in_bag", "full", "task")
+
+
+class Rounds:
+    """Probabilities by a classifier that was fitted to several sets of training cases.
+
+    Parameters
+    ----------
+    predictions : numpy.ndarray of float, shape (n_rounds, n_cases, n_classes)
+        NaN where a round has not predicted a case.
+    y : numpy.ndarray of shape (n_cases,)
+        Labels.
+    classes : numpy.ndarray of shape (n_classes,)
+        Sorted.
+    in_bag : numpy.ndarray of int, shape (n_rounds, n_cases)
+        How often each round learned from each case.
+    full : numpy.ndarray of float, shape (n_cases, n_classes), default=None
+        Probabilities by the classifier fitted to all training cases.
+    task : numpy.ndarray of str, shape (n_cases,), default=None
+        The task of each case.
+    n_train : numpy.ndarray of int, shape (n_rounds,), default=None
+        Number of different training cases of each round; None counts ``in_bag``.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree.
+
+    Examples
+    --------
+    >>> rounds = Rounds([[[0.8, 0.2], [0.4, 0.6]]], ["a", "b"], ["a", "b"], [[0, 0]])
+    >>> rounds.mean_predictions().tolist()
+    [[0.8, 0.2], [0.4, 0.6]]
+    """
+
+    def __init__(self, predictions, y, classes, in_bag, full=None, task=None, n_train=None):
+        self.predictions = np.asarray(predictions, dtype=float)
+        self.y, self.classes, self.in_bag = map(np.asarray, (y, classes, in_bag))
+        self.full = None if full is None else np.asarray(full, dtype=float)
+        self.task = None if task is None else np.asarray(task).astype(str)
+        self.n_train = np.asarray((self.in_bag > 0).sum(axis=1) if n_train is None else n_train)
+        self._check()
+
+    def _check(self):
+        shape = self.predictions.shape
+        if len(shape) != 3:
+            rule = "must have the shape (rounds, cases, classes)"
+            raise InputError("predictions", rule, shape)
+        expected = {
+            "y": shape[1:2],
+            "classes": shape[2:],
+            "in_bag": shape[:2],
+            "full": shape[1:],
+            "task": shape[1:2],
+            "n_train": shape[:1],
+        }
+        for name, one in expected.items():
+            value = getattr(self, name)
+            if value is not None and value.shape != one:
+                rule = "must have the shape {shape!s}, as {predictions}"
+                raise InputError(name, rule, value.shape, shape=one)
+        unknown = ~np.isin(self.y, self.classes)
+        if unknown.any():
+            raise InputError("y", "must hold {classes} only", self.y[unknown][0])
+
+    @property
+    def codes(self):
+        """Positions of the labels in the classes, shape (n_cases,)."""
+        return np.searchsorted(self.classes, self.y)
+
+    @property
+    def is_predicted(self):
+        """Which round has predicted which case, shape (n_rounds, n_cases)."""
+        return ~np.isnan(self.predictions[:, :, 0])
+
+    def mean_predictions(self):
+        """Mean probabilities over the rounds that predicted a case; NaN if none has.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        n = self.is_predicted.sum(axis=0)[:, None]
+        sums = np.nansum(self.predictions, axis=0)
+        return np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0)
+
+    def save(self, path):
+        """Write a file that `load` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends with ``.npz``.
+        """
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise InputError("path", "must end with .npz", str(path))
+        parts = {name: getattr(self, name) for name in (*_PARTS, "n_train")}
+        for name in ("y", "classes", "task"):
+            # Text as such: arrays of Python objects would be pickled.
+            if parts[name] is not None and parts[name].dtype == object:
+                parts[name] = np.array(parts[name].tolist())
+        known = {name: value for name, value in parts.items() if value is not None}
+        np.savez_compressed(path, allow_pickle=False, format=_FORMAT, **known)
+
+    @classmethod
+    def load(cls, path):
+        """Read a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Rounds
+
+        Raises
+        ------
+        ValueError
+            If the file is something else or damaged.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                parts = {name: file[name] for name in file.files}
+        except FileNotFoundError:
+            raise
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            rule = "must be a file of rounds"
+            raise InputError("path", rule, found=str(error), remedies="write it again") from None
+        if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):
+            raise InputError("path", "must be a file that `Rounds.save` wrote", str(path))
+        return cls(**parts)

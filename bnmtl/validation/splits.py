@@ -1,0 +1,115 @@
+"""Which cases each round learns from and which it predicts."""
+
+import warnings
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.seeding import generator
+from bnmtl.wording import type_of
+
+SCHEMES = ("bootstrap", "kfold", "holdout", "jackknife")
+
+
+def splits_of(scheme, X, strata, groups, options, seed):
+    """Training rows, with repetitions, and test rows of each round.
+
+    Parameters
+    ----------
+    scheme : str or scikit-learn splitter
+    X : table of cases
+    strata : numpy.ndarray of int, shape (n_cases,), or None
+        What is drawn in the same proportions.
+    groups : numpy.ndarray of int, shape (n_cases,), or None
+        Cases that stay together.
+    options : mapping
+        "rounds", "folds" and "test_size".
+    seed : int
+
+    Returns
+    -------
+    list of (numpy.ndarray of int, numpy.ndarray of int)
+    """
+    n = len(X)
+    if not isinstance(scheme, str):
+        if not hasattr(scheme, "split"):
+            rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
+            raise InputTypeError("scheme", rule, type_of(scheme))
+        return list(scheme.split(X, strata, groups))
+    if scheme == "bootstrap":
+        return [
+            _bootstrap(n, strata, groups, generator(seed, "bootstrap", number))
+            for number in range(options["rounds"])
+        ]
+    if scheme == "jackknife":
+        splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
+        return list(splitter.split(np.zeros(n), groups=groups))
+    if scheme == "holdout":
+        return _holdouts(n, strata, groups, options, _state(seed, "holdout"))
+    return [
+        split
+        for number in range(options["rounds"])
+        for split in _folds(n, strata, groups, options["folds"], _state(seed, "folds", number))
+    ]
+
+
+def _state(seed, *names):
+    return int(generator(seed, *names).integers(2**32 - 1))
+
+
+def _bootstrap(n, strata, groups, rng):
+    """Rows of a bootstrap, and the rows it lacks; groups are drawn whole."""
+    if groups is None:
+        strata = np.zeros(n, dtype=int) if strata is None else strata
+        parts = [np.flatnonzero(strata == one) for one in np.unique(strata)]
+        train = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in parts])
+    else:
+        n_groups = groups.max() + 1
+        drawn = rng.integers(n_groups, size=n_groups)
+        train = np.concatenate([np.flatnonzero(groups == one) for one in drawn])
+    return np.sort(train), np.setdiff1d(np.arange(n), train)
+
+
+def _holdouts(n, strata, groups, options, state):
+    """Rows to learn from and rows held out."""
+    rounds, size = options["rounds"], options["test_size"]
+    if groups is not None:
+        splitter, strata = GroupShuffleSplit(rounds, test_size=size, random_state=state), None
+    elif strata is not None:
+        splitter = StratifiedShuffleSplit(rounds, test_size=size, random_state=state)
+    else:
+        splitter = ShuffleSplit(rounds, test_size=size, random_state=state)
+    try:
+        return list(splitter.split(np.zeros(n), strata, groups))
+    except ValueError as error:
+        rule = "must leave cases of each class on both sides"
+        remedies = "another share, or `stratify=False`"
+        raise InputError("test_size", rule, size, str(error), remedies=remedies) from None
+
+
+def _folds(n, strata, groups, folds, state):
+    """Rows of the folds of one cross-validation."""
+    options = {"n_splits": folds, "shuffle": True, "random_state": state}
+    if groups is not None:
+        splitter = GroupKFold(**options) if strata is None else StratifiedGroupKFold(**options)
+    else:
+        splitter = KFold(**options) if strata is None else StratifiedKFold(**options)
+    try:
+        with warnings.catch_warnings():
+            # Rare classes are in as many folds as they have cases.
+            warnings.simplefilter("ignore", UserWarning)
+            return list(splitter.split(np.zeros(n), strata, groups))
+    except ValueError as error:
+        rule = "must not exceed the number of cases (of groups, of the largest class)"
+        raise InputError("folds", rule, folds, str(error)) from None
