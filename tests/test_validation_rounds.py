@@ -67,6 +67,9 @@ def test_cases_are_predicted_by_rounds_that_have_not_seen_them(scheme, stratify)
         assert all((counts[one] == (y == one).sum()).all() for one in "abc")
     elif scheme == "bootstrap":
         assert any(np.ptp(one) > 0 for one in counts.values())
+    elif scheme in ("kfold", "holdout"):
+        # With the classes in proportion their numbers differ by one at most.
+        assert all(np.ptp(one) <= 1 for one in counts.values()) == stratify
     again = predict_rounds(Memory(), X, y, scheme, **options, random_state=0, n_jobs=2)
     assert np.array_equal(again.in_bag, rounds.in_bag)
     other = predict_rounds(Memory(), X, y, scheme, **options, random_state=1)
@@ -171,6 +174,16 @@ def test_tasks_are_learned_together_and_asked_one_by_one():
     west = np.flatnonzero(held & (task == "west"))
     expected = fitted.predict_proba(X.iloc[west], "west")
     np.testing.assert_allclose(rounds.predictions[0, west], expected)
+
+
+def test_classes_keep_their_proportions_within_tasks():
+    X, y = cases()
+    task = np.arange(60) % 2
+    rounds = predict_rounds(GaussianNB(), X, y, rounds=3, task=task, random_state=0)
+    for one in (0, 1):
+        for label in "abc":
+            inside = (task == one) & (y == label)
+            assert (rounds.in_bag @ inside == inside.sum()).all()
 
 
 def test_tasks_are_handed_to_a_fit_that_takes_them():
