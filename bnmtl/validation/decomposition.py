@@ -126,7 +126,7 @@ def _zero_one(predictions, n_rounds, truth):
     main, best = p.argmax(axis=1), truth.argmax(axis=1)
     is_biased = main != best
     variance = 1 - p[rows, main]
-    # Of the deviations from a wrong main prediction, those to the right class are no errors.
+    # Of the deviations from a wrong main prediction, those to the right class are correct.
     gained = np.where(is_biased, p[rows, best], 0.0)
     expected = p[rows, best] * (1 - truth[rows, best])
     others = (p * truth).sum(axis=1) - p[rows, best] * truth[rows, best]
