@@ -1,7 +1,25 @@
 """Tools that judge classifiers by predictions over rounds of fits."""
 
+from bnmtl.validation.bootstrap import BootstrapError, ErrorDifference, bootstrap_error
+from bnmtl.validation.comparing import Comparison, compare
 from bnmtl.validation.decomposition import bias_variance
+from bnmtl.validation.forests import ForestBound, forest_bound, voters_error
+from bnmtl.validation.jackknife import Jackknife, jackknife
 from bnmtl.validation.predicting import predict_rounds
 from bnmtl.validation.rounds import Rounds
 
-__all__ = ["Rounds", "bias_variance", "predict_rounds"]
+__all__ = [
+    "BootstrapError",
+    "Comparison",
+    "ErrorDifference",
+    "ForestBound",
+    "Jackknife",
+    "Rounds",
+    "bias_variance",
+    "bootstrap_error",
+    "compare",
+    "forest_bound",
+    "jackknife",
+    "predict_rounds",
+    "voters_error",
+]

@@ -1,0 +1,243 @@
+"""Errors by the bootstrap: .632, .632+, and intervals."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.seeding import generator, seed_of
+from bnmtl.validation.rounds import Rounds
+from bnmtl.wording import type_of
+
+_LEFT_OUT = 0.632  # the share of different cases in a bootstrap
+
+
+class BootstrapError(NamedTuple):
+    """Errors of a classifier.
+
+    Parameters
+    ----------
+    training : float
+        On its training cases.
+    out_of_bag : float
+        Of each case by the rounds that have not learned from it; the mean over cases.
+    no_information : float
+        If labels did not depend on the features.
+    overfitting : float
+        From 0 to 1: the way of the out-of-bag error from the training error to no information.
+    error_632, error_632_plus : float
+        Mixtures of training and out-of-bag error; the second trusts the first the less the more
+        the classifier overfits.
+    percentile, bca : tuple of float
+        Intervals of the out-of-bag error, over cases.
+    """
+
+    training: float
+    out_of_bag: float
+    no_information: float
+    overfitting: float
+    error_632: float
+    error_632_plus: float
+    percentile: tuple
+    bca: tuple
+
+
+class ErrorDifference(NamedTuple):
+    """The out-of-bag error of one classifier minus that of another one on the same cases.
+
+    Parameters
+    ----------
+    difference : float
+    percentile, bca : tuple of float
+        Intervals of the difference, from cases drawn for both.
+    """
+
+    difference: float
+    percentile: tuple
+    bca: tuple
+
+
+def bootstrap_error(
+    rounds,
+    other=None,
+    loss="zero_one",
+    confidence=0.95,
+    groups=None,
+    n_resamples=2000,
+    random_state=None,
+):
+    """Estimate the error of a classifier from bootstrap rounds.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        By ``predict_rounds(scheme="bootstrap")``.
+    other : Rounds, default=None
+        Of another classifier on the same cases, for the difference of both.
+    loss : {"zero_one", "squared"} or callable, default="zero_one"
+        Errors; squared error of the probabilities, summed over classes; or a function (codes, p) of
+        positions of classes and probabilities of all classes that gives the loss of each case.
+    confidence : float, default=0.95
+    groups : array-like of shape (n_cases,), default=None
+        Cases of the same group are drawn together for the intervals.
+    n_resamples : int, default=2000
+    random_state : None, int or numpy.random.Generator, default=None
+        Of the intervals. With an int, results depend only on data and parameters.
+
+    Returns
+    -------
+    BootstrapError, or ErrorDifference if there is an ``other``
+
+    Raises
+    ------
+    TypeError, ValueError
+        For rounds without predictions by the fit to all cases, cases that differ, and parameters
+        out of range.
+
+    References
+    ----------
+    Efron & Tibshirani (1997), "Improvements on cross-validation: the .632+ bootstrap method",
+    Journal of the American Statistical Association 92.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from bnmtl.validation import predict_rounds
+    >>> X, y = load_iris(return_X_y=True)
+    >>> rounds = predict_rounds(DecisionTreeClassifier(), X, y, rounds=20, random_state=0)
+    >>> found = bootstrap_error(rounds, random_state=0)
+    >>> found.training, bool(0.02 < found.error_632_plus < found.out_of_bag < 0.08)
+    (0.0, True)
+    """
+    loss = _loss_of(loss)
+    check_number("confidence", confidence, above=0, below=1)
+    check_whole("n_resamples", n_resamples, least=10)
+    interval = _Interval(confidence, n_resamples, seed_of(random_state))
+    cases, losses = _out_of_bag(rounds, loss, "rounds")
+    if other is not None:
+        if not isinstance(other, Rounds) or not np.array_equal(other.y, rounds.y):
+            raise InputError("other", "must be rounds of the same cases")
+        both, others = _out_of_bag(other, loss, "other")
+        shared, first, second = np.intersect1d(cases, both, return_indices=True)
+        differences = losses[first] - others[second]
+        of_groups = _groups_of(groups, len(rounds.y), shared)
+        return ErrorDifference(float(differences.mean()), *interval(differences, of_groups))
+    if rounds.full is None:
+        rule, remedies = "must have predictions by the fit to all cases", "use `predict_rounds`"
+        raise InputError("rounds", rule, remedies=remedies)
+    training = float(loss(rounds.codes, rounds.full).mean())
+    error = float(losses.mean())
+    least = _no_information(rounds, loss)
+    capped = min(error, least)
+    room = least - training
+    # Without room, for constant predictions say, the ratio would be one of rounding errors.
+    overfitting = float(np.clip((capped - training) / room, 0, 1)) if room > 1e-9 else 0.0
+    weight = _LEFT_OUT / (1 - (1 - _LEFT_OUT) * overfitting)
+    of_groups = _groups_of(groups, len(rounds.y), cases)
+    return BootstrapError(
+        training=training,
+        out_of_bag=error,
+        no_information=least,
+        overfitting=overfitting,
+        error_632=(1 - _LEFT_OUT) * training + _LEFT_OUT * error,
+        error_632_plus=(1 - weight) * training + weight * capped,
+        **dict(zip(("percentile", "bca"), interval(losses, of_groups), strict=True)),
+    )
+
+
+def _loss_of(loss):
+    """A function (codes, p) of the loss of each case."""
+    if callable(loss):
+        return loss
+    check_choice("loss", loss, ("zero_one", "squared"))
+    return _zero_one if loss == "zero_one" else _squared
+
+
+def _zero_one(codes, p):
+    return (p.argmax(axis=1) != codes).astype(float)
+
+
+def _squared(codes, p):
+    return ((p - np.eye(p.shape[1])[codes]) ** 2).sum(axis=1)
+
+
+def _out_of_bag(rounds, loss, name):
+    """Cases that a round has predicted, and their mean losses."""
+    if not isinstance(rounds, Rounds):
+        raise InputTypeError(
+            name, "must be rounds, as `predict_rounds` makes them", type_of(rounds)
+        )
+    if (rounds.in_bag[rounds.is_predicted] > 0).any():
+        rule = "must predict cases by rounds that have not learned from them"
+        raise InputError(name, rule, remedies="`predict_rounds`")
+    sums, n = np.zeros(len(rounds.y)), rounds.is_predicted.sum(axis=0)
+    for p, known in zip(rounds.predictions, rounds.is_predicted, strict=True):
+        if known.any():
+            sums[known] += loss(rounds.codes[known], p[known])
+    cases = np.flatnonzero(n)
+    return cases, sums[cases] / n[cases]
+
+
+def _no_information(rounds, loss):
+    """Mean loss over all pairs of a label and a prediction by the fit to all cases."""
+    shares = np.bincount(rounds.codes, minlength=len(rounds.classes)) / len(rounds.y)
+    return float(
+        sum(
+            share * loss(np.full(len(rounds.y), code), rounds.full).mean()
+            for code, share in enumerate(shares)
+            if share
+        )
+    )
+
+
+def _groups_of(groups, n, cases):
+    """Positions of the groups of some cases."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise InputError("groups", "must be one value for each case, {n}", len(groups), n=n)
+    return np.unique(groups[cases], return_inverse=True)[1]
+
+
+class _Interval:
+    """Intervals of a mean over cases, or over groups of cases that are drawn together."""
+
+    def __init__(self, confidence, n_resamples, seed):
+        self._options = {"confidence_level": confidence, "n_resamples": n_resamples}
+        self._seed = seed
+
+    def __call__(self, values, groups):
+        """The percentile and the BCa interval, as pairs."""
+        data, statistic = (values,), _mean
+        if groups is not None:
+            data, statistic = (np.bincount(groups, values), np.bincount(groups)), _ratio
+        center = float(statistic(*data, axis=-1))
+        if len(data[0]) < 2 or np.ptp(data[0] / (1 if groups is None else data[1])) == 0:
+            return (center, center), (center, center)
+        return tuple(self._found(data, statistic, method) for method in ("percentile", "BCa"))
+
+    def _found(self, data, statistic, method):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = stats.bootstrap(
+                data,
+                statistic,
+                paired=True,
+                vectorized=True,
+                method=method,
+                random_state=generator(self._seed, "intervals"),
+                **self._options,
+            ).confidence_interval
+        return float(found.low), float(found.high)
+
+
+def _mean(values, axis):
+    return np.mean(values, axis=axis)
+
+
+def _ratio(sums, counts, axis):
+    return np.sum(sums, axis=axis) / np.sum(counts, axis=axis)

@@ -1,0 +1,189 @@
+"""Two classifiers compared on the same rounds."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.seeding import generator, seed_of
+from bnmtl.validation.rounds import Rounds
+from bnmtl.validation.scoring import metric_of
+from bnmtl.wording import type_of
+
+
+class Comparison(NamedTuple):
+    """How two classifiers differ.
+
+    Parameters
+    ----------
+    first, second : float
+        Means over rounds of the metric.
+    difference : float
+        First minus second.
+    low, high : float
+        Interval of the difference, corrected for training sets that overlap.
+    p_corrected : float
+        Of the t-test over rounds with the same correction.
+    p_mcnemar : float
+        Of McNemar's exact test: whether both are wrong on as many cases that the other has right.
+    p_randomization : float
+        Of the difference on all cases, if predictions were exchanged between the two at random.
+    is_smaller_better : bool
+    """
+
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    p_corrected: float
+    p_mcnemar: float
+    p_randomization: float
+    is_smaller_better: bool
+
+
+def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, random_state=None):
+    """Compare two classifiers that were fitted to the same training cases.
+
+    Parameters
+    ----------
+    first, second : Rounds
+        By `predict_rounds` with the same cases, scheme and ``random_state``.
+    metric : str or callable, default="accuracy"
+        A metric of `bnmtl.metrics.prediction`, or a function (y, p) of positions of classes and
+        probabilities of all classes.
+    confidence : float, default=0.95
+    n_resamples : int, default=999
+        Number of random exchanges.
+    random_state : None, int or numpy.random.Generator, default=None
+        Of the exchanges. With an int, results depend only on data and parameters.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    TypeError, ValueError
+        For rounds with other cases, another metric, or fewer than two rounds on which it is
+        defined; a round of the jackknife predicts one case only.
+
+    References
+    ----------
+    Nadeau & Bengio (2003), "Inference for the generalization error", Machine Learning 52, for the
+    correction: the variance is multiplied by 1 / rounds + test cases / different training cases.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from bnmtl.validation import predict_rounds
+    >>> X, y = load_iris(return_X_y=True)
+    >>> options = {"scheme": "holdout", "rounds": 10, "random_state": 0}
+    >>> bayes = predict_rounds(GaussianNB(), X, y, **options)
+    >>> shares = predict_rounds(DummyClassifier(), X, y, **options)
+    >>> found = compare(bayes, shares, random_state=0)
+    >>> bool(found.low > 0.5), bool(found.p_corrected < 0.001), found.p_randomization
+    (True, True, 0.002)
+    """
+    _check(first, second)
+    check_number("confidence", confidence, above=0, below=1)
+    check_whole("n_resamples", n_resamples, least=1)
+    metric = metric_of(metric, len(first.classes))
+    values = np.array([_by_round(one, metric) for one in (first, second)])
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    if values.shape[1] < 2:
+        rule = f"must have two rounds or more on which `{metric.name}` is defined"
+        raise InputError("first", rule, remedies="another scheme")
+    differences = values[0] - values[1]
+    error, n = _corrected_error(differences, first), len(differences)
+    mean = float(differences.mean())
+    width = stats.t.ppf((1 + confidence) / 2, n - 1) * error
+    p = 2 * stats.t.sf(abs(mean) / error, n - 1) if error > 0 else float(mean == 0)
+    rng = generator(seed_of(random_state), "exchanges")
+    return Comparison(
+        first=float(values[0].mean()),
+        second=float(values[1].mean()),
+        difference=mean,
+        low=mean - float(width),
+        high=mean + float(width),
+        p_corrected=float(p),
+        p_mcnemar=_mcnemar(first, second),
+        p_randomization=_exchanged(first, second, metric, n_resamples, rng),
+        is_smaller_better=metric.is_smaller_better,
+    )
+
+
+def _check(first, second):
+    """Raise unless both have predicted the same cases by the same training cases."""
+    for name, one in (("first", first), ("second", second)):
+        if not isinstance(one, Rounds):
+            rule = "must be rounds, as `predict_rounds` makes them"
+            raise InputTypeError(name, rule, type_of(one))
+    same = (
+        first.predictions.shape == second.predictions.shape
+        and np.array_equal(first.y, second.y)
+        and np.array_equal(first.in_bag, second.in_bag)
+        and np.array_equal(first.is_predicted, second.is_predicted)
+    )
+    if not same:
+        rule, remedies = "must have the rounds of {first}", "the same `random_state` for both"
+        raise InputError("second", rule, remedies=remedies)
+
+
+def _by_round(rounds, metric):
+    """The metric of each round; NaN where it is not defined for the cases."""
+    found = []
+    for p, known in zip(rounds.predictions, rounds.is_predicted, strict=True):
+        try:
+            found.append(metric(rounds.codes[known], p[known]) if known.sum() > 1 else np.nan)
+        except ValueError:
+            found.append(np.nan)
+    return found
+
+
+def _corrected_error(differences, rounds):
+    """Standard error of the mean, larger by the overlap of training sets."""
+    ratio = float((rounds.is_predicted.sum(axis=1) / rounds.n_train).mean())
+    return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
+
+
+def _mean_predictions(rounds):
+    """Positions of the labels and mean predictions of the cases that were predicted."""
+    p = rounds.mean_predictions()
+    known = ~np.isnan(p[:, 0])
+    return rounds.codes[known], p[known]
+
+
+def _mcnemar(first, second):
+    """P value of McNemar's exact test on the mean predictions."""
+    (codes, ours), (_, theirs) = map(_mean_predictions, (first, second))
+    is_right = [p.argmax(axis=1) == codes for p in (ours, theirs)]
+    only_first, only_second = (
+        int((one & ~other).sum()) for one, other in (is_right, is_right[::-1])
+    )
+    total = only_first + only_second
+    return float(stats.binomtest(only_first, total).pvalue) if total else 1.0
+
+
+def _exchanged(first, second, metric, n_resamples, rng):
+    """P value of the difference of the mean predictions, by exchanging those of cases."""
+    (codes, ours), (_, theirs) = map(_mean_predictions, (first, second))
+
+    def difference(ours_at, theirs_at):
+        # Positions in both tables, because scipy exchanges numbers and not rows.
+        both = np.concatenate([ours, theirs])
+        return metric(codes, both[ours_at.astype(int)]) - metric(codes, both[theirs_at.astype(int)])
+
+    n = len(codes)
+    found = stats.permutation_test(
+        (np.arange(n), np.arange(n, 2 * n)),
+        difference,
+        permutation_type="samples",
+        vectorized=False,
+        n_resamples=n_resamples,
+        random_state=rng,
+    )
+    return float(found.pvalue)
