@@ -1,24 +1,16 @@
 """Confidence of each arc: the share of replicates that have it."""
 
-import time
-
 import numpy as np
 import pandas as pd
 
+from bnmtl.confidence.resampling import Replicates, bootstrap, lighter, share_of
 from bnmtl.errors import InputTypeError, check_number, check_whole, warn
 from bnmtl.graphs import adjacency
 from bnmtl.learners.adapted import changed
 from bnmtl.learners.base import Learner
-from bnmtl.progress import Reporter
-from bnmtl.search import HillClimbing
-from bnmtl.search.effort import Effort, in_parallel
-from bnmtl.seeding import generator, seed_of
+from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
-
-# The search of light replicates: 30 of them take less time than the graphs themselves, and ten
-# restarts gave the same confidences on ALARM and INSURANCE except for one or two of fifty pairs.
-_LIGHT = HillClimbing(restarts=0)
 
 
 def arc_confidence(
@@ -96,53 +88,20 @@ def arc_confidence(
         learner = changed(learner, limits=limits.replaced(time_limit=time_limit))
         learner.check_parameters()
     if light:
-        learner = _lighter(learner)
+        learner = lighter(learner)
     encoded = encode(tasks, missing=learner.missing)
     seed = seed_of(learner.random_state if random_state is None else random_state)
-    rows_of = {name: _rows_to_draw(task) for name, task in encoded.items()}
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
-
-    # Replicates for which no time is left.
-    required = learner.required_graphs(encoded) if time_limit is not None else {}
-
-    def replicate(number, effort):
-        if effort.is_over():
-            return required
-        member_seed = seed_of(generator(seed, "bootstrap", number))
-        fitted = changed(learner, random_state=member_seed, n_jobs=1)
-        if effort.deadline is not None:
-            seconds = max(0.0, effort.deadline - time.time())
-            fitted.limits = learner.used_limits().replaced(time_limit=seconds)
-        drawn = encoded.take(_draw(rows_of, subsample, seed, number))
-        silent = Reporter(False), effort.tally.stopped
-        return fitted.fit_rows(drawn, encoded, *silent).configuration_
-
-    deadline = None if time_limit is None else time.time() + time_limit
-    effort = Effort(seed, n_jobs=learner.n_jobs, deadline=deadline)
-    with Reporter(learner.progress) as report:
-        calls = ((number,) for number in range(n_bootstrap))
-        for done, configuration in enumerate(in_parallel(replicate, calls, effort), start=1):
-            for name, graph in configuration.items():
-                counts[name] += adjacency(graph, encoded[name].variables)
-            report("bootstrap", None, done, n_bootstrap)
-    ended_by = tuple(sorted(effort.tally.stopped))
+    draw = bootstrap if subsample is None else share_of(subsample)
+    replicates = Replicates(encoded, learner, draw, n_bootstrap, seed, time_limit)
+    for configuration in replicates:
+        for name, graph in configuration.items():
+            counts[name] += adjacency(graph, encoded[name].variables)
+    ended_by = replicates.ended_by
     _warn_if_ended(ended_by)
     table = _table(encoded, counts, n_bootstrap)
     table.attrs["ended_by"] = ended_by
     return table
-
-
-def _draw(rows_of, subsample, seed, number):
-    """The rows of each task in a replicate; a task's rows do not depend on the other tasks."""
-    drawn = {}
-    for name, rows in rows_of.items():
-        rng = generator(seed, "bootstrap", number, name)
-        if subsample is None:
-            drawn[name] = rows[rng.integers(len(rows), size=len(rows))]
-        else:
-            n_drawn = max(2, round(subsample * len(rows)))
-            drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
-    return drawn
 
 
 def _warn_if_ended(limits):
@@ -154,19 +113,6 @@ def _warn_if_ended(limits):
             "too low",
             remedies=("raise it", "draw fewer replicates"),
         )
-
-
-def _rows_to_draw(task):
-    """The first row of each group of copies, in an order independent of the given one."""
-    order, sizes = task.originals
-    return order[np.cumsum(sizes) - sizes]
-
-
-def _lighter(learner):
-    """The learner with the search of light replicates."""
-    # Orders are a start only if the search is over orders.
-    start = None if isinstance(learner.start, str) and learner.start == "orders" else learner.start
-    return changed(learner, search=_LIGHT, start=start)
 
 
 def _table(tasks, counts, n_bootstrap):
