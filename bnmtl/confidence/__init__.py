@@ -14,6 +14,15 @@ in all replicates. That is the score's preference, not evidence.
 
 from bnmtl.confidence.agreement import consensus
 from bnmtl.confidence.replicates import arc_confidence
+from bnmtl.confidence.stability import ArcStability, arc_stability
 from bnmtl.confidence.support import MEANING, sure_words, with_confidence
 
-__all__ = ["MEANING", "arc_confidence", "consensus", "sure_words", "with_confidence"]
+__all__ = [
+    "MEANING",
+    "ArcStability",
+    "arc_confidence",
+    "arc_stability",
+    "consensus",
+    "sure_words",
+    "with_confidence",
+]

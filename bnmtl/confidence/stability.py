@@ -1,0 +1,223 @@
+"""How stable learned graphs are under other rows: chance-corrected, by task, together and alone."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from bnmtl.confidence.resampling import Replicates, bootstrap, share_of
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.graphs import adjacency, cpdag
+from bnmtl.learners.adapted import changed, single_task
+from bnmtl.learners.base import Learner
+from bnmtl.learners.baselines import SingleTaskLearner
+from bnmtl.priors import ArcPrior
+from bnmtl.seeding import seed_of
+from bnmtl.tasks import encode
+from bnmtl.wording import type_of
+
+GIVEN, ALONE, SPARSE = "given", "alone", "alone, sparse"
+_LEVEL = 0.95
+# Probabilities of an arc among which sparse graphs get as many arcs as the given learner.
+_PROBABILITIES = (0.5, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+
+
+class ArcStability(NamedTuple):
+    """Stability of graphs over replicates.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        One row per learner and task. Columns: arcs, arcs_low, arcs_high, the chance-corrected
+        stability of the arcs and its interval of 95 %, 1 if all replicates have the same arcs and 0
+        if they are like random ones; edges, edges_low, edges_high, the same without directions,
+        which data often cannot decide; n_arcs, the mean number of arcs; shd, the expected number of
+        pairs of variables in which the equivalence classes of two replicates differ. Stability is
+        NaN if no replicate has an arc.
+    arcs : pandas.DataFrame
+        One row per learner, task and ordered pair of variables: arc and edge, the shares of the
+        replicates with parent -> child and with either direction, and standard_error, that of arc.
+    """
+
+    summary: pd.DataFrame
+    arcs: pd.DataFrame
+
+
+def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_state=None):
+    """Learn graphs from other rows again and again, and measure how much they agree.
+
+    Parameters
+    ----------
+    tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
+    learner : any learner
+        It is not fitted itself. Its ``n_jobs`` sets how many replicates run at a time.
+    scheme : {"halves", "bootstrap", "delete-d"}, default="halves"
+        How each replicate draws rows of each task: half of them; as many as there are, with
+        repetition; or all but the square root of their number.
+    n : int, default=50
+        Number of replicates, at least two.
+    compare : None, "alone", or mapping name -> learner, default=None
+        Learners beside the given one, on the same rows. "alone" is two: each task alone with the
+        same search, and each task alone with the probability of an arc that gives about as many
+        arcs as the given learner, since graphs with fewer arcs can be stabler.
+    random_state : None, int or numpy.random.Generator, default=None
+        None uses that of the learner.
+
+    Returns
+    -------
+    ArcStability
+        The given learner is "given", the others "alone" and "alone, sparse", or their names.
+
+    Raises
+    ------
+    InputTypeError, InputError
+        If `learner` is not a learner, for parameters out of range, and as in ``fit``.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis, G. Brown (2018), "On the stability of feature selection algorithms",
+    Journal of Machine Learning Research 18: stability and its variance.
+
+    Examples
+    --------
+    >>> from bnmtl import HillClimbing, SingleTaskLearner, structures
+    >>> rows = structures.load("asia").sample(500, random_state=0)
+    >>> learner = SingleTaskLearner(search=HillClimbing(restarts=0))
+    >>> found = arc_stability({"clinic": rows}, learner, n=10, random_state=0)
+    >>> found.summary.loc[("given", "clinic"), ["edges", "arcs"]].between(0.4, 1).tolist()
+    [True, True]
+    """
+    if not isinstance(learner, Learner):
+        raise InputTypeError("learner", "must be a learner", type_of(learner))
+    check_choice("scheme", scheme, ("halves", "bootstrap", "delete-d"))
+    check_whole("n", n, least=2, remedies="50 is usual")
+    learners = {GIVEN: learner} | _others(tasks, learner, compare)
+    seed = seed_of(learner.random_state if random_state is None else random_state)
+    draw = {"halves": share_of(0.5), "bootstrap": bootstrap, "delete-d": _all_but_few}[scheme]
+    summaries, arcs = {}, {}
+    for name, one in learners.items():
+        one.check_parameters()
+        encoded = encode(tasks, missing=one.missing)
+        graphs = {task: [] for task in encoded.names}
+        for configuration in Replicates(encoded, one, draw, n, seed, stage=f"stability: {name}"):
+            for task, graph in configuration.items():
+                graphs[task].append(graph)
+        for task, made in graphs.items():
+            variables = encoded[task].variables
+            summaries[name, task] = _summary(made, variables)
+            arcs[name, task] = _arcs(made, variables)
+    index = pd.MultiIndex.from_tuples(summaries, names=["learner", "task"])
+    summary = pd.DataFrame(list(summaries.values()), index=index)
+    table = pd.concat(arcs, names=["learner", "task"]).reset_index(["learner", "task"])
+    return ArcStability(summary, table.reset_index(drop=True))
+
+
+def _all_but_few(rows, rng):
+    """All rows but the square root of their number."""
+    n_left_out = max(1, round(np.sqrt(len(rows))))
+    return rows[rng.permutation(len(rows))[: max(2, len(rows) - n_left_out)]]
+
+
+def _others(tasks, learner, compare):
+    """Learners to compare with, by name."""
+    if compare is None:
+        return {}
+    if isinstance(compare, Mapping):
+        for name, one in compare.items():
+            if not isinstance(one, Learner):
+                rule = f"must be a learner for `{name}`"
+                raise InputTypeError("compare", rule, type_of(one))
+        if GIVEN in compare:
+            raise InputError("compare", "must have other names than {name}", GIVEN, name=GIVEN)
+        return dict(compare)
+    check_choice("compare", compare, ("alone",))
+    if isinstance(learner, SingleTaskLearner):
+        rule = "must learn tasks together to be compared with each alone"
+        raise InputError("learner", rule, type_of(learner))
+    alone = single_task(learner)
+    wanted = _n_arcs(tasks, learner)
+    sparse = [changed(alone, structure_prior=ArcPrior(one)) for one in _PROBABILITIES]
+    gaps = [abs(_n_arcs(tasks, one) - wanted) for one in sparse]
+    return {ALONE: alone, SPARSE: sparse[int(np.argmin(gaps))]}
+
+
+def _n_arcs(tasks, learner):
+    """Number of arcs from all rows."""
+    return len(changed(learner, progress=False).fit(tasks).arcs_)
+
+
+def _summary(graphs, variables):
+    """One row of the summary."""
+    arcs = np.stack([adjacency(graph, variables) for graph in graphs])
+    off = ~np.eye(len(variables), dtype=bool)
+    upper = np.triu(off)
+    found = {
+        "arcs": stability(arcs[:, off]),
+        "edges": stability((arcs | arcs.swapaxes(1, 2))[:, upper]),
+    }
+    row = {
+        f"{kind}{end}": value
+        for kind, values in found.items()
+        for end, value in zip(("", "_low", "_high"), values, strict=True)
+    }
+    patterns = np.stack([adjacency(cpdag(graph), variables) for graph in graphs])
+    return row | {"n_arcs": arcs.sum() / len(graphs), "shd": _expected_shd(patterns, upper)}
+
+
+def stability(selected):
+    """Chance-corrected stability of sets, and its interval of 95 %.
+
+    Parameters
+    ----------
+    selected : numpy.ndarray of bool, shape (n_replicates, n_features)
+        Whether each set has each feature.
+
+    Returns
+    -------
+    (float, float, float)
+        NaN if all sets are empty or all are full.
+    """
+    n, n_features = selected.shape
+    selected = selected.astype(float)
+    shares, sizes = selected.mean(axis=0), selected.sum(axis=1)
+    density = sizes.mean() / n_features if n_features else 0.0
+    by_chance = density * (1 - density)
+    if by_chance == 0:
+        return np.nan, np.nan, np.nan
+    value = 1 - np.mean(n / (n - 1) * shares * (1 - shares)) / by_chance
+    # How much each set adds, the equation for phi_i of the paper.
+    parts = sizes / n_features
+    adds = selected @ shares / n_features - parts * density
+    adds += value / 2 * (2 * density * parts - parts - density + 1)
+    adds /= by_chance
+    error = np.sqrt(4 / n**2 * ((adds - adds.mean()) ** 2).sum())
+    width = stats.norm.ppf((1 + _LEVEL) / 2) * error
+    return float(value), float(value - width), float(value + width)
+
+
+def _expected_shd(patterns, upper):
+    """Mean number of pairs of variables that differ between two replicates."""
+    n = len(patterns)
+    # None, one direction, the other, both: what a pair is in each replicate.
+    states = (patterns + 2 * patterns.swapaxes(1, 2))[:, upper]
+    same = sum(np.mean(states == one, axis=0) ** 2 for one in range(4))
+    return float((1 - same).sum() * n / (n - 1))
+
+
+def _arcs(graphs, variables):
+    """Shares of the replicates with each arc, and their standard errors."""
+    arcs = np.mean([adjacency(graph, variables) for graph in graphs], axis=0)
+    parent, child = np.nonzero(~np.eye(len(variables), dtype=bool))
+    names = np.array(variables, dtype=object)
+    share = arcs[parent, child]
+    return pd.DataFrame(
+        {
+            "parent": names[parent],
+            "child": names[child],
+            "arc": share,
+            "edge": share + arcs[child, parent],
+            "standard_error": np.sqrt(share * (1 - share) / (len(graphs) - 1)),
+        }
+    )
