@@ -13,6 +13,7 @@ in all replicates. That is the score's preference, not evidence.
 """
 
 from bnmtl.confidence.agreement import consensus
+from bnmtl.confidence.checking import predictive_check
 from bnmtl.confidence.replicates import arc_confidence
 from bnmtl.confidence.stability import ArcStability, arc_stability
 from bnmtl.confidence.support import MEANING, sure_words, with_confidence
@@ -23,6 +24,7 @@ __all__ = [
     "arc_confidence",
     "arc_stability",
     "consensus",
+    "predictive_check",
     "sure_words",
     "with_confidence",
 ]
