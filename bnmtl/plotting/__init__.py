@@ -7,6 +7,7 @@ from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.ensembles import hillclimb_sizes, pruning, trajectory, weights
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
+from bnmtl.plotting.judging import arc_stability, bias_variance, rounds
 from bnmtl.plotting.layout import Layout, arrange
 from bnmtl.plotting.mimics import mimic_curve
 from bnmtl.plotting.predictions import reliability
@@ -21,8 +22,10 @@ from bnmtl.plotting.tasks import dendrogram, distances, relatedness
 
 __all__ = [
     "Layout",
+    "arc_stability",
     "arcs",
     "arrange",
+    "bias_variance",
     "borrowing",
     "calibration_panel",
     "clusters",
@@ -40,6 +43,7 @@ __all__ = [
     "pruning",
     "relatedness",
     "reliability",
+    "rounds",
     "strategy_curves",
     "svg",
     "trajectory",

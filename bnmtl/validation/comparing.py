@@ -92,7 +92,7 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     check_number("confidence", confidence, above=0, below=1)
     check_whole("n_resamples", n_resamples, least=1)
     metric = metric_of(metric, len(first.classes))
-    values = np.array([_by_round(one, metric) for one in (first, second)])
+    values = np.array([one.score(metric) for one in (first, second)])
     values = values[:, ~np.isnan(values).any(axis=0)]
     if values.shape[1] < 2:
         rule = f"must have two rounds or more on which `{metric.name}` is defined"
@@ -131,17 +131,6 @@ def _check(first, second):
     if not same:
         rule, remedies = "must have the rounds of {first}", "the same `random_state` for both"
         raise InputError("second", rule, remedies=remedies)
-
-
-def _by_round(rounds, metric):
-    """The metric of each round; NaN where it is not defined for the cases."""
-    found = []
-    for p, known in zip(rounds.predictions, rounds.is_predicted, strict=True):
-        try:
-            found.append(metric(rounds.codes[known], p[known]) if known.sum() > 1 else np.nan)
-        except ValueError:
-            found.append(np.nan)
-    return found
 
 
 def _corrected_error(differences, rounds):

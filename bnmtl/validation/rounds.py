@@ -94,6 +94,28 @@ class Rounds:
         sums = np.nansum(self.predictions, axis=0)
         return np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0)
 
+    def score(self, metric):
+        """A metric of the cases of each round.
+
+        Parameters
+        ----------
+        metric : callable (codes, p)
+            Of positions of classes and probabilities of all classes.
+
+        Returns
+        -------
+        list of float
+            NaN for rounds with fewer than two cases, or on whose cases it is not defined.
+        """
+        found = []
+        for p, known in zip(self.predictions, self.is_predicted, strict=True):
+            try:
+                value = metric(self.codes[known], p[known]) if known.sum() > 1 else np.nan
+            except ValueError:
+                value = np.nan
+            found.append(float(value))
+        return found
+
     def save(self, path):
         """Write a file that `load` reads.
 
