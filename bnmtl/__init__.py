@@ -54,6 +54,7 @@ _ROOMS = (
     "structures",
     "tasks",
     "trees",
+    "validation",
 )
 
 __all__ = [*_NAMES, *_ROOMS, "__version__"]

@@ -102,6 +102,12 @@ def test_titles_have_the_stability_of_tasks():
         expected = f"{task}: stability {row['edges']:.2f} ({row['edges_low']:.2f} to"
         assert any(text.startswith(expected) for text in texts)
     assert "line width: joined in all replicates" in " ".join(texts)
+    few = "dotted: in fewer than half"
+    for share in (0.0, 1.0):
+        same = found._replace(arcs=found.arcs.assign(edge=share))
+        figure = plotting.arc_stability(graphs, same, layout="layered")
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert (few in texts) == (share == 0)
     empty = {name: nx.create_empty_copy(graph) for name, graph in graphs.items()}
     unknown = found._replace(summary=found.summary.assign(edges=np.nan))
     figure = plotting.arc_stability(empty, unknown, layout="layered")
