@@ -37,6 +37,12 @@ def ask(call, tmp_path):
     return run
 
 
+@pytest.fixture
+def no_curve(monkeypatch):
+    """The learning curve takes most of the time, and does not change the rows."""
+    monkeypatch.setattr("bnmtl.cli.query._FEWEST", 1000)
+
+
 COMMON = ("--ignore", "site", "--ignore", "hours")
 
 
@@ -78,6 +84,7 @@ def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["bootstrap-js", "random", "query-by-boosting"])
+@pytest.mark.usefixtures("no_curve")
 def test_strategies_say_how_they_choose(ask, tmp_path, strategy):
     code, out, _ = ask(*COMMON, "--strategy", strategy, "--n", 2, "--out", "o")
     assert code == 0
@@ -101,6 +108,7 @@ def test_tasks_are_learned_together(ask, tmp_path):
     assert "of 15 say" in pd.read_csv(tmp_path / "o" / "queries.csv")["reason"][0]
 
 
+@pytest.mark.usefixtures("no_curve")
 def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
     table = sites()
     table.loc[40:59, ["site"]].to_csv(tmp_path / "done.csv", index=False)
@@ -119,6 +127,7 @@ def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
     np.testing.assert_allclose(dear, free / table["hours"].to_numpy()[dear.index - 1])
 
 
+@pytest.mark.usefixtures("no_curve")
 def test_excluded_rows_are_found_however_their_numbers_are_written(ask, tmp_path):
     table = sites().assign(code=np.arange(80) / 2)
     table.to_csv(tmp_path / "halves.csv", index=False)
@@ -135,6 +144,7 @@ def test_excluded_rows_are_found_however_their_numbers_are_written(ask, tmp_path
     assert "2 rows are left out" in out
 
 
+@pytest.mark.usefixtures("no_curve")
 def test_random_rows_are_cheap_ones_more_often(ask, tmp_path):
     hours = np.where(np.arange(80) < 60, 1000, 1)
     sites().assign(hours=hours).to_csv(tmp_path / "dear.csv", index=False)
@@ -150,7 +160,7 @@ def test_small_classes_and_tasks_have_no_learning_curve(ask, tmp_path):
     code, out, err = ask(*COMMON, "--n", 1, "--out", "o", table="small.csv")
     assert (code, err) == (0, "")
     assert "too few labels to say" in out
-    table = sites()[["wet", "wren"]].assign(region=[f"r{at % 8}" for at in range(80)])
+    table = sites(40, 24)[["wet", "wren"]].assign(region=[f"r{at % 6}" for at in range(40)])
     table.to_csv(tmp_path / "many.csv", index=False)
     options = ("--task-column", "region", "--n", 1, "--out", "p")
     code, out, _ = ask(*options, table="many.csv")
@@ -166,6 +176,7 @@ def test_few_labels_have_no_learning_curve(ask, tmp_path):
     assert not (tmp_path / "o" / "learning_curve.csv").exists()
 
 
+@pytest.mark.usefixtures("no_curve")
 def test_an_earlier_run_is_replaced_with_force_only(ask, tmp_path):
     options = (*COMMON, "--n", 1, "--out", "o", "--strategy", "random")
     assert ask(*options)[0] == 0
