@@ -1,0 +1,1 @@
+"""Studies of probability estimation trees."""

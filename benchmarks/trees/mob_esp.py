@@ -1,0 +1,205 @@
+"""MOB-ESP and enhanced bagged trees beside their rivals on 45 tables (Nielsen 2012).
+
+Run `python -m benchmarks.trees.mob_esp --data FOLDER` (hours on two cores). A tenth of the cases is
+held out at random, again and again. A line has the measures of one method on a table, one value per
+share held out. The data are not part of the project: see `benchmarks/predictions/uci.py`.
+"""
+
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import ShuffleSplit
+from sklearn.pipeline import make_pipeline
+
+from benchmarks import study
+from benchmarks.decorate.bases import BASES
+from benchmarks.decorate.curves import QUICK, read
+from benchmarks.decorate.curves import check_needs as check_tables
+from benchmarks.decorate.learners import Indicators
+from benchmarks.trees.mob_esp_tables import (
+    B_PETS,
+    CALIBRATED,
+    EB_PETS,
+    FOREST,
+    MOB_ESP,
+    NETWORK,
+    draw,
+    tables,
+)
+from bnmtl.calibration import PlattCalibrator
+from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.prediction import lift_chart_area
+from bnmtl.seeding import generator
+from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
+
+NAME = "mob_esp"
+SETTINGS = ("table", "method")
+TAKES_DATA = True
+N_TREES = 100
+FIXED = {"trees": N_TREES, "held_out": 0.1}
+TABLES = (
+    *("anneal", "anneal-orig", "audiology", "autos", "balance-scale", "breast-cancer", "breast-w"),
+    *("car", "cmc", "colic", "credit-a", "credit-g", "diabetes", "ecoli", "glass", "haberman"),
+    *("heart-c", "heart-h", "heart-statlog", "hepatitis", "hypothyroid", "ionosphere", "iris"),
+    *("kr-vs-kp", "labor", "lymph", "mushroom", "nursery", "optdigits", "page-blocks"),
+    *("pendigits", "primary-tumor", "segment", "sick", "sonar", "soybean", "spambase", "splice"),
+    *("tic-tac-toe", "vehicle", "vote", "vowel", "waveform-5000", "wine", "zoo"),
+)
+# Number of shares held out by the number of cases; learned networks have the last one.
+N_HOLDOUTS = {1000: 100, 4000: 30, 10**9: 10}
+FEW_HOLDOUTS = 10
+_LEAST = 2  # cases in a leaf
+__all__ = ["draw", "tables"]
+
+
+class CalibratedForest(ClassifierMixin, BaseEstimator):
+    """A forest whose out-of-bag probabilities of each class calibrate those of new cases.
+
+    Parameters
+    ----------
+    random_state : int, default=None
+    """
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Grow the forest and fit a sigmoid per class."""
+        forest = RandomForestClassifier(N_TREES, oob_score=True, random_state=self.random_state)
+        self._forest = forest.fit(X, y)
+        self.classes_ = self._forest.classes_
+        p = self._forest.oob_decision_function_
+        known = ~np.isnan(p).any(axis=1) & (p.sum(axis=1) > 0)
+        self._sigmoids = [
+            PlattCalibrator().fit(p[known, k], np.asarray(y)[known] == one)
+            if 0 < np.sum(np.asarray(y)[known] == one) < known.sum()
+            else None
+            for k, one in enumerate(self.classes_)
+        ]
+        return self
+
+    def predict_proba(self, X):
+        """Calibrated probabilities, scaled to a sum of 1."""
+        p = self._forest.predict_proba(X)
+        columns = [
+            p[:, k] if one is None else one.predict(p[:, k]) for k, one in enumerate(self._sigmoids)
+        ]
+        found = np.stack(columns, axis=1)
+        return found / found.sum(axis=1, keepdims=True)
+
+
+def _on_numbers(make):
+    """A function (seed) that makes a classifier of frames from one that makes one of numbers."""
+    return lambda seed: make_pipeline(Indicators(), make(seed))
+
+
+def _bagged(**options):
+    return _on_numbers(
+        lambda seed: EnhancedBaggedPETs(
+            N_TREES, **options, min_samples_leaf=_LEAST, random_state=seed
+        )
+    )
+
+
+def _mob_esp(weight):
+    return _on_numbers(
+        lambda seed: MOBESP(N_TREES, weight, min_samples_leaf=_LEAST, random_state=seed)
+    )
+
+
+_PLAIN = {"out_of_bag": False, "smoothing": "laplace", "random_features": False}
+METHODS = {
+    B_PETS: _on_numbers(
+        lambda seed: BaggedPETs(N_TREES, min_samples_leaf=_LEAST, random_state=seed)
+    ),
+    f"{B_PETS}, out-of-bag cases": _bagged(**(_PLAIN | {"out_of_bag": True})),
+    f"{B_PETS}, no smoothing": _bagged(**(_PLAIN | {"smoothing": None})),
+    f"{B_PETS}, random features": _bagged(**(_PLAIN | {"random_features": True})),
+    EB_PETS: _bagged(),
+    f"{EB_PETS}, no out-of-bag cases": _bagged(out_of_bag=False),
+    f"{EB_PETS}, smoothing": _bagged(smoothing="laplace"),
+    f"{EB_PETS}, all features": _bagged(random_features=False),
+    MOB_ESP: _mob_esp(1.0),
+    f"{MOB_ESP}, weight 2": _mob_esp(2.0),
+    f"{MOB_ESP}, weight 4": _mob_esp(4.0),
+    FOREST: _on_numbers(lambda seed: RandomForestClassifier(N_TREES, random_state=seed)),
+    CALIBRATED: _on_numbers(lambda seed: CalibratedForest(seed)),
+    NETWORK: lambda seed: BASES["network"](),
+}
+
+
+def plan(quick):
+    """One case per table and method."""
+    if quick:
+        names = [B_PETS, EB_PETS, MOB_ESP, CALIBRATED]
+        return study.every(names, table=[QUICK])
+    return [{"table": table, "wanted": [method]} for method in METHODS for table in TABLES]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError unless the tables are there, as they were for the lines."""
+    check_tables(cases, lines)
+
+
+def holdouts_of(table, n_cases, method):
+    """Training and test rows of each share held out, the same for all methods."""
+    state = int(generator(0, "holdouts", table).integers(2**32 - 1))
+    n = next(n for most, n in N_HOLDOUTS.items() if n_cases <= most)
+    n = min(n, FEW_HOLDOUTS) if method == NETWORK else n
+    n = 5 if table == QUICK else n
+    splitter = ShuffleSplit(n, test_size=FIXED["held_out"], random_state=state)
+    return list(splitter.split(np.zeros(n_cases)))
+
+
+def measure(table, wanted):
+    """One line per method."""
+    X, y, data = read(table)
+    lines = {}
+    for method in wanted:
+        began, found = time.perf_counter(), []
+        for number, (train, test) in enumerate(holdouts_of(table, len(y), method)):
+            seed = int(generator(0, "method", table, number).integers(2**31 - 1))
+            model = METHODS[method](seed).fit(X.iloc[train], y[train])
+            p = probabilities_of(model, X.iloc[test], np.arange(y.max() + 1))
+            found.append(measures(p, y[test], y[train]))
+        lines[method] = {
+            "data": data,
+            "n_train": len(train),
+            **{name: [one[name] for one in found] for name in found[0]},
+            "seconds": round(time.perf_counter() - began, 2),
+        }
+    return lines
+
+
+def measures(p, y, y_train):
+    """The measures of one share held out.
+
+    Returns
+    -------
+    dict
+        "mse", the mean squared error of the probabilities over cases and classes; "log_loss" with
+        probabilities of at least 1 / (2 n) for n training cases, "log_loss_eps" of at least the
+        machine epsilon, and "clipped", the share of cases below the first; "lift_area" with a point
+        at each probability and "accuracy".
+    """
+    n_classes = p.shape[1]
+    true = p[np.arange(len(y)), y]
+    least = 1 / (2 * len(y_train))
+    prior = np.bincount(y_train, minlength=n_classes).astype(float)
+    # Where no class of the test cases was learned there is no weight.
+    prior = prior if prior[y].any() else None
+    found = {
+        "mse": np.mean((p - np.eye(n_classes)[y]) ** 2),
+        "log_loss": -np.log(np.maximum(true, least)).mean(),
+        "log_loss_eps": -np.log(np.maximum(true, np.finfo(float).eps)).mean(),
+        "clipped": np.mean(true < least),
+        "lift_area": lift_chart_area(y, p, class_prior=prior, step=None),
+        "accuracy": np.mean(p.argmax(axis=1) == y),
+    }
+    return {name: round(float(value), 6) for name, value in found.items()}
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
