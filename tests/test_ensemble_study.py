@@ -153,6 +153,7 @@ def test_tables_show_what_was_measured():
     assert cells[6] == cells[8] == "8, 0 of 8"
     assert "| selection, both |" in found["ensemble_selection_libraries"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
+    assert "| 0.3300 (25%) | 0.3100 (75%) |" in found["ensemble_selection_pseudo_cases"]
     assert "ensemble_selection_students" not in found
     assert "| small | 100 | selection | " in found["ensemble_selection_profiles"]
     assert "| thesis | 1000 | selection | " in found["ensemble_selection_profiles"]

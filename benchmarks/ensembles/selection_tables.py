@@ -56,6 +56,7 @@ def tables(lines):
         found["ensemble_selection_causes"] = markdown(_causes(table))
     if "mimic" in present:
         found["ensemble_selection_mimics"] = markdown(_mimics(lines))
+        found["ensemble_selection_pseudo_cases"] = markdown(_by_pseudo_cases(lines))
         students = _students(lines)
         if len(students):
             found["ensemble_selection_students"] = markdown(students)
@@ -198,6 +199,27 @@ def _mimics(lines):
     errors = pd.DataFrame([_errors(line) for line in chosen]).mean()
     rows.append(dict.fromkeys(rows[0], "") | {"problem": "mean", **_error_cells(errors)})
     return pd.DataFrame(rows)
+
+
+def _by_pseudo_cases(lines):
+    """Mean errors of mimics by number of pseudo-cases, and what is kept of the gain over nets."""
+    lines, rows = lines[lines["analysis"] == "mimic"], []
+    for library, of_library in (("thesis", lines["trial"] == 0), ("small", lines["trial"] > 0)):
+        some = lines[of_library].to_dict("records")
+        if some:
+            sizes = list(some[0]["mimic"]["errors"])
+            errors = {
+                size: np.mean([one["mimic"]["errors"][size] for one in some]) for size in sizes
+            }
+            net, ensemble = (np.mean([one[name] for one in some]) for name in ("net", "ensemble"))
+            row = {"library": library, "problems": len(some)}
+            row |= {"best net": f"{net:.4f}", "ensemble": f"{ensemble:.4f}"}
+            cells = {
+                size: f"{error:.4f} ({(net - error) / (net - ensemble):.0%})"
+                for size, error in errors.items()
+            }
+            rows.append(row | cells)
+    return pd.DataFrame(rows).fillna("")
 
 
 def first_trials(lines):
