@@ -29,6 +29,7 @@ STUDIES = {
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": ("weka_peer",),
+    "trees": ("mob_esp",),
 }
 # Tables of more than one study.
 TABLES = {

@@ -117,6 +117,7 @@ def test_tables_and_claims_follow_the_values():
     assert "ours: MOB-ESP better than a forest" not in found
     assert "MOB-ESP is better on 8 of 8" in mob_esp_tables.draw(lines).axes[0].get_title()
     assert mob_esp_tables.tables(lines[:0]) == {}
+    assert "mob_esp_claims" not in mob_esp_tables.tables(invented(levels, "abc"))
     worse = invented(levels | {f"{B_PETS}, no smoothing": 0.1, EB_PETS: 0.3})
     found = {claim.text: claim.verdict() for claim in mob_esp_tables.claims(worse)}
     assert found["out-of-bag cases help B-PETs most, squared error"] == "no"
