@@ -197,6 +197,21 @@ def test_expected_utilities_are_gains_of_new_models_per_cost(n_values):
     assert ordered == pytest.approx(sorted(gains.values(), reverse=True), abs=1e-12)
 
 
+def test_losses_are_worse_the_more_they_cost(monkeypatch):
+    X, y, observed = cases(n=24, n_complete=20)
+    observed[:, 2] = observed[:, 1]
+    gains = {1: -0.01, 2: -0.01}
+    monkeypatch.setattr(
+        ExpectedUtility,
+        "_utilities",
+        lambda self, table, cells, seed: np.array([gains[column] for _, column in cells]),
+    )
+    found = ExpectedUtility(n_candidates=99, random_state=0).acquire_cells(
+        X, y, observed, batch_size=8, cost=[1.0, 100.0, 1.0]
+    )
+    assert found[:, 1].tolist() == [2] * 4 + [1] * 4
+
+
 def test_expected_utilities_of_a_mixed_table():
     X, y, observed = cases(n=24, n_complete=14)
     site = pd.Categorical(np.where(X[:, 0] > 0, "x", "z"), ["x", "z", "never"])

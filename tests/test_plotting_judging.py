@@ -122,6 +122,8 @@ def test_titles_have_the_stability_of_tasks():
         (lambda: plotting.bias_variance(pd.DataFrame({"bias": [1.0]})), "complexity"),
         (lambda: plotting.bias_variance(decomposed(), by="task"), "`by` must be a column"),
         (lambda: plotting.bias_variance(decomposed(), xlabel=3), "xlabel"),
+        (lambda: plotting.bias_variance(decomposed()), "of one loss"),
+        (lambda: plotting.bias_variance(decomposed().set_index("loss")), "of one loss"),
         (lambda: plotting.rounds({"a": 3}), "must be rounds"),
         (lambda: plotting.rounds(made(), "gini"), "metric"),
         (lambda: plotting.rounds(made(scheme="jackknife")), "a round on which"),

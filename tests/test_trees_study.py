@@ -48,6 +48,13 @@ def test_every_method_has_a_case_on_every_table():
 
 
 @pytest.mark.parametrize("method", mob_esp.METHODS)
+def test_methods_have_a_seed(method):
+    parameters = mob_esp.METHODS[method](7).get_params()
+    states = [value for name, value in parameters.items() if name.endswith("random_state")]
+    assert states and set(states) == {7}
+
+
+@pytest.mark.parametrize("method", mob_esp.METHODS)
 def test_methods_predict_all_classes(method):
     X, y = make_classification(90, 5, n_informative=3, n_classes=3, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcde"))
@@ -106,7 +113,7 @@ def test_tables_and_claims_follow_the_values():
     assert rows["p of Friedman's test"].count("e-") >= 4
     pairs = made["mob_esp_records"].splitlines()
     (first,) = [one for one in pairs if one.startswith(f"| {EB_PETS} | {B_PETS} |")]
-    assert first.count("8/0/0 (8:0)") == 5
+    assert first.count("8/0/0 (8:0, 8:0)") == 5
     found = {claim.text: claim.verdict() for claim in mob_esp_tables.claims(lines)}
     assert found["EB-PETs better than B-PETs"] == "yes"
     assert found["MOB-ESP better than EB-PETs"] == "yes"

@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -20,6 +25,7 @@ from bnmtl.metrics.prediction import lift, roc_area
 from bnmtl.trees import BaggedPETs
 from bnmtl.validation import (
     Rounds,
+    bias_variance,
     bootstrap_error,
     compare,
     forest_bound,
@@ -29,10 +35,29 @@ from bnmtl.validation import (
 )
 
 pytestmark = pytest.mark.beside_kernels
+_MISTAKES = (InputError, InputTypeError)
 
 
 def noisy(n=120, seed=0):
     return make_classification(n, 5, n_informative=2, flip_y=0.2, random_state=seed)
+
+
+def bootstraps(p, y, full=None, **more):
+    """Two rounds of the same predictions, and one that has drawn all cases."""
+    nothing = np.full_like(p, np.nan)
+    in_bag = np.stack([np.zeros(len(y)), np.zeros(len(y)), np.full(len(y), 2)])
+    return Rounds([p, p, nothing], y, np.arange(p.shape[1]), in_bag, full, **more)
+
+
+def elsewhere():
+    """Rounds that predict other cases."""
+    X, y = noisy()
+    options = {"X_test": X[:20], "y_test": y[:20], "random_state": 0}
+    return predict_rounds(GaussianNB(), X, y, rounds=3, **options)
+
+
+def only_of_two(y, p):
+    raise ValueError("of two classes only")
 
 
 def rounds_of(model, scheme="bootstrap", rounds=12, data=None, **options):
@@ -157,7 +182,7 @@ def test_a_fit_that_errs_more_on_its_cases_does_not_overfit():
     y = np.repeat([0, 1], 10)
     right, wrong = np.eye(2)[y], np.eye(2)[1 - y]
     wrong[5:] = right[5:]
-    found = bootstrap_error(Rounds([right, right], y, [0, 1], np.zeros((2, 20)), wrong))
+    found = bootstrap_error(bootstraps(right, y, wrong))
     assert (found.training, found.out_of_bag, found.overfitting) == (0.25, 0, 0)
     assert found.no_information == 0.5
     assert found.error_632_plus == pytest.approx(found.error_632) == pytest.approx(0.092)
@@ -167,7 +192,7 @@ def test_groups_of_different_sizes_are_drawn_with_all_their_cases():
     y = np.repeat([0, 1], [30, 6])
     p = np.eye(2)[np.zeros(36, dtype=int)]
     groups = np.repeat(np.arange(8), [15, 15, 1, 1, 1, 1, 1, 1])
-    rounds = Rounds([p, p], y, [0, 1], np.zeros((2, 36)), p)
+    rounds = bootstraps(p, y, p)
     found = bootstrap_error(rounds, groups=groups, random_state=0)
     assert found.out_of_bag == pytest.approx(1 / 6)
     # A tenth of the draws have neither of the large groups.
@@ -231,6 +256,15 @@ def test_two_classifiers_are_drawn_together():
             lambda r: bootstrap_error(Rounds(r.predictions, r.y, r.classes, r.in_bag + 1, r.full)),
             "not learned from",
         ),
+        (lambda r: bootstrap_error(rounds_of(GaussianNB(), "kfold", 2)), "must be bootstraps"),
+        (lambda r: bootstrap_error(elsewhere()), "must be bootstraps"),
+        (lambda r: bootstrap_error(r, loss=lambda c, p: np.mean(c)), "one number for each case"),
+        (lambda r: bootstrap_error(r, loss=lambda c, p: ["a"] * len(c)), "one number for each"),
+        (lambda r: compare(elsewhere(), elsewhere()), "of the sample that it learns from"),
+        (lambda r: compare(r, r, only_of_two), "two classes only"),
+        (lambda r: bias_variance("rounds"), "`rounds` must be rounds"),
+        (lambda r: forest_bound(RandomForestRegressor(3), *noisy()), "random forest"),
+        (lambda r: forest_bound(BaggedPETs(3), *noisy()), "must be fitted"),
         (lambda r: bootstrap_error(r, rounds_of(GaussianNB(), data=noisy(90))), "the same cases"),
         (lambda r: jackknife(r, "gini"), "metric"),
         (lambda r: jackknife(r, 3), "metric"),
@@ -247,11 +281,24 @@ def test_two_classifiers_are_drawn_together():
     ],
 )
 def test_mistakes_are_named(change, words):
-    with pytest.raises((InputError, InputTypeError), match=words):
+    with pytest.raises(ValueError if words == "two classes only" else _MISTAKES, match=words):
         change(rounds_of(GaussianNB(), rounds=4))
 
 
 # Comparison
+
+
+def test_one_prediction_of_each_case_is_compared():
+    """Three rounds of each: averages would be right where the first is wrong."""
+    y = np.repeat([0, 1], 10)
+    right, wrong = np.eye(2)[y], np.eye(2)[1 - y]
+    in_bag = np.zeros((4, 20))
+    in_bag[3] = 1
+    nothing = np.full((20, 2), np.nan)
+    first = Rounds([wrong, right, right, nothing], y, [0, 1], in_bag)
+    second = Rounds([right, right, right, nothing], y, [0, 1], in_bag)
+    assert compare(first, second).p_mcnemar == pytest.approx(2 / 2**20)
+    assert compare(second, second).p_randomization == 1
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "squared_error", "roc_area", roc_area])
@@ -289,8 +336,7 @@ def test_mcnemar_counts_cases_that_one_of_both_has_right():
     right, wrong = np.eye(2)[y], np.eye(2)[1 - y]
     first, second = right.copy(), right.copy()
     first[:2], second[4:13] = wrong[:2], wrong[4:13]
-    bag = np.zeros((2, 20))
-    rounds = [Rounds([one, one], y, [0, 1], bag, n_train=[5, 5]) for one in (first, second)]
+    rounds = [bootstraps(one, y) for one in (first, second)]
     found = compare(*rounds, n_resamples=9999, random_state=0)
     tail = sum(math.comb(11, k) for k in range(3)) / 2**11
     assert found.p_mcnemar == pytest.approx(2 * tail)
@@ -306,7 +352,7 @@ def test_predictions_of_cases_are_exchanged():
     rng = np.random.default_rng(2)
     y = np.array([0, 1, 0, 1, 1, 0, 1])
     ours, theirs = (rng.dirichlet([1, 1], 7) for _ in range(2))
-    rounds = [Rounds([p, p], y, [0, 1], np.zeros((2, 7)), n_train=[3, 3]) for p in (ours, theirs)]
+    rounds = [bootstraps(p, y) for p in (ours, theirs)]
     observed = roc_area(y, ours[:, 1]) - roc_area(y, theirs[:, 1])
     found = []
     for swap in itertools.product([False, True], repeat=7):
@@ -391,6 +437,16 @@ def test_bounds_of_other_ensembles_and_of_noise():
         found = forest_bound(forest.fit(X, y), X, y)
         assert found.verdict == "bound"
         assert found.error < found.bound < 1
+    # Members whose bag lacks a class count for the classes that they know.
+    kept = np.r_[0:2, 50:100, 100:150]
+    bagged = BaggingClassifier(KNeighborsClassifier(1), 50, random_state=0).fit(X[kept], y[kept])
+    assert any(len(one.classes_) < 3 for one in bagged.estimators_)
+    votes = np.stack([one.predict(X[kept]).astype(int) for one in bagged.estimators_])
+    out = np.stack([~np.isin(np.arange(102), rows) for rows in bagged.estimators_samples_])
+    shares = np.stack([((votes == k) & out).sum(axis=0) / out.sum(axis=0) for k in range(3)])
+    true = shares[y[kept], np.arange(102)]
+    others = np.where(np.arange(3)[:, None] == y[kept], -1, shares).max(axis=0)
+    assert forest_bound(bagged, X[kept], y[kept]).strength == pytest.approx((true - others).mean())
     labels = np.array(["a", "b", "c"])[y]
     forest = RandomForestClassifier(20, random_state=0)
     assert forest_bound(forest.fit(X, labels), X, labels) == forest_bound(forest.fit(X, y), X, y)

@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl import MultitaskLearner
 from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.decorate import DecorateClassifier
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.priors import PairedPrior
 from bnmtl.seeding import generator
@@ -121,10 +122,11 @@ def test_groups_stay_together(scheme):
         assert rounds.in_bag.max() > 1
 
 
-@pytest.mark.parametrize("splitter", [KFold(4), TimeSeriesSplit(3)], ids=str)
-def test_splitters_of_scikit_learn(splitter):
+@pytest.mark.parametrize("splitter", [KFold(4), TimeSeriesSplit(3), StratifiedKFold(4)], ids=str)
+@pytest.mark.parametrize("stratify", [True, False])
+def test_splitters_of_scikit_learn(splitter, stratify):
     X, y = cases()
-    rounds = predict_rounds(GaussianNB(), X, y, splitter, random_state=0)
+    rounds = predict_rounds(GaussianNB(), X, y, splitter, stratify=stratify, random_state=0)
     for number, (train, test) in enumerate(splitter.split(X, y)):
         assert np.array_equal(np.flatnonzero(rounds.in_bag[number]), train)
         assert np.array_equal(np.flatnonzero(rounds.is_predicted[number]), test)
@@ -202,6 +204,20 @@ def test_tasks_are_handed_to_a_fit_that_takes_them():
     assert rounds.task[:2].tolist() == ["1", "2"]
 
 
+def test_tasks_only_stratify_where_a_fit_does_not_want_them():
+    X, y = cases()
+    model = DecorateClassifier(n_estimators=2, random_state=0)
+    rounds = predict_rounds(model, X, y, rounds=2, task=np.arange(60) % 2, random_state=0)
+    assert set(rounds.task) == {"0", "1"}
+
+
+def test_a_bootstrap_of_all_groups_predicts_nothing():
+    X, y = cases()
+    rounds = predict_rounds(GaussianNB(), X, y, rounds=12, groups=np.arange(60) % 2, random_state=0)
+    n_predicted = rounds.is_predicted.sum(axis=1)
+    assert set(n_predicted) == {0, 30}
+
+
 def test_files_bring_everything_back(tmp_path):
     X, y = cases()
     made = predict_rounds(GaussianNB(), X, y, rounds=2, task=y, random_state=0)
@@ -217,9 +233,10 @@ def test_files_bring_everything_back(tmp_path):
     (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
     np.savez(tmp_path / "other.npz", a=[1])
     (tmp_path / "text.npz").write_text("abc")
-    for name in ("half", "other", "text"):
+    np.save(tmp_path / "one.npy", [1])
+    for name in ("half.npz", "other.npz", "text.npz", "one.npy"):
         with pytest.raises(InputError, match="`path` must be a file"):
-            Rounds.load(tmp_path / f"{name}.npz")
+            Rounds.load(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         Rounds.load(tmp_path / "none.npz")
     with pytest.raises(InputError, match=".npz"):
@@ -253,6 +270,10 @@ def test_inputs_are_kept():
         ({"y": [None] * 60}, "is missing"),
         ({"task": ["a"]}, "`task` must be one value"),
         ({"groups": ["a"]}, "`groups` must be one value"),
+        ({"groups": "site"}, "`groups` must be one value for each row of `X`, 60, got"),
+        ({"y": np.zeros((60, 1))}, r"got \(60, 1\)"),
+        ({"y_test": ["a"]}, "must come with `X_test`"),
+        ({"X_test": np.zeros((2, 3)), "y_test": ["a"]}, "each row of `X_test`, 2"),
         ({"scheme": "loo"}, "scheme"),
         ({"scheme": 3}, "splitter"),
         ({"rounds": 0}, "rounds"),
@@ -281,6 +302,7 @@ def test_mistakes_are_named(changed, words):
         ({"predictions": [[0.5]]}, "predictions"),
         ({"y": ["a"]}, "`y` must have the shape"),
         ({"y": ["a", "q"]}, "q"),
+        ({"classes": ["b", "a"]}, "sorted"),
         ({"full": [[1.0]]}, "full"),
         ({"in_bag": [[0]]}, "in_bag"),
         ({"task": ["a"]}, "task"),

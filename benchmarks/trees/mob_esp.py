@@ -31,7 +31,7 @@ from benchmarks.trees.mob_esp_tables import (
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import lift_chart_area
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, with_seed
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 NAME = "mob_esp"
@@ -126,7 +126,7 @@ METHODS = {
     f"{MOB_ESP}, weight 4": _mob_esp(4.0),
     FOREST: _on_numbers(lambda seed: RandomForestClassifier(N_TREES, random_state=seed)),
     CALIBRATED: _on_numbers(lambda seed: CalibratedForest(seed)),
-    NETWORK: lambda seed: BASES["network"](),
+    NETWORK: lambda seed: with_seed(BASES["network"](), seed),
 }
 
 

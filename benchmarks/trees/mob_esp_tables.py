@@ -103,7 +103,7 @@ def complete(lines):
 
 
 def _means(lines):
-    """Means over tables, and mean ranks by squared error and lift area, with Friedman's test."""
+    """Means over tables and mean ranks by each measure, with Friedman's test."""
     means = complete(lines)
     ranks = {
         measure: (-MEASURES[measure] * wide).rank(axis=1).mean() for measure, wide in means.items()
@@ -134,9 +134,10 @@ def _records(lines):
     for first, second in PAIRS:
         row = {"first": first, "second": second}
         for measure, title in TITLES.items():
-            every, _, corrected = record(lines, first, second, measure)
+            every, plain, corrected = record(lines, first, second, measure)
             if sum(every):
-                row[title] = f"{_text(every)} ({corrected[0]}:{corrected[2]})"
+                pairs = (f"{one[0]}:{one[2]}" for one in (plain, corrected))
+                row[title] = f"{_text(every)} ({', '.join(pairs)})"
         if len(row) > 2:
             rows.append(row)
     return pd.DataFrame(rows).fillna("")
@@ -167,7 +168,8 @@ def claims(lines):
     yield from _better(lines, "EB-PETs better than MOB-ESP", EB_PETS, MOB_ESP, ("lift_area",))
     yield from _best_enhancement(lines)
     without = f"{B_PETS}, no smoothing"
-    yield from _better(lines, "no smoothing helps B-PETs", without, B_PETS, average)
+    every = (*average, "log_loss_eps")
+    yield from _better(lines, "no smoothing helps B-PETs", without, B_PETS, every)
     yield from _worse(lines, "and not otherwise", without, B_PETS, ("lift_area", "accuracy"))
     random = f"{B_PETS}, random features"
     yield from _better(
@@ -176,7 +178,8 @@ def claims(lines):
     yield from _worse(lines, "and not otherwise", random, B_PETS, average)
     for without in ("smoothing", "all features"):
         name = f"{EB_PETS}, {without}"
-        yield from _better(lines, f"EB-PETs better than with {without}", EB_PETS, name, all_of_them)
+        measures = (*all_of_them, "log_loss_eps") if without == "smoothing" else all_of_them
+        yield from _better(lines, f"EB-PETs better than with {without}", EB_PETS, name, measures)
     name = f"{EB_PETS}, no out-of-bag cases"
     text = "EB-PETs better than without out-of-bag cases"
     yield from _better(lines, text, EB_PETS, name, ("mse", "log_loss", "accuracy"))

@@ -218,7 +218,7 @@ class ExpectedUtility(BaseEstimator):
     For each candidate cell, a learned network gives the probability of each value given all that is
     known of the case, its label included. The utility is the expectation over values of the gain in
     the mean probability that a new model gives to the true labels of all cases, divided by the
-    cost. A model is fitted for each candidate and value, so it is slow.
+    cost; a loss is multiplied by it. A model is fitted for each candidate and value, so it is slow.
 
     Parameters
     ----------
@@ -279,7 +279,9 @@ class ExpectedUtility(BaseEstimator):
         seed = seed_of(self.random_state)
         rng = generator(seed, "cells", len(cells))
         cells = cells[np.sort(rng.permutation(len(cells))[: self.n_candidates])]
-        utilities = self._utilities(table, cells, seed) / table.costs[cells[:, 1]]
+        gains, costs = self._utilities(table, cells, seed), table.costs[cells[:, 1]]
+        # A loss is the worse the more it costs.
+        utilities = np.where(gains > 0, gains / costs, gains * costs)
         return cells[pick_best(utilities, batch_size, rng)]
 
     def _utilities(self, table, cells, seed):

@@ -51,8 +51,8 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
 
     Notes
     -----
-    Tables were fitted to the same rows, so the check is lenient where the network has an arc: it
-    finds what is missing.
+    Data are drawn from the tables of the network, which were fitted to the same rows, and not from
+    a posterior of tables. So the check is lenient where there is an arc: it finds what is missing.
 
     References
     ----------

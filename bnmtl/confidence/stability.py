@@ -55,7 +55,8 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
         It is not fitted itself. Its ``n_jobs`` sets how many replicates run at a time.
     scheme : {"halves", "bootstrap", "delete-d"}, default="halves"
         How each replicate draws rows of each task: half of them; as many as there are, with
-        repetition; or all but the square root of their number.
+        repetition, which makes dependencies look stronger than they are (see `arc_confidence`); or
+        all but the square root of their number.
     n : int, default=50
         Number of replicates, at least two.
     compare : None, "alone", or mapping name -> learner, default=None
@@ -93,8 +94,8 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
         raise InputTypeError("learner", "must be a learner", type_of(learner))
     check_choice("scheme", scheme, ("halves", "bootstrap", "delete-d"))
     check_whole("n", n, least=2, remedies="50 is usual")
-    learners = {GIVEN: learner} | _others(tasks, learner, compare)
     seed = seed_of(learner.random_state if random_state is None else random_state)
+    learners = {GIVEN: learner} | _others(tasks, learner, compare, seed)
     draw = {"halves": share_of(0.5), "bootstrap": bootstrap, "delete-d": _all_but_few}[scheme]
     summaries, arcs = {}, {}
     for name, one in learners.items():
@@ -120,7 +121,7 @@ def _all_but_few(rows, rng):
     return rows[rng.permutation(len(rows))[: max(2, len(rows) - n_left_out)]]
 
 
-def _others(tasks, learner, compare):
+def _others(tasks, learner, compare, seed):
     """Learners to compare with, by name."""
     if compare is None:
         return {}
@@ -137,15 +138,15 @@ def _others(tasks, learner, compare):
         rule = "must learn tasks together to be compared with each alone"
         raise InputError("learner", rule, type_of(learner))
     alone = single_task(learner)
-    wanted = _n_arcs(tasks, learner)
+    wanted = _n_arcs(tasks, learner, seed)
     sparse = [changed(alone, structure_prior=ArcPrior(one)) for one in _PROBABILITIES]
-    gaps = [abs(_n_arcs(tasks, one) - wanted) for one in sparse]
+    gaps = [abs(_n_arcs(tasks, one, seed) - wanted) for one in sparse]
     return {ALONE: alone, SPARSE: sparse[int(np.argmin(gaps))]}
 
 
-def _n_arcs(tasks, learner):
+def _n_arcs(tasks, learner, seed):
     """Number of arcs from all rows."""
-    return len(changed(learner, progress=False).fit(tasks).arcs_)
+    return len(changed(learner, random_state=seed, progress=False).fit(tasks).arcs_)
 
 
 def _summary(graphs, variables):

@@ -50,7 +50,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     ----------
     table : pandas.DataFrame
         Columns of `bnmtl.validation.bias_variance`, and complexity: numbers or names, in the order
-        of the rows. Rows of the same complexity are averaged.
+        of the rows. Rows of the same complexity are averaged; they should be of the same loss.
     by : str, optional
         A column such as "learner" with one panel for each of its values, which share the vertical
         axis.
@@ -87,6 +87,12 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         raise InputError(
             "by", "must be a column of {table}, one of {columns}", by, columns=list(table)
         )
+    losses = (
+        table.index.get_level_values("loss") if "loss" in table.index.names else table.get("loss")
+    )
+    if by is None and losses is not None and len(set(losses)) > 1:
+        rule, remedies = "must be of one loss", '`by="loss"` for a panel each'
+        raise InputError("table", rule, found=", ".join(dict.fromkeys(losses)), remedies=remedies)
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
     shown = {
         name: look
@@ -111,7 +117,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
             places, means["error"], "o-", color=INK, markersize=3.5, linewidth=0.8, label="error"
         )
         one.axhline(0, color=INK, linewidth=0.6)
-        one.set_ylim(1.1 * low, 1.05 * high)
+        one.set_ylim(1.1 * low, 1.05 * high or 1.0)
         one.set_xticks(places, [shorten(str(at), 12) for at in means.index], fontsize=7)
         one.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
         _name(one, name, ylabel if one is axes[0] else None)

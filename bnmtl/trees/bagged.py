@@ -70,8 +70,8 @@ class BaggedPETs(_Bagged):
     bags_ : numpy.ndarray of int, shape (n_estimators, n_cases)
         How often each tree has seen each case of a weight above 0.
     oob_proba_ : numpy.ndarray of float, shape (n_cases, n_classes)
-        Probabilities of the training cases by the trees that have not seen them; NaN if all have.
-        They do not depend on the label of the case.
+        Probabilities of the training cases of a weight above 0 by the trees that have not seen
+        them; NaN if all have. They do not depend on the label of the case.
     oob_mask_ : numpy.ndarray of bool, shape (n_cases,)
         Whether a tree has not seen the case.
     n_features_in_ : int

@@ -46,8 +46,8 @@ class MOBESP(TreeEnsemble):
     n_without_vote_ : int
         Number of training cases that all trees have seen; they count in no vote.
     oob_proba_ : numpy.ndarray of float, shape (n_cases, n_classes)
-        Probabilities of the training cases by the trees that have not seen them, for their vote,
-        without what they add themselves; NaN if all trees have seen the case.
+        Probabilities of the training cases of a weight above 0 by the trees that have not seen
+        them, for their vote, without what they add themselves; NaN if all trees have seen the case.
     oob_mask_ : numpy.ndarray of bool, shape (n_cases,)
         Whether a tree has not seen the case.
     n_features_in_ : int

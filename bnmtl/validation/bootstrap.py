@@ -151,9 +151,22 @@ def bootstrap_error(
 def _loss_of(loss):
     """A function (codes, p) of the loss of each case."""
     if callable(loss):
-        return loss
+        return _checked(loss)
     check_choice("loss", loss, ("zero_one", "squared"))
     return _zero_one if loss == "zero_one" else _squared
+
+
+def _checked(loss):
+    """A user's function that raises unless it gives a number for each case."""
+
+    def checked(codes, p):
+        found = np.asarray(loss(codes, p))
+        if found.shape != codes.shape or found.dtype.kind not in "bif":
+            rule = "must give one number for each case, the shape {shape!s}"
+            raise InputError("loss", rule, found.shape, shape=codes.shape)
+        return found.astype(float)
+
+    return checked
 
 
 def _zero_one(codes, p):
@@ -170,9 +183,10 @@ def _out_of_bag(rounds, loss, name):
         raise InputTypeError(
             name, "must be rounds, as `predict_rounds` makes them", type_of(rounds)
         )
-    if (rounds.in_bag[rounds.is_predicted] > 0).any():
-        rule = "must predict cases by rounds that have not learned from them"
-        raise InputError(name, rule, remedies="`predict_rounds`")
+    is_bootstrap = rounds.in_bag.max() > 1 and not rounds.in_bag[rounds.is_predicted].any()
+    if not is_bootstrap:
+        rule = "must be bootstraps that predict the cases they have not learned from"
+        raise InputError(name, rule, remedies="`predict_rounds` with {scheme=bootstrap}")
     sums, n = np.zeros(len(rounds.y)), rounds.is_predicted.sum(axis=0)
     for p, known in zip(rounds.predictions, rounds.is_predicted, strict=True):
         if known.any():
@@ -228,6 +242,7 @@ class _Interval:
                 statistic,
                 paired=True,
                 vectorized=True,
+                batch=max(1, 10**7 // len(data[0])),
                 method=method,
                 random_state=generator(self._seed, "intervals"),
                 **self._options,

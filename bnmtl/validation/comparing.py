@@ -27,8 +27,9 @@ class Comparison(NamedTuple):
         Of the t-test over rounds with the same correction.
     p_mcnemar : float
         Of McNemar's exact test: whether both are wrong on as many cases that the other has right.
+        Each case counts once, by the first round that predicts it.
     p_randomization : float
-        Of the difference on all cases, if predictions were exchanged between the two at random.
+        Of the difference on the same predictions, if they were exchanged between the two at random.
     is_smaller_better : bool
     """
 
@@ -52,7 +53,7 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
         By `predict_rounds` with the same cases, scheme and ``random_state``.
     metric : str or callable, default="accuracy"
         A metric of `bnmtl.metrics.prediction`, or a function (y, p) of positions of classes and
-        probabilities of all classes.
+        probabilities of all classes, of which larger values are better.
     confidence : float, default=0.95
     n_resamples : int, default=999
         Number of random exchanges.
@@ -66,8 +67,9 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     Raises
     ------
     TypeError, ValueError
-        For rounds with other cases, another metric, or fewer than two rounds on which it is
-        defined; a round of the jackknife predicts one case only.
+        For rounds with other cases, another metric, fewer than two rounds on which it is defined (a
+        round of the jackknife predicts one case only), and rounds of other test cases, whose number
+        says nothing about the overlap of the training sets.
 
     References
     ----------
@@ -125,12 +127,17 @@ def _check(first, second):
     same = (
         first.predictions.shape == second.predictions.shape
         and np.array_equal(first.y, second.y)
+        and np.array_equal(first.classes, second.classes)
         and np.array_equal(first.in_bag, second.in_bag)
+        and np.array_equal(first.n_train, second.n_train)
         and np.array_equal(first.is_predicted, second.is_predicted)
     )
     if not same:
         rule, remedies = "must have the rounds of {first}", "the same `random_state` for both"
         raise InputError("second", rule, remedies=remedies)
+    if not first.in_bag.any():
+        rule = "must predict cases of the sample that it learns from"
+        raise InputError("first", rule, remedies="`predict_rounds` without {X_test}")
 
 
 def _corrected_error(differences, rounds):
@@ -139,16 +146,16 @@ def _corrected_error(differences, rounds):
     return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
 
 
-def _mean_predictions(rounds):
-    """Positions of the labels and mean predictions of the cases that were predicted."""
-    p = rounds.mean_predictions()
-    known = ~np.isnan(p[:, 0])
-    return rounds.codes[known], p[known]
+def _predictions(rounds):
+    """Positions of the labels and the first predictions of the cases that were predicted."""
+    first = rounds.is_predicted.argmax(axis=0)
+    cases = np.flatnonzero(rounds.is_predicted.any(axis=0))
+    return rounds.codes[cases], rounds.predictions[first[cases], cases]
 
 
 def _mcnemar(first, second):
-    """P value of McNemar's exact test on the mean predictions."""
-    (codes, ours), (_, theirs) = map(_mean_predictions, (first, second))
+    """P value of McNemar's exact test on one prediction of each case."""
+    (codes, ours), (_, theirs) = map(_predictions, (first, second))
     is_right = [p.argmax(axis=1) == codes for p in (ours, theirs)]
     only_first, only_second = (
         int((one & ~other).sum()) for one, other in (is_right, is_right[::-1])
@@ -158,8 +165,8 @@ def _mcnemar(first, second):
 
 
 def _exchanged(first, second, metric, n_resamples, rng):
-    """P value of the difference of the mean predictions, by exchanging those of cases."""
-    (codes, ours), (_, theirs) = map(_mean_predictions, (first, second))
+    """P value of the difference, by exchanging the predictions of cases."""
+    (codes, ours), (_, theirs) = map(_predictions, (first, second))
 
     def difference(ours_at, theirs_at):
         # Positions in both tables, because scipy exchanges numbers and not rows.

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, check_choice, warn
+from bnmtl.errors import InputError, InputTypeError, check_choice, warn
 from bnmtl.metrics.cases import checked_table
+from bnmtl.validation.rounds import Rounds
+from bnmtl.wording import type_of
 
 _LOSSES = ("zero_one", "kohavi_wolpert", "squared")
 
@@ -63,6 +65,10 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
     >>> found.loc["zero_one", ["error", "bias", "variance_of_biased"]].tolist()
     [0.75, 1.0, -0.25]
     """
+    if not isinstance(rounds, Rounds):
+        raise InputTypeError(
+            "rounds", "must be rounds, as `predict_rounds` makes them", type_of(rounds)
+        )
     check_choice("loss", loss, (*_LOSSES, None))
     truth = _truth_of(rounds, truth)
     n_rounds = rounds.is_predicted.sum(axis=0)

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.trees.ensemble import TreeEnsemble
 from bnmtl.wording import type_of
 
 
@@ -47,6 +48,7 @@ def forest_bound(forest, X, y):
         `sklearn.ensemble.RandomForestClassifier` or `BaggingClassifier`, or an ensemble of
         `bnmtl.trees`.
     X, y : the training cases, in the same order
+        Without those that had the weight 0.
 
     Returns
     -------
@@ -103,12 +105,13 @@ def forest_bound(forest, X, y):
 
 def _unseen(forest, n):
     """Whether each tree has not seen each case, shape (n_trees, n_cases)."""
-    has_bags = hasattr(forest, "bags_") or hasattr(type(forest), "estimators_samples_")
-    if not has_bags:
+    has_bags = isinstance(forest, TreeEnsemble) or hasattr(type(forest), "estimators_samples_")
+    if not (has_bags and is_classifier(forest)):
         rule = "must be a random forest, bagging, or an ensemble of `bnmtl.trees`"
         raise InputTypeError("forest", rule, type_of(forest))
-    check_is_fitted(forest)
-    if hasattr(forest, "bags_"):
+    if not hasattr(forest, "estimators_"):
+        raise InputError("forest", "must be fitted", found="it is not", remedies="call its `fit`")
+    if isinstance(forest, TreeEnsemble):
         unseen = forest.bags_ == 0
     else:
         unseen = np.ones((len(forest.estimators_), n), dtype=bool)
@@ -117,7 +120,7 @@ def _unseen(forest, n):
                 raise InputError("y", "must be the training cases of the forest", n)
             row[rows] = False
     if unseen.shape[1] != n:
-        rule = "must be the training cases of the forest, {n}"
+        rule = "must be the training cases of the forest of a weight above 0, {n}"
         raise InputError("y", rule, n, n=unseen.shape[1])
     return unseen
 
@@ -129,7 +132,8 @@ def _votes(forest, number, X):
     inputs = np.asarray(X, dtype=float)
     if features is not None:
         inputs = _safe_indexing(inputs, features[number], axis=1)
-    return tree.predict_proba(inputs).argmax(axis=1)
+    # Trees predict positions of the classes of the forest, also where their bag lacks some.
+    return tree.predict(inputs).astype(int)
 
 
 def voters_error(n_voters, error):

@@ -54,7 +54,7 @@ def predict_rounds(
         - "kfold": cross-validations, ``rounds`` of them; each fold is a round.
         - "holdout": a random share of ``test_size`` is predicted.
         - "jackknife": each case (or group) is predicted by a fit to all others.
-        - a splitter of scikit-learn: each of its splits is a round.
+        - a splitter of scikit-learn: each of its splits is a round, by its own ``random_state``.
     rounds : int, default=50
         Number of bootstraps, of cross-validations or of shares held out.
     folds : int, default=10
@@ -99,12 +99,17 @@ def predict_rounds(
     ((5, 150, 3), True)
     """
     data = _Data.read(X, y, task, groups)
+    if X_test is None:
+        for name, given in (("y_test", y_test), ("task_test", task_test)):
+            if given is not None:
+                raise InputError(name, "must come with {X_test}", remedies="give both")
     test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
     _check(estimator, data, scheme, rounds, folds, test_size)
     strata = data.strata() if stratify else None
     options = {"rounds": rounds, "folds": folds, "test_size": test_size}
     seed = seed_of(random_state)
-    splits = splits_of(scheme, data.X, strata, data.groups, options, seed)
+    codes = np.searchsorted(data.classes, data.y)
+    splits = splits_of(scheme, data.X, codes, strata, data.groups, options, seed)
     rows = np.arange(len(data.y))
     calls = [(rows, np.arange(len(test.y)))]
     calls += [(train, held if test is data else calls[0][1]) for train, held in splits]
@@ -159,11 +164,13 @@ class _Data:
         return np.unique(self.task, return_inverse=True)[1] * len(self.classes) + codes
 
 
-def _column(name, values, n):
+def _column(name, values, n, table="X"):
     """One value for each row, none of them missing."""
     values = np.asarray(values)
     if values.shape != (n,):
-        raise InputError(name, "must be one value for each row of {X}, {n}", len(values), n=n)
+        rule = f"must be one value for each row of `{table}`, {{n}}"
+        given = values.shape if values.ndim else type_of(values.item())
+        raise InputError(name, rule, given, n=n)
     if pd.isna(values).any():
         rule = "must hold a value for each row"
         raise InputError(name, rule, found="one is missing", remedies="drop those rows")
@@ -180,12 +187,13 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     if (task_test is None) != (data.task is None):
         raise InputError("task_test", "must be given if and only if {task} is", task_test)
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
-    y = _column("y_test", y_test, len(X))
+    y = _column("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
         raise InputError("y_test", "must hold labels of {y} only", y[unknown][0])
-    task = None if task_test is None else _column("task_test", task_test, len(X)).astype(str)
-    return _Data(X, y, data.classes, task)
+    if task_test is not None:
+        task_test = _column("task_test", task_test, len(X), "X_test").astype(str)
+    return _Data(X, y, data.classes, task_test)
 
 
 def _check(estimator, data, scheme, rounds, folds, test_size):
@@ -212,13 +220,24 @@ def _check(estimator, data, scheme, rounds, folds, test_size):
 def _predicted(estimator, data, test, train, predicted, seed, number):
     """Probabilities of some cases by the classifier fitted to others."""
     model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
+    if not len(predicted):
+        return np.zeros((0, len(data.classes)))  # a bootstrap that has drawn every group
     X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
     if isinstance(model, MultitaskBayesNetClassifier):
         return _by_task(model, data, test, (X, train), (rows, predicted))
     options = {}
-    if data.task is not None and has_fit_parameter(model, "tasks"):
+    if data.task is not None and _takes_tasks(model):
         options = {"tasks": data.task[train]}
     return probabilities_of(model.fit(X, data.y[train], **options), rows, data.classes)
+
+
+def _takes_tasks(model):
+    """Whether the fit of a classifier wants the task of each case."""
+    if not has_fit_parameter(model, "tasks"):
+        return False
+    # DECORATE draws most kinds of artificial cases without them.
+    generator = getattr(model, "generator", None)
+    return not isinstance(generator, str) or generator == "network"
 
 
 def _by_task(model, data, test, learned, asked):

@@ -69,6 +69,9 @@ class Rounds:
             if value is not None and value.shape != one:
                 rule = "must have the shape {shape!s}, as {predictions}"
                 raise InputError(name, rule, value.shape, shape=one)
+        if not np.array_equal(np.unique(self.classes), self.classes):
+            rule, remedies = "must be sorted and different", "as `numpy.unique` gives them"
+            raise InputError("classes", rule, self.classes.tolist(), remedies=remedies)
         unknown = ~np.isin(self.y, self.classes)
         if unknown.any():
             raise InputError("y", "must hold {classes} only", self.y[unknown][0])
@@ -106,14 +109,21 @@ class Rounds:
         -------
         list of float
             NaN for rounds with fewer than two cases, or on whose cases it is not defined.
+
+        Raises
+        ------
+        ValueError
+            If it is defined on no round: that of the last one.
         """
-        found = []
+        found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):
             try:
                 value = metric(self.codes[known], p[known]) if known.sum() > 1 else np.nan
-            except ValueError:
-                value = np.nan
+            except ValueError as error:
+                value, reason = np.nan, error
             found.append(float(value))
+        if reason is not None and np.isnan(found).all():
+            raise reason
         return found
 
     def save(self, path):
@@ -157,7 +167,7 @@ class Rounds:
                 parts = {name: file[name] for name in file.files}
         except FileNotFoundError:
             raise
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             rule = "must be a file of rounds"
             raise InputError("path", rule, found=str(error), remedies="write it again") from None
         if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):

@@ -22,13 +22,15 @@ from bnmtl.wording import type_of
 SCHEMES = ("bootstrap", "kfold", "holdout", "jackknife")
 
 
-def splits_of(scheme, X, strata, groups, options, seed):
+def splits_of(scheme, X, codes, strata, groups, options, seed):
     """Training rows, with repetitions, and test rows of each round.
 
     Parameters
     ----------
     scheme : str or scikit-learn splitter
     X : table of cases
+    codes : numpy.ndarray of int, shape (n_cases,)
+        Positions of the classes, for a splitter.
     strata : numpy.ndarray of int, shape (n_cases,), or None
         What is drawn in the same proportions.
     groups : numpy.ndarray of int, shape (n_cases,), or None
@@ -46,7 +48,7 @@ def splits_of(scheme, X, strata, groups, options, seed):
         if not hasattr(scheme, "split"):
             rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
             raise InputTypeError("scheme", rule, type_of(scheme))
-        return list(scheme.split(X, strata, groups))
+        return list(scheme.split(X, codes, groups))
     if scheme == "bootstrap":
         return [
             _bootstrap(n, strata, groups, generator(seed, "bootstrap", number))
