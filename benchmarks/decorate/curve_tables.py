@@ -175,7 +175,8 @@ def correlations(lines):
                 values_of(lines, method, percent, value) for value in ("diversity", "member_error")
             )
             for table, repeats in errors.items():
-                for repeat in set(repeats) & set(base.get(table, {})):
+                known = (set(one.get(table, {})) for one in (base, diverse, members))
+                for repeat in set(repeats).intersection(*known):
                     ours = repeats[repeat]
                     spread += diverse[table][repeat].tolist()
                     over_members += (members[table][repeat] - ours).tolist()
