@@ -12,18 +12,14 @@ from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
     INK,
-    LEGEND_ROW,
-    PAD,
     SAMPLE,
-    draw_legend,
     entry_width,
-    flow,
     new_figure,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import check_configuration
-from bnmtl.plotting.lines import as_it_is
+from bnmtl.plotting.lines import as_it_is, panels_above_legend
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.widths import check_has
 from bnmtl.validation import Rounds
@@ -31,7 +27,6 @@ from bnmtl.validation.scoring import metric_of
 from bnmtl.wording import type_of
 
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 170.0)  # sizes of panels, in points
-_MOST_ACROSS = 3
 _PARTS = {
     "noise": ("noise", ABSENT),
     "bias": ("bias", COLORS["all"]),
@@ -101,7 +96,10 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     }
     entries = [(_patch(color), text) for text, color in shown.values()]
     entries.append((_dot, "error"))
-    figure, axes = _panels(list(panels), entries, "bias and variance")
+    warn_of_boxes([*map(str, panels), xlabel, ylabel])
+    size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
+    labels = [f"bias and variance {name}".strip() for name in panels]
+    figure, axes = panels_above_legend(labels, size, entries, (xlabel, ylabel))
     every = pd.concat([_means(rows)[list(_PARTS)] for rows in panels.values()])
     low, high = every.clip(upper=0).sum(axis=1).min(), every.clip(lower=0).sum(axis=1).max()
     for (name, rows), one in zip(panels.items(), axes, strict=True):
@@ -119,8 +117,9 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         one.axhline(0, color=INK, linewidth=0.6)
         one.set_ylim(1.1 * low, 1.05 * high or 1.0)
         one.set_xticks(places, [shorten(str(at), 12) for at in means.index], fontsize=7)
-        one.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
-        _name(one, name, ylabel if one is axes[0] else None)
+        title = shorten(str(name))
+        one.set_title(title, fontsize=9, color=INK, **as_it_is(title))
+        _plain(one)
     return figure
 
 
@@ -261,35 +260,6 @@ def _stability_text(row):
 def _means(rows):
     """Means by complexity, in the order of the rows."""
     return rows.groupby("complexity", sort=False)[["error", *_PARTS]].mean()
-
-
-def _panels(names, entries, label):
-    """A figure with panels above a legend, and their axes."""
-    warn_of_boxes(list(map(str, names)))
-    n_across = min(len(names), _MOST_ACROSS)
-    n_down = -(-len(names) // n_across)
-    panel = _SINGLE if len(names) == 1 else _ONE_OF_MANY
-    width = max(n_across * panel[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
-    legend = flow(entries, width - 2 * PAD)
-    foot = len(legend) * LEGEND_ROW + PAD / 2
-    height = n_down * panel[1] + foot
-    figure = new_figure(width, height)
-    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    axes = []
-    for at, name in enumerate(names):
-        title = f"{label} {name}".strip()
-        axes.append(figure.add_subplot(n_down, n_across, at + 1, label=title))
-    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
-    return figure, axes
-
-
-def _name(axes, title, ylabel):
-    """Give axes their title and label."""
-    title = shorten(str(title))
-    axes.set_title(title, fontsize=9, color=INK, **as_it_is(title))
-    if ylabel is not None:
-        axes.set_ylabel(ylabel, fontsize=8, color=INK, **as_it_is(ylabel))
-    _plain(axes)
 
 
 def _plain(axes):

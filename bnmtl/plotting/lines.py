@@ -121,27 +121,53 @@ def draw_lines(table, size, by, styles, label, captions, written=str):
     """
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
     warn_of_boxes([*map(str, [*styles, *panels]), *captions])
-    n_across = 2 if len(panels) == 4 else min(len(panels), _MOST_ACROSS)
-    n_down = -(-len(panels) // n_across)
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [(line_sample(style), shorten(name)) for name, style in styles.items()]
-    width = max(n_across * panel[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
-    legend = flow(entries, width - 2 * PAD)
-    foot = len(legend) * LEGEND_ROW + PAD / 2
-    height = n_down * panel[1] + foot
-    figure = new_figure(width, height)
-    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    for i, (name, rows) in enumerate(panels.items()):
-        axes = figure.add_subplot(n_down, n_across, i + 1, label=f"{label} {name}".strip())
+    labels = [f"{label} {name}".strip() for name in panels]
+    figure, every = panels_above_legend(labels, panel, entries, captions)
+    for axes, (name, rows) in zip(every, panels.items(), strict=True):
         _draw_methods(axes, rows, size, styles)
         _set_sizes(axes, sorted(rows[size].unique()), panel[0], written)
         axes.set_title(shorten(name), fontsize=_TITLE, color=INK, **as_it_is(name))
-        if i % n_across == 0:
-            axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
-        if i + n_across >= len(panels):
-            axes.set_xlabel(captions[0], fontsize=8, color=INK)
-    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
     return figure
+
+
+def panels_above_legend(labels, size, entries, captions):
+    """A figure with panels in rows above a legend.
+
+    Parameters
+    ----------
+    labels : list of str
+        The label of each panel, which is not shown.
+    size : (float, float)
+        Width and height of a panel, in points.
+    entries : list of (callable, str)
+        Of the legend, as in `flow`.
+    captions : (str, str)
+        Labels of the axes, below the lowest and beside the leftmost panels.
+
+    Returns
+    -------
+    (matplotlib.figure.Figure, list of matplotlib.axes.Axes)
+    """
+    n_across = 2 if len(labels) == 4 else min(len(labels), _MOST_ACROSS)
+    n_down = -(-len(labels) // n_across)
+    width = max(n_across * size[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
+    legend = flow(entries, width - 2 * PAD)
+    foot = len(legend) * LEGEND_ROW + PAD / 2
+    height = n_down * size[1] + foot
+    figure = new_figure(width, height)
+    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
+    every = []
+    for at, label in enumerate(labels):
+        axes = figure.add_subplot(n_down, n_across, at + 1, label=label)
+        if at % n_across == 0:
+            axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
+        if at + n_across >= len(labels):
+            axes.set_xlabel(captions[0], fontsize=8, color=INK, **as_it_is(captions[0]))
+        every.append(axes)
+    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
+    return figure, every
 
 
 def line_sample(style):

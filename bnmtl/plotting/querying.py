@@ -11,21 +11,15 @@ from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
     INK,
-    LEGEND_ROW,
-    PAD,
-    draw_legend,
-    entry_width,
-    flow,
     new_figure,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.lines import as_it_is, line_sample, styles_of
+from bnmtl.plotting.lines import as_it_is, line_sample, panels_above_legend, styles_of
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.widths import check_has
 from bnmtl.wording import type_of
 
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
-_MOST_ACROSS = 3
 _MAP = (330.0, 270.0)
 _SQUARE = 250.0
 _CAPTIONS = {
@@ -89,28 +83,16 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     styles = styles_of(curves["strategy"], "random")
     panels = dict(list(curves.groupby("data", sort=False)))
     warn_of_boxes([*map(str, [*styles, *panels])])
-    n_across = min(len(panels), _MOST_ACROSS)
-    n_down = -(-len(panels) // n_across)
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [
         (line_sample(one._replace(marker="")), shorten(name)) for name, one in styles.items()
     ]
-    width = max(n_across * panel[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
-    legend = flow(entries, width - 2 * PAD)
-    foot = len(legend) * LEGEND_ROW + PAD / 2
-    height = n_down * panel[1] + foot
-    figure = new_figure(width, height)
-    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    for at, (name, rows) in enumerate(panels.items()):
-        axes = figure.add_subplot(n_down, n_across, at + 1, label=f"strategies: {name}")
+    labels = [f"strategies: {name}" for name in panels]
+    figure, every = panels_above_legend(labels, panel, entries, (xlabel, ylabel))
+    for axes, (name, rows) in zip(every, panels.items(), strict=True):
         for strategy, style in styles.items():
             _draw_curve(axes, rows[rows["strategy"] == strategy], measure, style, confidence)
         _finish(axes, shorten(str(name)))
-        if at % n_across == 0:
-            axes.set_ylabel(ylabel, fontsize=8, color=INK, **as_it_is(ylabel))
-        if at + n_across >= len(panels):
-            axes.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
-    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
     return figure
 
 
