@@ -168,9 +168,10 @@ def _exchanged(first, second, metric, n_resamples, rng):
     """P value of the difference, by exchanging the predictions of cases."""
     (codes, ours), (_, theirs) = map(_predictions, (first, second))
 
+    # Positions in both tables, because scipy exchanges numbers and not rows.
+    both = np.concatenate([ours, theirs])
+
     def difference(ours_at, theirs_at):
-        # Positions in both tables, because scipy exchanges numbers and not rows.
-        both = np.concatenate([ours, theirs])
         return metric(codes, both[ours_at.astype(int)]) - metric(codes, both[theirs_at.astype(int)])
 
     n = len(codes)
