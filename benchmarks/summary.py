@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 # Significance level of the paired t-tests.
 LEVEL = 0.05
@@ -116,39 +116,6 @@ def paired_p(ours, other):
         return 0.0
     t = difference.mean() / standard_error(difference)
     return float(2 * special.stdtr(len(difference) - 1, -abs(t)))
-
-
-def resampled_error(differences, ratio):
-    """Standard error of a mean over random splits of the same rows, which overlap.
-
-    The variance of the mean is (1 / J + n2 / n1) times that of the J differences; it would be 1 / J
-    times if they were independent.
-
-    Parameters
-    ----------
-    differences : array-like
-        One per split.
-    ratio : float
-        Number of test rows per training row, n2 / n1.
-
-    References
-    ----------
-    Nadeau & Bengio (2003), "Inference for the generalization error", Machine Learning 52, the
-    corrected resampled t-test.
-    """
-    differences = np.asarray(differences, dtype=float)
-    return float(np.sqrt((1 / len(differences) + ratio) * differences.var(ddof=1)))
-
-
-def resampled_p(differences, ratio):
-    """Two-sided p value of the corrected resampled t-test; 1 for one split or no difference."""
-    differences = np.asarray(differences, dtype=float)
-    if len(differences) < 2 or not differences.any():
-        return 1.0
-    error = resampled_error(differences, ratio)
-    if error == 0:
-        return 0.0
-    return float(2 * stats.t.sf(abs(differences.mean()) / error, len(differences) - 1))
 
 
 def is_significant(ours, other):

@@ -13,6 +13,12 @@ def either(texts):
     return f"{', '.join(first)} or {last}" if first else last
 
 
+def all_of(texts):
+    """Format an enumeration: a, b and c."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def listed(names, noun="", limit=10):
     """Format names for a message: columns `a`, `b` and 3 more (`limit=None`: all of them)."""
     names = list(names)

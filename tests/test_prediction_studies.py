@@ -27,6 +27,7 @@ from bnmtl.calibration import AdaBoostM1
 from bnmtl.confidence import arc_confidence
 from bnmtl.ensembles.library import grids, trained
 from bnmtl.learners import SingleTaskLearner
+from bnmtl.metrics import resampled
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 # They call compiled code as users do, and compile none.
@@ -450,13 +451,13 @@ def test_the_corrected_resampled_test():
     differences = rng.normal(0.3, 1, 10)
     # Without rows to test on nothing is shared, and it is the test for independent values.
     expected = stats.ttest_1samp(differences, 0)
-    assert summary.resampled_p(differences, 0.0) == pytest.approx(expected.pvalue)
-    assert summary.resampled_error(differences, 0.0) == pytest.approx(stats.sem(differences))
+    assert resampled.resampled_p(differences, 0.0) == pytest.approx(expected.pvalue)
+    assert resampled.resampled_error(differences, 0.0) == pytest.approx(stats.sem(differences))
     # Nadeau & Bengio's with 20 % of the rows learned from: the variance is 1 / 10 + 4 times.
     t = differences.mean() / np.sqrt(4.1 * differences.var(ddof=1))
-    assert summary.resampled_p(differences, 4.0) == pytest.approx(2 * stats.t.sf(abs(t), 9))
-    assert summary.resampled_p([0.5], 1.0) == summary.resampled_p([0.0, 0.0], 1.0) == 1.0
-    assert summary.resampled_p([0.5, 0.5], 1.0) == 0.0
+    assert resampled.resampled_p(differences, 4.0) == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert resampled.resampled_p([0.5], 1.0) == resampled.resampled_p([0.0, 0.0], 1.0) == 1.0
+    assert resampled.resampled_p([0.5, 0.5], 1.0) == 0.0
 
 
 def test_the_jackknife_gives_a_mean_the_error_it_has():

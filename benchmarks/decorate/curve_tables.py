@@ -14,7 +14,8 @@ from benchmarks.decorate.curve_values import (
     values_of,
 )
 from benchmarks.decorate.learners import BASE, DECORATE
-from benchmarks.summary import LEVEL, markdown, resampled_p
+from benchmarks.summary import LEVEL, markdown
+from bnmtl.metrics.resampled import resampled_p
 
 RIVALS = (BASE, "bagging", "forest", "AdaBoost")
 PERCENTS = tuple(f"{one}%" for one in (1, 2, 5, 10, 20, 30, 40, 50, 75, 100))

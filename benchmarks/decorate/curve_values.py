@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.summary import LEVEL, resampled_p
+from benchmarks.summary import LEVEL
+from bnmtl.metrics.resampled import resampled_p
 
 N_FOLDS = 10
 TABLES = (

@@ -23,7 +23,8 @@ from benchmarks.decorate.curve_values import N_FOLDS, TABLES
 from benchmarks.decorate.curves import QUICK, folds_of, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.learners import MAX_ITERATIONS, SIZE, Indicators, decorate, tree
-from benchmarks.summary import markdown, resampled_p
+from benchmarks.summary import markdown
+from bnmtl.metrics.resampled import resampled_p
 
 NAME = "weka_peer"
 SETTINGS = ("table", "method")

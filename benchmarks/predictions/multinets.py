@@ -33,9 +33,8 @@ from benchmarks.summary import (
     has,
     markdown,
     mean_and_error,
-    resampled_error,
-    resampled_p,
 )
+from bnmtl.metrics.resampled import resampled_error, resampled_p
 from bnmtl.seeding import generator
 
 NAME = "multinets"

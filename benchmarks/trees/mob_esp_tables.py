@@ -5,8 +5,9 @@ import pandas as pd
 from scipy import stats
 
 from benchmarks.claims import Claim, claims_table
-from benchmarks.summary import LEVEL, markdown, resampled_p
+from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
+from bnmtl.metrics.resampled import resampled_p
 
 B_PETS, EB_PETS, MOB_ESP = "B-PETs", "EB-PETs", "MOB-ESP"
 FOREST, CALIBRATED, NETWORK = "forest", "forest, calibrated", "network"

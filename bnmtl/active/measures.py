@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from bnmtl.errors import InputError, check_choice, check_number, check_whole
+from bnmtl.metrics.resampled import resampled_p
 
 # The sign of a change for the better.
 _SIGNS = {"error": -1, "squared_error": -1, "lift_chart_area": 1}
@@ -124,19 +124,8 @@ def _compared(wide, base, sign, top, ratio):
     used = percent.sort_values(ascending=False, kind="stable").index[:n_points]
     by_trial = (sign * (wide[used] - base[used])).mean(axis=1).dropna()
     mean = float(percent[used].mean()) if len(used) else np.nan
-    return mean, float(by_trial.mean()), *_p_values(by_trial.to_numpy(), ratio)
-
-
-def _p_values(differences, ratio):
-    """P values of the paired t-test, plain and corrected for overlapping training sets."""
-    n = len(differences)
-    if n < 2 or not differences.any():
-        return 1.0, 1.0
-    variance = differences.var(ddof=1)
-    if variance == 0:
-        return 0.0, 0.0
-    errors = np.sqrt(variance * np.array([1 / n, 1 / n + ratio]))
-    return tuple((2 * stats.t.sf(abs(differences.mean()) / errors, n - 1)).tolist())
+    p_values = (resampled_p(by_trial, one) for one in (0.0, ratio))
+    return mean, float(by_trial.mean()), *p_values
 
 
 def _means(curves, measure):

@@ -14,13 +14,14 @@ from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
 from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions
 from bnmtl.cli.query_options import QueryOptions
+from bnmtl.cli.validate_options import ValidateOptions
 from bnmtl.errors import InputError
 
 _MISTAKE = 2
 _INTERRUPTED = 130
 # Output folders that users need not name.
 _WITH_FOLDERS = (Options, RelateOptions, CalibrateOptions, LibraryOptions, SelectOptions)
-_FOLDERS = tuple(kind.out for kind in (*_WITH_FOLDERS, QueryOptions))
+_FOLDERS = tuple(kind.out for kind in (*_WITH_FOLDERS, QueryOptions, ValidateOptions))
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -156,6 +157,17 @@ def query(options):
     far, pictures, report.html and run.json to DIR.
     """
     _run("query", options, has_progress=True)
+
+
+@app.command()
+@takes_options(ValidateOptions)
+def validate(options):
+    """Judge models of a table: how well they predict, which is better, and how sure that is.
+
+    Writes measures.csv, differences.csv, bias_variance.csv, the predictions of all rounds,
+    pictures, report.html and run.json to DIR. Without --label it judges learned structures.
+    """
+    _run("validate", options, has_progress=True)
 
 
 def _run(command, options, has_progress=False):

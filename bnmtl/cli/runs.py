@@ -15,7 +15,7 @@ from bnmtl.io.versions import versions
 
 _PAGE = "report.html"
 # Positional arguments, and their names in help and messages.
-_ARGUMENTS = {"paths": "PATH", "scores": "SCORES", "store": "STORE"}
+_ARGUMENTS = {"paths": "PATH", "scores": "SCORES", "store": "STORE", "table": "TABLE"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Run:
         ----------
         entries : dict
             The entries of run.json that are specific to the command.
-        contents : dict of str to DataFrame, Figure or BayesNet
+        contents : dict of str to DataFrame, Figure, BayesNet or Rounds
             By file name.
         page : callable, optional
             Writes the page, given its path, the record and the seconds of the stages.
@@ -140,13 +140,15 @@ def user_messages(caught):
 
 
 def _write_file(path, content):
-    """Write a table, a picture or a network in the format of the file's suffix."""
+    """Write a table, a picture, a network or rounds in the format of the file's suffix."""
     from bnmtl import plotting
 
     if path.suffix == ".csv":
         content.to_csv(path, index=False)
     elif path.suffix == ".bif":
         content.to_bif(path)
+    elif path.suffix == ".npz":
+        content.save(path)
     elif path.suffix == ".svg":
         path.write_text(plotting.svg(content), encoding="utf-8")
     else:

@@ -224,5 +224,23 @@ def query(result):
     yield _where(result)
 
 
+def validate(result):
+    """Show the measures of each model over all rows, and which is better."""
+    measures = result.measures[result.measures["task"] == "all"]
+    wide = measures.pivot(index="model", columns="metric", values="value")
+    names = list(dict.fromkeys(measures["metric"]))
+    rows = [
+        [model, *(f"{wide.loc[model, name]:.4f}" for name in names)]
+        for model in measures["model"].unique()
+    ]
+    narrow = Table(["model", *names[:3]], [row[:4] for row in rows])
+    titles = [name.replace("_", " ") for name in names]
+    yield Table(["model", *titles], rows, if_too_wide=narrow)
+    yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, _WIDTH)
+    yield _where(result)
+
+
 def _where(result):
     return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."

@@ -10,7 +10,7 @@ from bnmtl.wording import Bare
 
 def read_tasks(options):
     """Return the encoded tasks, and the digests and cut points of their data for run.json."""
-    from bnmtl.tasks import discretize, encode, read
+    from bnmtl.tasks import read
 
     # Computed first, because the files may be gone after learning.
     origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
@@ -18,10 +18,20 @@ def read_tasks(options):
     _check_ignored(options, frames)
     ignored = list(options.ignore)
     frames = {name: frame.drop(columns=ignored, errors="ignore") for name, frame in frames.items()}
+    tasks, edges = encoded_tasks(frames, options)
+    if edges is not None:
+        origin["cut_points"] = edges.to_dict()
+    return tasks, origin
+
+
+def encoded_tasks(frames, options):
+    """Return frames as encoded tasks, and the `Edges` if options ask for discretization."""
+    from bnmtl.tasks import discretize, encode
+
+    edges = None
     if options.discretize is not None:
         frames, edges = discretize(frames, bins=options.discretize, return_edges=True)
-        origin["cut_points"] = edges.to_dict()
-    return encode(frames, missing=options.missing), origin
+    return encode(frames, missing=options.missing), edges
 
 
 def _check_ignored(options, frames):

@@ -15,6 +15,7 @@ from bnmtl.plotting.drawing import (
     SAMPLE,
     entry_width,
     new_figure,
+    text_width,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.graphs import dags
@@ -26,6 +27,7 @@ from bnmtl.validation import Rounds
 from bnmtl.validation.scoring import metric_of
 from bnmtl.wording import type_of
 
+_TICK_SIZE = 7
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 170.0)  # sizes of panels, in points
 _PARTS = {
     "noise": ("noise", ABSENT),
@@ -97,7 +99,10 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     entries = [(_patch(color), text) for text, color in shown.values()]
     entries.append((_dot, "error"))
     warn_of_boxes([*map(str, panels), xlabel, ylabel])
-    size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
+    width, height = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
+    ticks = [shorten(str(at), 12) for rows in panels.values() for at in rows["complexity"].unique()]
+    n_bars = max(rows["complexity"].nunique() for rows in panels.values())
+    size = max(width, 45.0 + n_bars * (6.0 + max(map(_tick_width, ticks)))), height
     labels = [f"bias and variance {name}".strip() for name in panels]
     figure, axes = panels_above_legend(labels, size, entries, (xlabel, ylabel))
     every = pd.concat([_means(rows)[list(_PARTS)] for rows in panels.values()])
@@ -116,7 +121,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         )
         one.axhline(0, color=INK, linewidth=0.6)
         one.set_ylim(1.1 * low, 1.05 * high or 1.0)
-        one.set_xticks(places, [shorten(str(at), 12) for at in means.index], fontsize=7)
+        one.set_xticks(places, [shorten(str(at), 12) for at in means.index])
         title = shorten(str(name))
         one.set_title(title, fontsize=9, color=INK, **as_it_is(title))
         _plain(one)
@@ -262,8 +267,13 @@ def _means(rows):
     return rows.groupby("complexity", sort=False)[["error", *_PARTS]].mean()
 
 
+def _tick_width(text):
+    """The width of the label of a tick, in points."""
+    return text_width(text, _TICK_SIZE)
+
+
 def _plain(axes):
-    axes.tick_params(labelsize=7, colors=INK)
+    axes.tick_params(labelsize=_TICK_SIZE, colors=INK)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.validation.rounds import Rounds
+from bnmtl.validation.scoring import OF_CASES
 from bnmtl.wording import type_of
 
 _LEFT_OUT = 0.632  # the share of different cases in a bootstrap
@@ -153,7 +154,7 @@ def _loss_of(loss):
     if callable(loss):
         return _checked(loss)
     check_choice("loss", loss, ("zero_one", "squared"))
-    return _zero_one if loss == "zero_one" else _squared
+    return _zero_one if loss == "zero_one" else OF_CASES["squared_error"]
 
 
 def _checked(loss):
@@ -170,11 +171,7 @@ def _checked(loss):
 
 
 def _zero_one(codes, p):
-    return (p.argmax(axis=1) != codes).astype(float)
-
-
-def _squared(codes, p):
-    return ((p - np.eye(p.shape[1])[codes]) ** 2).sum(axis=1)
+    return 1 - OF_CASES["accuracy"](codes, p)
 
 
 def _out_of_bag(rounds, loss, name):

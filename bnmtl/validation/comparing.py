@@ -6,9 +6,10 @@ import numpy as np
 from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.metrics.resampled import interval_width, resampled_p
 from bnmtl.seeding import generator, seed_of
 from bnmtl.validation.rounds import Rounds
-from bnmtl.validation.scoring import metric_of
+from bnmtl.validation.scoring import OF_CASES, metric_of
 from bnmtl.wording import type_of
 
 
@@ -100,18 +101,16 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
         rule = f"must have two rounds or more on which `{metric.name}` is defined"
         raise InputError("first", rule, remedies="another scheme")
     differences = values[0] - values[1]
-    error, n = _corrected_error(differences, first), len(differences)
-    mean = float(differences.mean())
-    width = stats.t.ppf((1 + confidence) / 2, n - 1) * error
-    p = 2 * stats.t.sf(abs(mean) / error, n - 1) if error > 0 else float(mean == 0)
+    mean, ratio = float(differences.mean()), first.test_ratio()
+    width = interval_width(differences, ratio, confidence)
     rng = generator(seed_of(random_state), "exchanges")
     return Comparison(
         first=float(values[0].mean()),
         second=float(values[1].mean()),
         difference=mean,
-        low=mean - float(width),
-        high=mean + float(width),
-        p_corrected=float(p),
+        low=mean - width,
+        high=mean + width,
+        p_corrected=resampled_p(differences, ratio),
         p_mcnemar=_mcnemar(first, second),
         p_randomization=_exchanged(first, second, metric, n_resamples, rng),
         is_smaller_better=metric.is_smaller_better,
@@ -140,12 +139,6 @@ def _check(first, second):
         raise InputError("first", rule, remedies="`predict_rounds` without {X_test}")
 
 
-def _corrected_error(differences, rounds):
-    """Standard error of the mean, larger by the overlap of training sets."""
-    ratio = float((rounds.is_predicted.sum(axis=1) / rounds.n_train).mean())
-    return float(np.sqrt(differences.var(ddof=1) * (1 / len(differences) + ratio)))
-
-
 def _predictions(rounds):
     """Positions of the labels and the first predictions of the cases that were predicted."""
     first = rounds.is_predicted.argmax(axis=0)
@@ -167,20 +160,30 @@ def _mcnemar(first, second):
 def _exchanged(first, second, metric, n_resamples, rng):
     """P value of the difference, by exchanging the predictions of cases."""
     (codes, ours), (_, theirs) = map(_predictions, (first, second))
-
+    n, options = len(codes), {"n_resamples": n_resamples, "random_state": rng}
+    if metric.name in OF_CASES:
+        # The mean over cases: an exchange changes the sign of a difference.
+        differences = OF_CASES[metric.name](codes, ours) - OF_CASES[metric.name](codes, theirs)
+        found = stats.permutation_test(
+            (differences,),
+            np.mean,
+            permutation_type="samples",
+            vectorized=True,
+            batch=max(1, 10**7 // n),
+            **options,
+        )
+        return float(found.pvalue)
     # Positions in both tables, because scipy exchanges numbers and not rows.
     both = np.concatenate([ours, theirs])
 
     def difference(ours_at, theirs_at):
         return metric(codes, both[ours_at.astype(int)]) - metric(codes, both[theirs_at.astype(int)])
 
-    n = len(codes)
     found = stats.permutation_test(
         (np.arange(n), np.arange(n, 2 * n)),
         difference,
         permutation_type="samples",
         vectorized=False,
-        n_resamples=n_resamples,
-        random_state=rng,
+        **options,
     )
     return float(found.pvalue)

@@ -1,5 +1,7 @@
 """A classifier fitted to many sets of training cases, and its predictions."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
@@ -51,6 +53,8 @@ def predict_rounds(
         The sets of training cases.
 
         - "bootstrap": as many cases as there are, drawn with repetition; the others are predicted.
+          Repeated cases make dependencies look stronger than they are, so that learned networks
+          are worse than from as many different ones.
         - "kfold": cross-validations, ``rounds`` of them; each fold is a round.
         - "holdout": a random share of ``test_size`` is predicted.
         - "jackknife": each case (or group) is predicted by a fit to all others.
@@ -83,6 +87,11 @@ def predict_rounds(
     Returns
     -------
     Rounds
+
+    Warns
+    -----
+    UserWarning
+        What the estimator warns of when it is fitted to all cases.
 
     Raises
     ------
@@ -123,10 +132,12 @@ def predict_rounds(
     with Reporter(progress) as report:
         report("rounds", done=0, total=len(calls))
         made = Parallel(n_jobs, return_as="generator")(jobs)
-        for number, p in enumerate(made):
+        for number, (p, messages) in enumerate(made):
             train, predicted = calls[number]
             if number == 0:
                 full = p
+                for message in messages:
+                    warnings.warn(message, stacklevel=2)
             else:
                 predictions[number - 1, predicted] = p
                 n_train[number - 1] = len(np.unique(train))
@@ -218,6 +229,14 @@ def _check(estimator, data, scheme, rounds, folds, test_size):
 
 
 def _predicted(estimator, data, test, train, predicted, seed, number):
+    """Probabilities of some cases by the classifier fitted to others, and its distinct warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        p = _probabilities(estimator, data, test, train, predicted, seed, number)
+    return p, list({str(one.message): one.message for one in caught}.values())
+
+
+def _probabilities(estimator, data, test, train, predicted, seed, number):
     """Probabilities of some cases by the classifier fitted to others."""
     model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
     if not len(predicted):
@@ -245,6 +264,8 @@ def _by_task(model, data, test, learned, asked):
     (X, train), (rows, predicted) = learned, asked
     frame = pd.DataFrame(X).assign(**{model.target: data.y[train]})
     parts = {one: frame[data.task[train] == one] for one in np.unique(data.task[train])}
+    # A column that is empty in a task is one that the task lacks.
+    parts = {one: part.dropna(axis=1, how="all") for one, part in parts.items()}
     model.fit({one: part.reset_index(drop=True) for one, part in parts.items()})
     found, of_rows = np.full((len(predicted), len(data.classes)), np.nan), test.task[predicted]
     places = np.searchsorted(data.classes, model.classes_)

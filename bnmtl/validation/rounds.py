@@ -86,6 +86,48 @@ class Rounds:
         """Which round has predicted which case, shape (n_rounds, n_cases)."""
         return ~np.isnan(self.predictions[:, :, 0])
 
+    def test_ratio(self):
+        """Number of predicted cases per different training case.
+
+        Returns
+        -------
+        float
+        """
+        return float(self.is_predicted.sum() / self.n_train.sum())
+
+    def of_task(self, name):
+        """The cases of one task.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Rounds
+            Its training cases are those of the task, too.
+
+        Raises
+        ------
+        ValueError
+            For rounds without tasks, and another name.
+        """
+        known = [] if self.task is None else np.unique(self.task).tolist()
+        if name not in known:
+            raise InputError("name", "must be one of the tasks, {known}", name, known=known)
+        cases = np.flatnonzero(self.task == name)
+        in_bag = self.in_bag[:, cases]
+        return Rounds(
+            self.predictions[:, cases],
+            self.y[cases],
+            self.classes,
+            in_bag,
+            None if self.full is None else self.full[cases],
+            self.task[cases],
+            # Tasks held out as a whole are learned from the others.
+            None if in_bag.any(axis=1).all() else self.n_train,
+        )
+
     def mean_predictions(self):
         """Mean probabilities over the rounds that predicted a case; NaN if none has.
 

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 from bnmtl.wording import type_of
@@ -20,6 +22,27 @@ _SMALLER_IS_BETTER = {
 NOT_SMOOTH = {
     *("lift", "eleven_point_average_precision", "break_even_point", "calibration_error"),
     "median",
+}
+
+
+def _accuracies(codes, p):
+    return (p.argmax(axis=1) == codes).astype(float)
+
+
+def _squared_errors(codes, p):
+    return ((p - np.eye(p.shape[1])[codes]) ** 2).sum(axis=1)
+
+
+def _cross_entropies(codes, p):
+    eps = np.finfo(float).eps
+    return -np.log(np.clip(p[np.arange(len(p)), codes], eps, 1 - eps))
+
+
+# What metrics that are means over cases give for each case.
+OF_CASES = {
+    "accuracy": _accuracies,
+    "squared_error": _squared_errors,
+    "cross_entropy": _cross_entropies,
 }
 
 

@@ -97,7 +97,9 @@ def _holdouts(n, strata, groups, options, state):
     except ValueError as error:
         rule = "must leave cases of each class on both sides"
         remedies = "another share, or `stratify=False`"
-        raise InputError("test_size", rule, size, str(error), remedies=remedies) from None
+        raise InputError(
+            "test_size", rule, size, str(error).rstrip("."), remedies=remedies
+        ) from None
 
 
 def _folds(n, strata, groups, folds, state):
@@ -114,4 +116,4 @@ def _folds(n, strata, groups, folds, state):
             return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError as error:
         rule = "must not exceed the number of cases (of groups, of the largest class)"
-        raise InputError("folds", rule, folds, str(error)) from None
+        raise InputError("folds", rule, folds, str(error).rstrip(".")) from None

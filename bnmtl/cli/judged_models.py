@@ -1,0 +1,110 @@
+"""The models that `bnmtl validate` judges, by name, and the features that each of them gets."""
+
+from typing import NamedTuple
+
+from bnmtl.cli.validate_options import MODELS
+from bnmtl.errors import InputError
+from bnmtl.wording import Bare
+
+_TREES = 100
+NETWORKS = ("network", "together")
+
+
+class Model(NamedTuple):
+    """A classifier and its features.
+
+    Parameters
+    ----------
+    classifier : estimator
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    """
+
+    classifier: object
+    X: object
+
+
+def model_names(options):
+    """The names of the models to judge, the default ones if none is given."""
+    has_tasks = options.task_column is not None
+    if not options.model:
+        return ["together", "network", "forest"] if has_tasks else ["network", "forest"]
+    for name in options.model:
+        if name not in MODELS:
+            raise InputError("model", "must be one of {known}", Bare(name), known=list(MODELS))
+    if "together" in options.model and not has_tasks:
+        rule = "must be another one without {task_column}, which says what is learned together"
+        raise InputError("model", rule, Bare("together"))
+    return list(dict.fromkeys(options.model))
+
+
+def models_of(names, cases, options):
+    """Unfitted models by name.
+
+    Parameters
+    ----------
+    names : list of str
+    cases : bnmtl.cli.judged_cases.Cases
+    options : ValidateOptions
+
+    Returns
+    -------
+    dict of str to Model
+
+    Raises
+    ------
+    ValueError
+        If a model needs states, and a column is continuous.
+    """
+    missing = "state" if options.missing == "state" else "error"
+    if {*NETWORKS, "naive-bayes"} & set(names):
+        _check_states(cases, options, missing)
+    numbers = cases.numbers() if set(names) - {*NETWORKS, "naive-bayes"} else None
+    found = {}
+    for name in names:
+        if name in NETWORKS:
+            found[name] = Model(_network(name, cases, options.label, missing), cases.states)
+        elif name == "naive-bayes":
+            found[name] = _naive_bayes(cases)
+        else:
+            found[name] = Model(_trees(name), numbers)
+    return found
+
+
+def _check_states(cases, options, missing):
+    """Raise unless all columns have states that a network can have."""
+    from bnmtl.tasks import encode, split
+
+    frame = cases.states
+    if cases.task is not None:
+        frame = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
+    encode(frame, missing=missing)
+
+
+def _network(name, cases, label, missing):
+    from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
+    from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+
+    learner = (MultitaskLearner if name == "together" else SingleTaskLearner)(missing=missing)
+    kind = BayesNetClassifier if cases.task is None else MultitaskBayesNetClassifier
+    return kind(label, learner, unseen="ignore")
+
+
+def _naive_bayes(cases):
+    from sklearn.naive_bayes import CategoricalNB
+
+    codes, sizes = cases.codes()
+    return Model(CategoricalNB(min_categories=sizes), codes)
+
+
+def _trees(name):
+    from sklearn.ensemble import RandomForestClassifier
+
+    from bnmtl import trees
+
+    kinds = {
+        "mob-esp": trees.MOBESP,
+        "eb-pets": trees.EnhancedBaggedPETs,
+        "b-pets": trees.BaggedPETs,
+        "forest": RandomForestClassifier,
+    }
+    return kinds[name](n_estimators=_TREES)

@@ -1,0 +1,207 @@
+"""One run of `bnmtl validate`: a table in, how good models of it are, and how sure that is, out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.cli.judged_cases import read_cases
+from bnmtl.cli.judged_models import NETWORKS, model_names, models_of
+from bnmtl.cli.options import contradiction
+from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.errors import InputError, warn
+from bnmtl.reports.validated import write as write_report
+from bnmtl.validation import predict_rounds
+from bnmtl.validation.nothing import class_shares
+from bnmtl.validation.tables import bias_variance_table, differences_table, measures_table
+from bnmtl.validation.verdict import NOTHING, sentences
+from bnmtl.wording import count
+
+_FILES = (
+    *("measures.csv", "differences.csv", "bias_variance.csv", "bias_variance.png"),
+    *("accuracy.png", "squared_error.png", "report.html"),
+)
+_ROUNDS = {"bootstrap": 50, "kfold": 5, "holdout": 50}
+_FOLDS, _TEST_SIZE = 10, 0.1
+_PICTURES = ("accuracy", "squared_error")
+
+
+@dataclass(frozen=True)
+class Result(FolderResult):
+    """The result of a run.
+
+    Attributes
+    ----------
+    measures : pandas.DataFrame
+        Of each model, by task and metric.
+    """
+
+    measures: pd.DataFrame
+
+
+def run(options, progress=None):
+    """Check the input, judge the models and write the folder of one run.
+
+    Parameters
+    ----------
+    options : ValidateOptions
+    progress : callable, optional
+        Called with every `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the options or the data are invalid; nothing is written then.
+    """
+    if options.label is None:
+        from bnmtl.cli import validate_structures
+
+        return validate_structures.run(options, progress)
+    names = model_names(options)
+    plan = _plan(options)
+    files = [_rounds_file(name) for name in names]
+    with new_run("validate", options, [*_FILES, *files]) as run:
+        cases = read_cases(options)
+        models = models_of(names, cases, options)
+        _warn_of_repetitions(names, plan["scheme"])
+        run.lap("reading")
+        made = {}
+        for name, model in models.items():
+            made[name] = _rounds(name, model, cases, plan, options, progress)
+            run.lap(name)
+        judged = made | {NOTHING: class_shares(made[names[0]])}
+        tables = _tables(judged, options.seed, progress)
+        run.lap("comparing")
+        figures = _draw(judged, tables["bias_variance.csv"])
+        run.lap("pictures")
+        contents = {_rounds_file(name): one for name, one in made.items()} | tables | figures
+        entries = _record(cases, names, plan, tables)
+
+        def write_page(path, record, seconds):
+            settings = as_options(record["settings"])
+            write_report(path, record, tables, figures, settings, seconds)
+
+        record = run.write(entries, contents, write_page)
+    return Result(tables["measures.csv"], folder=run.folder.path, record=record)
+
+
+def _rounds_file(name):
+    return f"rounds-{name}.npz"
+
+
+def _plan(options):
+    """The arguments of `predict_rounds` about rounds."""
+    scheme = options.scheme or "kfold"
+    plan = {"scheme": scheme, "rounds": options.rounds or _ROUNDS[scheme]}
+    for name, needed, default in (("folds", "kfold", _FOLDS), ("test_size", "holdout", _TEST_SIZE)):
+        given = getattr(options, name)
+        if given is not None and scheme != needed:
+            rule, found = f"belongs to {{scheme={needed}}}", "the scheme is {chosen!s}"
+            raise contradiction(name, rule, found, chosen=scheme)
+        if scheme == needed:
+            plan[name] = default if given is None else given
+    if plan.get("test_size") == 1:
+        raise InputError("test_size", "must leave rows to learn from", 1.0)
+    return plan
+
+
+def _warn_of_repetitions(names, scheme):
+    """Warn if networks are learned from bootstraps."""
+    networks = [name for name in names if name in NETWORKS]
+    if networks and scheme == "bootstrap":
+        rule = "Bootstraps repeat rows, so that dependencies look stronger than they are, and "
+        rule += "{names} will look worse than after a fit to different rows"
+        remedies = "take {scheme=kfold} to compare them with other models"
+        warn(rule=rule, remedies=remedies, names=networks)
+
+
+def _rounds(name, model, cases, plan, options, progress):
+    """The rounds of one model."""
+    listener = False
+    if progress is not None:
+
+        def listener(event):
+            progress(event._replace(stage=f"fitting {name}"))
+
+    return predict_rounds(
+        *(model.classifier, model.X, cases.y),
+        **plan,
+        task=cases.task,
+        groups=cases.group,
+        random_state=options.seed,
+        n_jobs=-1 if options.jobs is None else options.jobs,
+        progress=listener,
+    )
+
+
+def _tables(judged, seed, progress):
+    """Measures, differences, bias and variance, by file name."""
+    from bnmtl.progress import Reporter
+
+    with Reporter(progress or False) as report:
+
+        def compared(done, total):
+            report("comparing models", done=done, total=total)
+
+        return {
+            "measures.csv": measures_table(judged),
+            "differences.csv": differences_table(judged, seed, compared),
+            "bias_variance.csv": bias_variance_table(judged),
+        }
+
+
+def _draw(judged, parts):
+    """The pictures, by file name."""
+    from bnmtl import plotting
+
+    figures = {f"{name}.png": plotting.rounds(judged, name) for name in _PICTURES}
+    if len(parts):
+        shown = parts[(parts["task"] == "all") & (parts["loss"] != "kohavi_wolpert")]
+        titles = {"zero_one": "errors", "squared": "squared error"}
+        shown = shown.assign(complexity=shown["model"], loss=shown["loss"].map(titles))
+        figures["bias_variance.png"] = plotting.bias_variance(shown, by="loss", xlabel="model")
+    return figures
+
+
+def _record(cases, names, plan, tables):
+    """The entries of run.json that are specific to this command."""
+    sizes = {} if cases.task is None else pd.Series(cases.task).value_counts().sort_index()
+    classes, counts = np.unique(cases.y, return_counts=True)
+    measures = tables["measures.csv"]
+    overall = measures[measures["task"] == "all"].pivot_table(
+        index="model", columns="metric", values="value", sort=False
+    )
+    entries = {
+        "tasks": [{"name": name, "rows": int(n)} for name, n in sizes.items()],
+        "rows": len(cases.y),
+        "classes": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
+        "models": names,
+        "plan": plan,
+        "measures": {
+            model: {name: value for name, value in row.items() if value == value}
+            for model, row in overall.to_dict("index").items()
+        },
+        "verdict": [
+            _said(plan, len(cases.y)),
+            *sentences(
+                *(measures, tables["differences.csv"], tables["bias_variance.csv"]),
+                shares_rows=plan["scheme"] != "bootstrap",
+            ),
+        ],
+    }
+    return entries if cases.cut_points is None else entries | {"cut_points": cases.cut_points}
+
+
+def _said(plan, n_rows):
+    """How the models were judged, in words."""
+    n = plan["rounds"]
+    how = {
+        "bootstrap": f"{count(n, 'bootstrap')}, each of which predicts the rows it lacks",
+        "kfold": f"{count(n, 'cross-validation')} of {plan.get('folds')} folds",
+        "holdout": f"{count(n, 'random share')} of {100 * plan.get('test_size', 0):g} % held out",
+    }[plan["scheme"]]
+    return f"Judged on {count(n_rows, 'row')} by {how}."

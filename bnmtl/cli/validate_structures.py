@@ -1,0 +1,243 @@
+"""One run of `bnmtl validate` without labels: what structures predict, how stable they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.cli.judged_cases import read_rows
+from bnmtl.cli.messages import OPTION_WORDS
+from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.tasks import check_folds, encoded_tasks, warn_of_copies
+from bnmtl.confidence import arc_stability, predictive_check
+from bnmtl.errors import InputError
+from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
+from bnmtl.learners.held_out import most_folds
+from bnmtl.learners.verdict import held_out_record, sentences
+from bnmtl.reports.validated_structures import write as write_report
+from bnmtl.wording import Bare, listed
+
+_FILES = (
+    *("measures.csv", "differences.csv", "stability.csv", "arc_stability.csv", "misfits.csv"),
+    *("arc_stability.png", "report.html"),
+)
+_REPLICATES, _FOLDS = 50, 10
+_WAYS = {"together": "together", "alone": "alone", "empty": "no arcs"}
+# Of 95 % intervals of means over rows.
+_QUANTILE = 1.959964
+_MISFIT = 0.05
+
+
+@dataclass(frozen=True)
+class Result(FolderResult):
+    """The result of a run.
+
+    Attributes
+    ----------
+    measures : pandas.DataFrame
+        Of each way to learn, by task and metric.
+    """
+
+    measures: pd.DataFrame
+
+
+def run(options, progress=None):
+    """Check the input, judge the structures and write the folder of one run.
+
+    Parameters
+    ----------
+    options : ValidateOptions
+        Without a label.
+    progress : callable, optional
+        Called with every `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the options or the data are invalid; nothing is written then.
+    """
+    _check(options)
+    n = options.rounds or _REPLICATES
+    with new_run("validate", options, _FILES) as run:
+        tasks, cut_points = _read(options)
+        several = len(tasks) > 1
+        check_folds(options.folds, tasks)
+        warn_of_copies(tasks)
+        learner = (MultitaskLearner if several else SingleTaskLearner)(
+            random_state=options.seed,
+            n_jobs=-1 if options.jobs is None else options.jobs,
+            progress=progress or False,
+        )
+        run.lap("reading")
+        learner.fit(tasks)
+        run.lap("learning")
+        scored = compare(learner, tasks, options.folds or min(_FOLDS, most_folds(tasks)))
+        run.lap("held-out rows")
+        stability = arc_stability(
+            *(tasks, learner),
+            scheme="bootstrap" if options.scheme else "halves",
+            n=n,
+            compare="alone" if several else None,
+            random_state=options.seed,
+        )
+        stability = _renamed(stability, "together" if several else "alone")
+        run.lap("stability")
+        misfits = predictive_check(
+            learner.networks_, tasks, random_state=options.seed, progress=progress or False
+        )
+        run.lap("predictive check")
+        tables = {
+            "measures.csv": _measures(scored, stability),
+            "differences.csv": _differences(scored),
+            "stability.csv": stability.summary.reset_index(),
+            "arc_stability.csv": stability.arcs,
+            "misfits.csv": misfits,
+        }
+        figures = _draw(learner, stability)
+        run.lap("pictures")
+        held_out = held_out_record(scored)
+        entries = _record(learner, held_out, stability, misfits, n) | cut_points
+
+        def write_page(path, record, seconds):
+            settings = as_options(record["settings"])
+            write_report(path, record, held_out, tables, figures, settings, seconds)
+
+        record = run.write(entries, tables | figures, write_page)
+    return Result(tables["measures.csv"], folder=run.folder.path, record=record)
+
+
+def _check(options):
+    """Raise if an option is given that needs labels."""
+    for name in ("model", "group", "test_size"):
+        if getattr(options, name):
+            rule, found = "belongs to {label}", "no label is given"
+            raise InputError(name, rule, found=found, remedies="name the column of labels")
+    if options.scheme in ("kfold", "holdout"):
+        rule = "must be bootstrap without {label}"
+        raise InputError("scheme", rule, Bare(options.scheme), remedies="leave it out for halves")
+
+
+def _read(options):
+    """The encoded tasks, and their cut points for run.json."""
+    from bnmtl.tasks import split
+
+    rows = read_rows(options)
+    frames = {"all rows": rows}
+    if options.task_column is not None:
+        frames = split(rows, options.task_column)
+    tasks, edges = encoded_tasks(frames, options)
+    return tasks, {} if edges is None else {"cut_points": edges.to_dict()}
+
+
+def _renamed(stability, name):
+    """The same with another name of the learner that was given."""
+    return stability._replace(
+        summary=stability.summary.rename({"given": name}, level="learner"),
+        arcs=stability.arcs.replace({"learner": {"given": name}}),
+    )
+
+
+def _parts(scored):
+    """All rows, and those of each task, by name."""
+    parts = [("all", scored)]
+    by_task = list(scored.groupby("task", observed=True))
+    return parts if len(by_task) == 1 else [*parts, *by_task]
+
+
+def _mean(values):
+    """The mean over rows and its interval."""
+    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+    return float(mean), float(mean - _QUANTILE * error), float(mean + _QUANTILE * error)
+
+
+def _measures(scored, stability):
+    """Columns model, task, metric, value, low and high."""
+    rows = [
+        (name, task, "log_likelihood", *_mean(part[way]))
+        for way, name in _WAYS.items()
+        if way in scored
+        for task, part in _parts(scored)
+    ]
+    for (model, task), row in stability.summary.iterrows():
+        for kind in ("edges", "arcs"):
+            ends = row[kind], row[f"{kind}_low"], row[f"{kind}_high"]
+            rows.append((model, task, f"stability_of_{kind}", *ends))
+        rows.append((model, task, "number_of_arcs", row["n_arcs"], np.nan, np.nan))
+        rows.append((model, task, "expected_shd", row["shd"], np.nan, np.nan))
+    return pd.DataFrame(rows, columns=["model", "task", "metric", "value", "low", "high"])
+
+
+def _differences(scored):
+    """Columns first, second, task, metric, both values, difference, low and high."""
+    ways = [way for way in _WAYS if way in scored]
+    rows = []
+    for at, first in enumerate(ways):
+        for second in ways[at + 1 :]:
+            for task, part in _parts(scored):
+                values = part[first].mean(), part[second].mean()
+                names = _WAYS[first], _WAYS[second], task, "log_likelihood"
+                rows.append((*names, *values, *_mean(part[first] - part[second])))
+    columns = ["first", "second", "task", "metric", "first_value", "second_value"]
+    return pd.DataFrame(rows, columns=[*columns, "difference", "low", "high"])
+
+
+def _draw(learner, stability):
+    from bnmtl import plotting
+
+    name = stability.summary.index[0][0]
+    figure = plotting.arc_stability(learner.configuration_, stability, learner=name)
+    return {"arc_stability.png": figure}
+
+
+def _record(learner, held_out, stability, misfits, n):
+    """The entries of run.json that are specific to this command."""
+    known = held_out, len(learner.arcs_), learner.ended_by_
+    return {
+        "tasks": [
+            {"name": name, "rows": task.n_rows, "variables": task.n_variables}
+            for name, task in learner.tasks_.items()
+        ],
+        "replicates": n,
+        "held_out": held_out,
+        "verdict": [
+            *sentences(*known, words=OPTION_WORDS),
+            *_of_stability(stability, n),
+            *_of_misfits(misfits),
+        ],
+    }
+
+
+def _of_stability(stability, n):
+    """How stable arcs are, in words."""
+    means = stability.summary.groupby("learner", sort=False)[["edges", "n_arcs"]].mean()
+    known = means.dropna()
+    if known.empty:
+        return [f"Stability is unknown: {n} replicates have no arc."]
+    first, *others = (
+        f"{row['edges']:.2f} {name} ({row['n_arcs']:.1f} arcs)" for name, row in known.iterrows()
+    )
+    beside = f", against {' and '.join(others)}" if others else ""
+    return [
+        f"The edges of {n} replicates have a stability of {first}{beside}; it is 1 if all "
+        "replicates have the same edges and 0 if they are like random ones."
+    ]
+
+
+def _of_misfits(misfits):
+    """Pairs of variables that networks do not explain, in words."""
+    found = misfits[misfits["p_corrected"] < _MISFIT]
+    if found.empty:
+        return ["No pair of variables depends on each other in a way that the networks lack."]
+    several = misfits["task"].nunique() > 1
+    names = [
+        f"{row['first']} and {row['second']}{' in ' + str(row['task']) if several else ''}"
+        for _, row in found.iterrows()
+    ]
+    return [
+        f"Of {len(misfits)} pairs of variables, {len(found)} depend on each other in a way that "
+        f"the networks lack: {listed(names, limit=5)} (misfits.csv)."
+    ]

@@ -1,0 +1,78 @@
+"""Standard errors and tests over rounds whose training sets overlap."""
+
+import numpy as np
+from scipy import stats
+
+
+def resampled_error(values, ratio):
+    """Standard error of a mean over rounds on parts of the same rows.
+
+    The variance of the mean is (1 / J + n2 / n1) times that of the J values; it would be 1 / J
+    times if they were independent.
+
+    Parameters
+    ----------
+    values : array-like
+        One per round.
+    ratio : float
+        Number of test rows per training row, n2 / n1.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Nadeau & Bengio (2003), "Inference for the generalization error", Machine Learning 52, the
+    corrected resampled t-test.
+
+    Examples
+    --------
+    >>> resampled_error([0.0, 1.0], ratio=0.5)
+    0.7071067811865476
+    """
+    values = np.asarray(values, dtype=float)
+    variance = values.var(ddof=1)
+    return float(np.sqrt((1 / len(values) + ratio) * variance)) if variance else 0.0
+
+
+def resampled_p(differences, ratio):
+    """Two-sided p value of the t-test with `resampled_error`.
+
+    Parameters
+    ----------
+    differences : array-like
+        One per round.
+    ratio : float
+
+    Returns
+    -------
+    float
+        1 for one round or without differences, 0 if all are the same other number.
+    """
+    differences = np.asarray(differences, dtype=float)
+    if len(differences) < 2 or not differences.any():
+        return 1.0
+    error = resampled_error(differences, ratio)
+    if error == 0:
+        return 0.0
+    return float(2 * stats.t.sf(abs(differences.mean()) / error, len(differences) - 1))
+
+
+def interval_width(values, ratio, confidence):
+    """Half the width of the interval of a mean, by `resampled_error`.
+
+    Parameters
+    ----------
+    values : array-like
+        One per round, two or more.
+    ratio : float
+    confidence : float
+
+    Returns
+    -------
+    float
+    """
+    return float(
+        stats.t.ppf((1 + confidence) / 2, len(values) - 1) * resampled_error(values, ratio)
+    )

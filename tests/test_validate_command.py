@@ -1,0 +1,303 @@
+"""The command `bnmtl validate`: files, models, sentences, and mistakes in one sentence."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from bnmtl.classification import BayesNetClassifier
+from bnmtl.cli import validate_structures
+from bnmtl.confidence import arc_stability
+from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
+from bnmtl.tasks import split
+from bnmtl.validation import Rounds, predict_rounds
+from bnmtl.validation import compare as compare_rounds
+
+pytestmark = pytest.mark.beside_kernels
+FAST = ("--rounds", 2, "--folds", 3, "--jobs", 1)
+
+
+def sites(n=90, seed=0):
+    """Birds that like wet sites, in two regions; one feature has a gap, one label is missing."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "site": [f"s{at}" for at in range(n)],
+            "height": rng.normal(size=n).round(3),
+            "wet": rng.choice(["yes", "no"], n),
+            "open": rng.choice(["yes", "no"], n),
+            "region": np.where(np.arange(n) % 3 == 0, "hill", "plain"),
+        }
+    )
+    wren = np.where((table["wet"] == "yes") ^ (rng.random(n) < 0.1), "present", "absent")
+    return table.assign(wren=wren)
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    monkeypatch.setattr("bnmtl.cli.judged_models._TREES", 10)
+
+
+@pytest.fixture
+def judge(call, tmp_path):
+    sites().to_csv(tmp_path / "sites.csv", index=False)
+
+    def run(*options, table="sites.csv"):
+        return call("validate", table, "--ignore", "site", *options)
+
+    return run
+
+
+def read(tmp_path, name="o"):
+    folder = tmp_path / name
+    record = json.loads((folder / "run.json").read_text())
+    return record, {one: pd.read_csv(folder / one) for one in record["files"] if "csv" in one}
+
+
+def test_models_are_judged_and_compared(judge, tmp_path):
+    options = ("--label", "wren", "--discretize", 2, *FAST)
+    code, out, err = judge(*options, "--out", "o")
+    assert (code, err) == (0, "")
+    record, tables = read(tmp_path)
+    assert sorted(record["files"]) == sorted(p.name for p in (tmp_path / "o").iterdir())
+    assert record["models"] == ["network", "forest"]
+    assert record["plan"] == {"scheme": "kfold", "rounds": 2, "folds": 3}
+    measures = tables["measures.csv"].set_index(["model", "metric"])["value"]
+    assert measures["network", "accuracy"] > 0.8 > 0.6 > measures["class shares", "accuracy"]
+    assert set(tables["differences.csv"]["task"]) == {"all"}
+    for sentence in record["verdict"]:
+        assert " ".join(sentence.split()) in " ".join(out.split())
+    assert "all models predict better" in out
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "What limits them" in page and "class shares" in page
+    loaded = {name: Rounds.load(tmp_path / "o" / f"rounds-{name}.npz") for name in record["models"]}
+    table = sites()
+    y = table["wren"].to_numpy(str)
+    # What the command does, in Python.
+    values = {"wet": ("no", "yes"), "open": ("no", "yes"), "region": ("hill", "plain")}
+    columns = [table[name] == value for name, known in values.items() for value in known]
+    numbers = np.column_stack([table["height"], *columns]).astype(np.float32)
+    forest = RandomForestClassifier(10)
+    forest = predict_rounds(forest, numbers, y, **record["plan"], random_state=0)
+    np.testing.assert_allclose(loaded["forest"].predictions, forest.predictions)
+    assert loaded["network"].y.tolist() == y.tolist()
+    found = compare_rounds(loaded["network"], loaded["forest"], "accuracy", random_state=0)
+    row = tables["differences.csv"].query("first == 'network' and second == 'forest'").iloc[0]
+    assert row["metric"] == "accuracy"
+    assert row["difference"] == pytest.approx(found.difference)
+    assert row["p_corrected"] == pytest.approx(found.p_corrected)
+
+
+def test_the_network_is_that_of_python(judge, tmp_path):
+    options = ("--label", "wren", "--ignore", "height", "--model", "network", *FAST)
+    assert judge(*options, "--out", "o")[0] == 0
+    table = sites()
+    X = table[["wet", "open", "region"]]
+    classifier = BayesNetClassifier("wren", SingleTaskLearner(), unseen="ignore")
+    plan = {"scheme": "kfold", "rounds": 2, "folds": 3, "random_state": 0}
+    expected = predict_rounds(classifier, X, table["wren"], **plan)
+    found = Rounds.load(tmp_path / "o" / "rounds-network.npz")
+    np.testing.assert_allclose(found.predictions, expected.predictions)
+
+
+def test_tasks_are_learned_together_and_alone(judge, tmp_path):
+    options = ("--label", "wren", "--ignore", "height", "--task-column", "region", *FAST)
+    models = ("--model", "together", "--model", "network", "--model", "naive-bayes")
+    code, out, _ = judge(*options, *models, "--out", "o")
+    assert code == 0
+    record, tables = read(tmp_path)
+    assert [task["name"] for task in record["tasks"]] == ["hill", "plain"]
+    assert set(tables["measures.csv"]["task"]) == {"all", "hill", "plain"}
+    assert set(tables["bias_variance.csv"]["task"]) == {"all", "hill", "plain"}
+    assert "By task, the probabilities of together are better than those of network" in out
+    assert "By task" in (tmp_path / "o" / "report.html").read_text()
+    together, alone = (
+        Rounds.load(tmp_path / "o" / f"rounds-{name}.npz") for name in ("together", "network")
+    )
+    assert together.task.tolist() == sites()["region"].tolist()
+    assert not np.allclose(together.predictions, alone.predictions, equal_nan=True)
+
+
+@pytest.mark.parametrize("model", ["mob-esp", "eb-pets", "b-pets", "naive-bayes"])
+def test_every_model_finds_what_predicts(judge, tmp_path, model):
+    options = ("--label", "wren", "--discretize", 2, "--model", model, *FAST)
+    assert judge(*options, "--out", "o")[0] == 0
+    _, tables = read(tmp_path)
+    measures = tables["measures.csv"].set_index(["model", "metric"])["value"]
+    assert measures[model, "squared_error"] < 0.75 * measures["class shares", "squared_error"]
+    assert (tmp_path / "o" / f"rounds-{model}.npz").exists()
+
+
+def test_bootstraps_have_corrected_errors_and_a_warning(judge, tmp_path):
+    options = ("--label", "wren", "--ignore", "height", "--scheme", "bootstrap", "--rounds", 4)
+    code, _, err = judge(*options, "--jobs", 1, "--out", "o")
+    assert code == 0
+    assert "`network` will look worse" in err
+    _, tables = read(tmp_path)
+    assert {"out_of_bag_error", "error_632_plus"} <= set(tables["measures.csv"]["metric"])
+    assert ".632+ error" in (tmp_path / "o" / "report.html").read_text()
+    options = ("--label", "wren", "--scheme", "holdout", "--test-size", 0.3, "--rounds", 3)
+    code, _, err = judge(*options, "--model", "forest", "--jobs", 1, "--out", "p")
+    assert (code, err) == (0, "")
+    record, tables = read(tmp_path, "p")
+    assert record["plan"] == {"scheme": "holdout", "rounds": 3, "test_size": 0.3}
+    assert "error_632" not in set(tables["measures.csv"]["metric"])
+
+
+def test_gaps_are_errors_left_out_or_states(judge, tmp_path):
+    table = sites()
+    table.loc[4, "wet"] = None
+    table.loc[7, "wren"] = None
+    table.loc[9, "height"] = None
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    options = ("--label", "wren", "--discretize", 2, *FAST)
+    code, _, err = judge(*options, "--out", "e", table="gaps.csv")
+    assert code == 2
+    assert "column `wet`" in err and "row 5" in err and "--missing" in err
+    code, _, err = judge(*options, "--missing", "drop", "--out", "o", table="gaps.csv")
+    assert code == 0
+    assert "missing in 1 row" in err and "2 rows with missing values" in err
+    assert read(tmp_path)[0]["rows"] == 87
+    code, _, err = judge(*options, "--missing", "state", "--out", "p", table="gaps.csv")
+    assert code == 0
+    assert read(tmp_path, "p")[0]["rows"] == 89
+
+
+def test_a_task_may_lack_a_variable(judge, tmp_path):
+    table = sites().drop(columns="height")
+    table.loc[table["region"] == "hill", "open"] = None
+    table.to_csv(tmp_path / "lacks.csv", index=False)
+    options = ("--label", "wren", "--task-column", "region", "--model", "together", *FAST)
+    code, _, _ = judge(*options, "--out", "o", table="lacks.csv")
+    assert code == 0
+    assert read(tmp_path)[0]["rows"] == 90
+
+
+def test_groups_stay_together(judge, tmp_path):
+    table = sites().drop(columns="height")
+    table["plot"] = np.arange(90) // 10
+    table.to_csv(tmp_path / "plots.csv", index=False)
+    options = ("--label", "wren", "--group", "plot", "--model", "forest", *FAST)
+    assert judge(*options, "--out", "o", table="plots.csv")[0] == 0
+    rounds = Rounds.load(tmp_path / "o" / "rounds-forest.npz")
+    for one in rounds.is_predicted:
+        assert all(len(set(one[at : at + 10])) == 1 for at in range(0, 90, 10))
+
+
+def test_a_continuous_label_is_cut(judge, tmp_path):
+    options = ("--label", "height", "--model", "forest", *FAST)
+    code, _, err = judge(*options, "--out", "o")
+    assert code == 2
+    assert "--discretize" in err
+    assert judge(*options, "--discretize", 3, "--out", "o")[0] == 0
+    record, _ = read(tmp_path)
+    assert list(record["cut_points"]) == ["height"]
+    assert len(record["classes"]) == 3
+    # Nothing predicts the height.
+    assert "no probabilities that are surely better" in record["verdict"][1]
+
+
+def test_jobs_and_repetition_do_not_change_anything(judge, tmp_path):
+    options = ("--label", "wren", "--model", "forest", "--rounds", 2, "--folds", 3)
+    assert judge(*options, "--jobs", 1, "--out", "o")[0] == 0
+    assert judge(*options, "--jobs", 2, "--out", "p")[0] == 0
+    for name in ("measures.csv", "differences.csv", "bias_variance.csv"):
+        assert (tmp_path / "o" / name).read_text() == (tmp_path / "p" / name).read_text()
+    code, _, err = judge(*options, "--out", "o")
+    assert code == 2 and "--force" in err
+    assert judge(*options, "--seed", 1, "--jobs", 1, "--force", "--out", "o")[0] == 0
+    name = "measures.csv"
+    assert (tmp_path / "o" / name).read_text() != (tmp_path / "p" / name).read_text()
+
+
+def test_structures_are_judged_without_labels(judge, tmp_path):
+    options = ("--ignore", "height", "--task-column", "region", "--folds", 3, "--rounds", 6)
+    code, out, err = judge(*options, "--jobs", 1, "--out", "o")
+    assert (code, err) == (0, "")
+    record, tables = read(tmp_path)
+    assert sorted(record["files"]) == sorted(p.name for p in (tmp_path / "o").iterdir())
+    tasks = split(sites().drop(columns=["site", "height"]), "region")
+    scored = compare(MultitaskLearner(random_state=0), tasks, cv=3)
+    measures = tables["measures.csv"].set_index(["model", "task", "metric"])["value"]
+    for way, name in (("together", "together"), ("alone", "alone"), ("empty", "no arcs")):
+        assert measures[name, "all", "log_likelihood"] == pytest.approx(scored[way].mean())
+        of_hill = scored.loc[scored["task"] == "hill", way].mean()
+        assert measures[name, "hill", "log_likelihood"] == pytest.approx(of_hill)
+    gain = (scored["together"] - scored["alone"]).mean()
+    differences = tables["differences.csv"].set_index(["first", "second", "task"])
+    assert differences.loc[("together", "alone", "all"), "difference"] == pytest.approx(gain)
+    assert set(tables["stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
+    assert set(tables["arc_stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
+    assert "have a stability of" in out
+    assert "How stable they are" in (tmp_path / "o" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("scheme", ["bootstrap", None])
+def test_one_table_is_judged_alone(judge, tmp_path, monkeypatch, scheme):
+    asked = []
+
+    def spied(*data, **options):
+        asked.append(options)
+        return arc_stability(*data, **options)
+
+    monkeypatch.setattr(validate_structures, "arc_stability", spied)
+    options = ("--ignore", "region", "--discretize", 2, "--folds", 3, "--rounds", 6, "--jobs", 1)
+    given = ("--scheme", scheme) if scheme else ()
+    assert judge(*options, *given, "--seed", 3, "--out", "o")[0] == 0
+    record, tables = read(tmp_path)
+    assert set(tables["measures.csv"]["model"]) == {"alone", "no arcs"}
+    assert set(tables["stability.csv"]["learner"]) == {"alone"}
+    assert "height" in record["cut_points"]
+    kind = scheme or "halves"
+    assert asked == [{"scheme": kind, "n": 6, "compare": None, "random_state": 3}]
+
+
+def test_pairs_that_networks_lack_are_named():
+    misfits = pd.DataFrame(
+        {"task": "t", "first": ["a", "b"], "second": ["c", "d"], "p_corrected": [0.01, 0.5]}
+    )
+    (said,) = validate_structures._of_misfits(misfits)
+    assert said.startswith("Of 2 pairs of variables, 1 depend") and "`a and c`" in said
+    (said,) = validate_structures._of_misfits(misfits[1:])
+    assert said.startswith("No pair")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--label", "robin"), "robin"),
+        (("--label", "wren", "--model", "tree"), "naive-bayes"),
+        (("--label", "wren", "--model", "together"), "--task-column"),
+        (("--label", "wren"), "--discretize N"),
+        (("--label", "wren", "--model", "naive-bayes"), "continuous"),
+        (("--label", "wren", "--folds", 3, "--scheme", "holdout"), "--scheme kfold"),
+        (("--label", "wren", "--test-size", 0.2), "--scheme holdout"),
+        (("--label", "wren", "--scheme", "holdout", "--test-size", 1), "rows to learn from"),
+        (("--label", "wren", "--rounds", 1), "at least 2"),
+        (("--label", "wren", "--task-column", "wren"), "another column"),
+        (("--label", "wren", "--ignore", "wren"), "another column"),
+        (("--label", "wren", "--group", "county"), "county"),
+        (("--label", "wren", "--model", "forest", "--folds", 200), "200"),
+        (("--model", "forest"), "--label"),
+        (("--group", "region"), "--label"),
+        (("--test-size", 0.2), "--label"),
+        (("--scheme", "kfold"), "halves"),
+        (("--discretize", 2, "--folds", 100), "--folds"),
+        (("--label", "one"), "two classes"),
+        (("--label", "rare"), "two cases of each class"),
+        (("--label", "none"), "it is empty"),
+        (("--label", "wren", "--missing", "drop"), "no value"),
+    ],
+)
+def test_mistakes_are_one_sentence(judge, tmp_path, options, words):
+    table = sites().assign(one="a", rare=["b"] + ["a"] * 89, none=None)
+    if "none" not in options and "drop" not in options:
+        table = table.drop(columns="none")
+    table.to_csv(tmp_path / "sites.csv", index=False)
+    code, out, err = judge(*options, "--out", "o")
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "o").exists()

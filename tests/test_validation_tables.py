@@ -1,0 +1,249 @@
+"""Tables and sentences about several classifiers: by hand, by task, and against knowing nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl.errors import InputError
+from bnmtl.metrics.prediction import accuracy, cross_entropy, squared_error
+from bnmtl.metrics.resampled import interval_width, resampled_error
+from bnmtl.validation import Rounds, bias_variance, bootstrap_error, compare, predict_rounds
+from bnmtl.validation.nothing import class_shares
+from bnmtl.validation.scoring import OF_CASES
+from bnmtl.validation.tables import bias_variance_table, differences_table, measures_table
+from bnmtl.validation.verdict import NOTHING, sentences
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def data(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 3)), rng.integers(3, size=n)
+    return X + np.eye(3)[y], np.array(["a", "b", "c"])[y], np.resize(["s", "t", "t"], n)
+
+
+def made(scheme="kfold", task=True, **options):
+    X, y, tasks = data()
+    options = {"scheme": scheme, "rounds": 2, "folds": 3, "random_state": 0} | options
+    models = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}
+    found = {
+        name: predict_rounds(one, X, y, task=tasks if task else None, **options)
+        for name, one in models.items()
+    }
+    return found | {NOTHING: class_shares(found["bayes"])}
+
+
+def test_class_shares_are_those_of_training_cases_of_the_task():
+    rounds = made()["bayes"]
+    shares = class_shares(rounds)
+    _, y, task = data()
+    for number in range(6):
+        for case in np.flatnonzero(rounds.is_predicted[number]):
+            learned = y[(rounds.in_bag[number] > 0) & (task == task[case])]
+            expected = [(np.sum(learned == k) + 1) / (len(learned) + 3) for k in "abc"]
+            np.testing.assert_allclose(shares.predictions[number, case], expected)
+    np.testing.assert_array_equal(shares.is_predicted, rounds.is_predicted)
+    of_t = y[task == "t"]
+    expected = [(np.sum(of_t == k) + 1) / (len(of_t) + 3) for k in "abc"]
+    np.testing.assert_allclose(shares.full[task == "t"][0], expected)
+
+
+def test_without_tasks_class_shares_are_those_of_the_dummy():
+    X, y, _ = data()
+    options = {"scheme": "bootstrap", "rounds": 3, "random_state": 1}
+    dummy = predict_rounds(DummyClassifier(), X, y, **options)
+    shares = class_shares(dummy)
+    # One more case of each class.
+    expected = (90 * dummy.predictions + 1) / 93
+    np.testing.assert_allclose(shares.predictions, expected)
+
+
+def test_rounds_of_a_task_are_its_cases():
+    rounds = made()["tree"]
+    _, y, task = data()
+    part = rounds.of_task("s")
+    assert part.y.tolist() == y[task == "s"].tolist()
+    np.testing.assert_array_equal(part.predictions, rounds.predictions[:, task == "s"])
+    np.testing.assert_array_equal(part.full, rounds.full[task == "s"])
+    assert part.n_train.tolist() == (rounds.in_bag[:, task == "s"] > 0).sum(axis=1).tolist()
+    with pytest.raises(InputError, match="`s`, `t`"):
+        rounds.of_task("u")
+    with pytest.raises(InputError, match="one of the tasks"):
+        made(task=False)["tree"].of_task("s")
+
+
+def test_a_task_held_out_as_a_whole_is_learned_from_the_others():
+    X, y, task = data()
+    options = {"scheme": "kfold", "folds": 2, "rounds": 1, "groups": task, "random_state": 0}
+    rounds = predict_rounds(GaussianNB(), X, y, task=task, **options)
+    part = rounds.of_task("s")
+    assert part.n_train.tolist() == rounds.n_train.tolist()
+    assert np.isfinite(part.test_ratio())
+
+
+def test_the_test_ratio_is_that_of_folds():
+    assert made()["tree"].test_ratio() == pytest.approx(1 / 2)
+
+
+def test_measures_are_means_over_rounds():
+    table = measures_table(made()).set_index(["model", "task", "metric"])
+    rounds = made()["bayes"]
+    for task, part in (("all", rounds), ("t", rounds.of_task("t"))):
+        values = [
+            squared_error(part.codes[known], p[known])
+            for p, known in zip(part.predictions, part.is_predicted, strict=True)
+        ]
+        row = table.loc[("bayes", task, "squared_error")]
+        assert row["value"] == pytest.approx(np.mean(values))
+        width = interval_width(values, part.test_ratio(), 0.95)
+        assert row["high"] - row["value"] == pytest.approx(width)
+        assert row["value"] - row["low"] == pytest.approx(width)
+    assert set(table.index.get_level_values("metric")) == {
+        *("accuracy", "squared_error", "cross_entropy", "lift_chart_area")
+    }
+    assert set(table.index.get_level_values("task")) == {"all", "s", "t"}
+
+
+def test_measures_of_bootstraps_have_those_of_the_bootstrap():
+    rounds = made("bootstrap", task=False)
+    table = measures_table(rounds).set_index(["model", "metric"])
+    expected = bootstrap_error(rounds["tree"], random_state=0)
+    assert table.loc[("tree", "error_632_plus"), "value"] == expected.error_632_plus
+    assert table.loc[("tree", "error_632"), "value"] == expected.error_632
+    row = table.loc[("tree", "out_of_bag_error")]
+    assert (row["value"], row["low"], row["high"]) == (expected.out_of_bag, *expected.bca)
+
+
+def test_measures_that_are_not_defined_are_missing():
+    p = np.full((2, 4, 2), 0.5)
+    p[:, :2] = np.nan
+    rounds = Rounds(p, [0, 1, 0, 0], [0, 1], np.ones((2, 4), dtype=int))
+    table = measures_table({"one": rounds}).set_index("metric")["value"]
+    assert np.isnan(table["roc_area"])
+    assert table["squared_error"] == 0.5
+
+
+def test_differences_are_those_of_compare():
+    both = made()
+    table = differences_table(both, random_state=3)
+    assert len(table) == 3 * 3 * 3  # pairs, metrics, and tasks with all
+    table = table.set_index(["first", "second", "task", "metric"])
+    for task in ("all", "s"):
+        parts = [one if task == "all" else one.of_task(task) for one in both.values()]
+        expected = compare(*parts[:2], "accuracy", random_state=3)._asdict()
+        row = table.loc[("bayes", "tree", task, "accuracy")]
+        assert row["first_value"] == expected.pop("first")
+        assert row["second_value"] == expected.pop("second")
+        for name, value in expected.items():
+            assert row[name] == value
+
+
+def test_differences_report_pairs():
+    done = []
+    differences_table(made(task=False), report=lambda *step: done.append(step))
+    assert done == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_bias_and_variance_of_each_model():
+    both = made()
+    table = bias_variance_table(both).set_index(["model", "loss", "task"])
+    expected = bias_variance(both["tree"], "squared")
+    for task in ("all", "s", "t"):
+        found = table.loc[("tree", "squared", task), expected.columns]
+        np.testing.assert_allclose(found.astype(float), expected.loc[task])
+    assert set(bias_variance_table(made(task=False))["task"]) == {"all"}
+    once = made(rounds=1)
+    assert bias_variance_table(once).empty
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("accuracy", accuracy), ("squared_error", squared_error), ("cross_entropy", cross_entropy)],
+)
+def test_what_metrics_give_for_each_case(name, metric):
+    p = np.random.default_rng(0).dirichlet([1, 1, 1], 20)
+    p[0] = [0, 0.5, 0.5]
+    y = np.resize([0, 1, 2], 20)
+    with pytest.warns(UserWarning) if name == "cross_entropy" else _nothing():
+        assert OF_CASES[name](y, p).mean() == pytest.approx(metric(y, p))
+
+
+def _nothing():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def test_resampled_errors():
+    values = np.array([0.1, 0.4, 0.2])
+    assert resampled_error(values, 0) == pytest.approx(stats.sem(values))
+    assert resampled_error([0.3, 0.3], 0.5) == 0
+    width = interval_width(values, 0.25, 0.9)
+    expected = stats.t.ppf(0.95, 2) * np.sqrt((1 / 3 + 0.25) * values.var(ddof=1))
+    assert width == pytest.approx(expected)
+
+
+def _verdict(**tables):
+    """Sentences about two models, from tables in which values can be set."""
+    values = {"us": (0.9, 0.2), "them": (0.8, 0.3), NOTHING: (0.6, 0.5)} | tables.get("values", {})
+    measures = pd.DataFrame(
+        [
+            {"model": model, "task": "all", "metric": metric, "value": value}
+            for model, both in values.items()
+            for metric, value in zip(("accuracy", "squared_error"), both, strict=True)
+        ]
+    )
+    rows = []
+    models = list(values)
+    for at, first in enumerate(models):
+        for second in models[at + 1 :]:
+            for task in ("all", *tables.get("tasks", ())):
+                for number, metric in enumerate(("accuracy", "squared_error")):
+                    gap = values[first][number] - values[second][number]
+                    gap += tables.get("tasks", {}).get(task, 0)
+                    rows.append(
+                        {
+                            **{"first": first, "second": second, "task": task, "metric": metric},
+                            **{"difference": gap, "low": gap - 0.05, "high": gap + 0.04},
+                            "p_corrected": 0.01 if abs(gap) > 0.05 else 0.4,
+                            "is_smaller_better": number == 1,
+                        }
+                    )
+    parts = pd.DataFrame({"model": ["us", "them"], "task": "all", "loss": "squared"})
+    parts["error"], parts["variance"] = [0.2, 0.4], [0.05, 0.3]
+    return sentences(measures, pd.DataFrame(rows), parts, tables.get("shares_rows", False))
+
+
+def test_the_best_model_is_named_with_its_difference():
+    first, by_accuracy, by_error, parts = _verdict()
+    assert first.endswith("predict 60.0 % right; all models predict better.")
+    assert by_accuracy == (
+        "By accuracy, us is best (90.0 % against 80.0 % of them; difference 10.0 points, 95 % "
+        "interval 5.0 to 14.0, p = 0.01); that is hardly chance."
+    )
+    assert by_error == (
+        "By squared error of the probabilities, us is best (0.2000 against 0.3000 of them; "
+        "difference 0.1000, 95 % interval 0.0600 to 0.1500, p = 0.01); that is hardly chance."
+    )
+    assert "variance is 25 % for us, 75 % for them" in parts
+    assert "variance is at least 25 %" in _verdict(shares_rows=True)[-1]
+
+
+def test_what_may_be_chance_is_said():
+    said = _verdict(values={"them": (0.92, 0.18), "us": (0.9, 0.2)})
+    assert "them is best (92.0 % against 90.0 % of us" in said[1]
+    assert "p = 0.4), but that may be chance." in said[1]
+    said = _verdict(values={"us": (0.6, 0.52), "them": (0.6, 0.49)})
+    assert said[0].endswith("us and them have no probabilities that are surely better.")
+
+
+def test_tasks_are_counted():
+    said = _verdict(tasks={"s": 0.0, "t": 0.07, "u": 0.2, "v": -0.3})
+    assert said[3] == (
+        "By task, the probabilities of us are better than those of them in 3 of 4 (2 of them "
+        "beyond chance), and worse beyond chance in 1."
+    )
