@@ -23,6 +23,7 @@ LESS_OFTEN = {
     "04_a_simulation_study": ("200, 5)", "200, 2)"),
     "06_ensembles": ("2000, (1000, 3000, 10_000)", "400, (200, 400)"),
     "07_which_sites_next": ("(5, 80)", "(3, 15)"),
+    "08_which_model_is_better": ("(2, 12)", "(2, 4)"),
 }
 WITH_OUTPUT = {"06_ensembles"}  # its prose reads numbers from it
 # Words that promise, wave hands, or claim what no observation shows.

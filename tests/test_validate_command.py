@@ -1,14 +1,19 @@
 """The command `bnmtl validate`: files, models, sentences, and mistakes in one sentence."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.cli import validate_structures
+from bnmtl.cli.judged_cases import Cases
+from bnmtl.cli.judged_models import models_of
+from bnmtl.cli.validate_options import ValidateOptions
 from bnmtl.confidence import arc_stability
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.tasks import split
@@ -146,6 +151,30 @@ def test_bootstraps_have_corrected_errors_and_a_warning(judge, tmp_path):
     assert "error_632" not in set(tables["measures.csv"]["metric"])
 
 
+def test_trees_have_an_indicator_of_missing_values():
+    features = pd.DataFrame({"x": [1.5, np.nan, 2.0], "wet": ["yes", None, "no"], "one": "a"})
+    cases = Cases(features, features, None, np.array(["a", "b", "a"]), None, None)
+    expected = [[1.5, 0, 1, 0], [np.nan, 0, 0, 1], [2, 1, 0, 0]]  # no, yes, missing
+    np.testing.assert_array_equal(cases.numbers(), expected)
+    codes, sizes = cases.codes()
+    assert codes[:, 1].tolist() == [0, 1, 2]
+    assert sizes == [3, 3, 1]
+
+
+def test_networks_are_learned_together_or_alone():
+    features = pd.DataFrame({"wet": ["yes", "no", "no", "rarely"]})
+    task, options = np.array(["s", "s", "t", "t"]), ValidateOptions(table="t", label="y")
+    cases = Cases(features, features, None, np.array(["a", "b", "a", "b"]), task, None)
+    options = dataclasses.replace(options, task_column="task", missing="state")
+    found = models_of(["together", "network", "naive-bayes"], cases, options)
+    kinds = {name: type(found[name].classifier.learner) for name in ("together", "network")}
+    assert kinds == {"together": MultitaskLearner, "network": SingleTaskLearner}
+    assert found["together"].classifier.learner.missing == "state"
+    # States that a round has not learned from have a probability, too.
+    bayes = found["naive-bayes"]
+    bayes.classifier.fit(bayes.X[:3], cases.y[:3]).predict_proba(bayes.X[3:])
+
+
 def test_gaps_are_errors_left_out_or_states(judge, tmp_path):
     table = sites()
     table.loc[4, "wet"] = None
@@ -227,7 +256,11 @@ def test_structures_are_judged_without_labels(judge, tmp_path):
         assert measures[name, "hill", "log_likelihood"] == pytest.approx(of_hill)
     gain = (scored["together"] - scored["alone"]).mean()
     differences = tables["differences.csv"].set_index(["first", "second", "task"])
-    assert differences.loc[("together", "alone", "all"), "difference"] == pytest.approx(gain)
+    row = differences.loc[("together", "alone", "all")]
+    assert row["difference"] == pytest.approx(gain)
+    error = stats.sem(scored["together"] - scored["alone"])
+    assert row["high"] - row["difference"] == pytest.approx(stats.norm.ppf(0.975) * error)
+    assert record["held_out"]["folds"] == 3
     assert set(tables["stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
     assert set(tables["arc_stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
     assert "have a stability of" in out
@@ -245,11 +278,14 @@ def test_one_table_is_judged_alone(judge, tmp_path, monkeypatch, scheme):
     monkeypatch.setattr(validate_structures, "arc_stability", spied)
     options = ("--ignore", "region", "--discretize", 2, "--folds", 3, "--rounds", 6, "--jobs", 1)
     given = ("--scheme", scheme) if scheme else ()
+    folds = 3 if scheme else 10  # the default
+    options = options if scheme else [one for one in options if one not in ("--folds", 3)]
     assert judge(*options, *given, "--seed", 3, "--out", "o")[0] == 0
     record, tables = read(tmp_path)
     assert set(tables["measures.csv"]["model"]) == {"alone", "no arcs"}
     assert set(tables["stability.csv"]["learner"]) == {"alone"}
     assert "height" in record["cut_points"]
+    assert record["held_out"]["folds"] == folds
     kind = scheme or "halves"
     assert asked == [{"scheme": kind, "n": 6, "compare": None, "random_state": 3}]
 

@@ -1,9 +1,12 @@
 """Rounds of fits: who learns from what, fits once more by hand, tasks, files, mistakes."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -313,3 +316,17 @@ def test_shapes_of_rounds_agree(changed, words):
     parts = {"predictions": np.full((1, 2, 2), 0.5), "y": ["a", "b"], "classes": ["a", "b"]}
     with pytest.raises(InputError, match=words):
         Rounds(**(parts | {"in_bag": [[0, 0]]} | changed))
+
+
+class Complains(GaussianNB):
+    def fit(self, X, y):
+        warnings.warn(f"{len(X)} rows", UserWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_only_the_fit_to_all_cases_warns(n_jobs):
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning) as caught:
+        predict_rounds(Complains(), X, y, scheme="kfold", folds=3, rounds=1, n_jobs=n_jobs)
+    assert [str(one.message) for one in caught] == ["150 rows"]

@@ -74,7 +74,7 @@ def _check_states(cases, options, missing):
     """Raise unless all columns have states that a network can have."""
     from bnmtl.tasks import encode, split
 
-    frame = cases.states
+    frame = cases.states.assign(**{options.label: cases.y})
     if cases.task is not None:
         frame = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
     encode(frame, missing=missing)
