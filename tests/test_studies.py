@@ -422,6 +422,7 @@ OF_DEFAULTS = (
         "real_tables",
         "sharing",
         "many_tasks",
+        "network_parts",
         "sure_arcs",
     ),
     *("table_weights", "visits", "ways"),

@@ -1,0 +1,1 @@
+"""What limits learned networks: bias, variance and noise."""
