@@ -20,6 +20,8 @@ IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
 MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
 # What tests need not do as often: text of a first cell, and what stands there instead.
 LESS_OFTEN = {
+    "02_how_much_to_share": ("[0, 0.5, 0.9, 0.99, 0.999, 0.9999, 1] if", "[0, 0.9, 0.99] if"),
+    "03_which_tasks_belong_together": ("(3, 20)", "(2, 5)"),
     "04_a_simulation_study": ("200, 5)", "200, 2)"),
     "06_ensembles": ("2000, (1000, 3000, 10_000)", "400, (200, 400)"),
     "07_which_sites_next": ("(5, 80)", "(3, 15)"),

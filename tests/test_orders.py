@@ -163,6 +163,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
             assert total <= best + 1e-6
 
 
+@pytest.mark.slow_without_jit
 @settings(max_examples=examples(40))
 @given(st.integers(0, 10**6))
 def test_small_trees_give_what_large_ones_give(seed):
