@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl import MultitaskLearner
-from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.priors import PairedPrior
@@ -207,11 +207,22 @@ def test_tasks_are_handed_to_a_fit_that_takes_them():
     assert rounds.task[:2].tolist() == ["1", "2"]
 
 
-def test_tasks_only_stratify_where_a_fit_does_not_want_them():
+def _like_the_first(frame, n, rng):
+    return frame.iloc[[0] * n] if hasattr(frame, "iloc") else frame[[0] * n]
+
+
+@pytest.mark.parametrize("generator", ["marginals", _like_the_first])
+def test_tasks_only_stratify_where_a_fit_does_not_want_them(generator):
     X, y = cases()
-    model = DecorateClassifier(n_estimators=2, random_state=0)
+    model = DecorateClassifier(n_estimators=2, generator=generator, random_state=0)
+    assert not model.takes_tasks
     rounds = predict_rounds(model, X, y, rounds=2, task=np.arange(60) % 2, random_state=0)
     assert set(rounds.task) == {"0", "1"}
+
+
+def test_generators_that_learn_from_tasks_take_them():
+    for kind in ("network", NetworkSampler()):
+        assert DecorateClassifier(generator=kind).takes_tasks
 
 
 def test_a_bootstrap_of_all_groups_predicts_nothing():

@@ -187,6 +187,11 @@ class FromNetwork:
         return rows if isinstance(self._like, pd.DataFrame) else rows.to_numpy()
 
 
+def draws_by_task(kind):
+    """Whether a kind of generator can learn from the tasks of cases."""
+    return kind == "network" if isinstance(kind, str) else hasattr(kind, "fit")
+
+
 def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     """The generator of artificial cases.
 

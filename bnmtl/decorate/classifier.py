@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 
-from bnmtl.decorate.artificial import generator_of, stacked, take
+from bnmtl.decorate.artificial import draws_by_task, generator_of, stacked, take
 from bnmtl.decorate.committee import Committee, check_estimator
 from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
@@ -120,6 +120,11 @@ class DecorateClassifier(Committee):
         self.reject = reject
         self.categorical_features = categorical_features
         self.random_state = random_state
+
+    @property
+    def takes_tasks(self):
+        """Whether the generator draws by task, so that ``fit`` takes ``tasks``."""
+        return draws_by_task(self.generator)
 
     def fit(self, X, y, sample_weight=None, *, unlabeled=None, tasks=None):
         """Fit the members one after another.

@@ -69,7 +69,8 @@ def predict_rounds(
     y_test : array-like of labels, default=None
         Labels of ``X_test``, which needs them.
     task : array-like of shape (n_cases,), default=None
-        The task of each case. Classifiers with the parameter ``tasks`` in their ``fit`` get it.
+        The task of each case. Classifiers with the parameter ``tasks`` in their ``fit`` get it,
+        unless their attribute ``takes_tasks`` is False.
     task_test : array-like, default=None
         The tasks of ``X_test``.
     groups : array-like of shape (n_cases,), default=None
@@ -245,18 +246,10 @@ def _probabilities(estimator, data, test, train, predicted, seed, number):
     if isinstance(model, MultitaskBayesNetClassifier):
         return _by_task(model, data, test, (X, train), (rows, predicted))
     options = {}
-    if data.task is not None and _takes_tasks(model):
+    takes_tasks = has_fit_parameter(model, "tasks") and getattr(model, "takes_tasks", True)
+    if data.task is not None and takes_tasks:
         options = {"tasks": data.task[train]}
     return probabilities_of(model.fit(X, data.y[train], **options), rows, data.classes)
-
-
-def _takes_tasks(model):
-    """Whether the fit of a classifier wants the task of each case."""
-    if not has_fit_parameter(model, "tasks"):
-        return False
-    # DECORATE draws most kinds of artificial cases without them.
-    generator = getattr(model, "generator", None)
-    return not isinstance(generator, str) or generator == "network"
 
 
 def _by_task(model, data, test, learned, asked):
