@@ -109,10 +109,11 @@ def test_titles_have_the_stability_of_tasks():
         texts = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert (few in texts) == (share == 0)
     empty = {name: nx.create_empty_copy(graph) for name, graph in graphs.items()}
-    unknown = found._replace(summary=found.summary.assign(edges=np.nan))
-    figure = plotting.arc_stability(empty, unknown, layout="layered")
-    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert "a: no stability, no arcs" in texts
+    for n_arcs, words in ((0.0, "no stability, no arcs"), (28.0, "all possible edges")):
+        unknown = found._replace(summary=found.summary.assign(edges=np.nan, n_arcs=n_arcs))
+        figure = plotting.arc_stability(empty, unknown, layout="layered")
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert f"a: {words}" in texts
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_titles_have_the_stability_of_tasks():
         (lambda: plotting.bias_variance(decomposed().set_index("loss")), "of one loss"),
         (lambda: plotting.rounds({"a": 3}), "must be rounds"),
         (lambda: plotting.rounds(made(), "gini"), "metric"),
-        (lambda: plotting.rounds(made(scheme="jackknife")), "a round on which"),
+        (lambda: plotting.rounds(made(scheme="jackknife"), "roc_area"), "a round on which"),
         (lambda: plotting.arc_stability(nx.DiGraph([("a", "b")]), "sure"), "arc_stability"),
     ],
 )

@@ -25,7 +25,7 @@ def test_pairs_without_their_arc_are_found():
     found = predictive_check(without([("bronc", "dysp")], rows), rows, random_state=0)
     assert len(found) == 28
     assert set(found.loc[0, ["first", "second"]]) == {"bronc", "dysp"}
-    assert found.loc[0, "p"] == pytest.approx(1 / 201)
+    assert found.loc[0, "p"] < 1e-10 < found.loc[1, "p"]  # farther than all drawn data
     assert found["p"].is_monotonic_increasing
     # Benjamini & Hochberg, by hand.
     by_rank = found["p"] * 28 / np.arange(1, 29)
@@ -39,6 +39,24 @@ def test_pairs_without_their_arc_are_found():
     assert abs(worst["drawn_frequency"] - observed) > 0.05
     right = predictive_check(without([], rows), rows, random_state=0)
     assert (right["p_corrected"] > 0.05).all()
+
+
+def test_one_of_many_pairs_is_found():
+    """Shares of 200 drawn data are never below 1 / 201, which a correction for 66 pairs undoes."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(2, size=(150, 12)), columns=[f"v{at}" for at in range(12)])
+    rows["v1"] = np.where(rng.random(150) < 0.2, rows["v1"], rows["v0"])
+    graph = nx.empty_graph(list(rows), nx.DiGraph)
+    found = predictive_check(BayesNet.fit(graph, rows), rows, random_state=0)
+    assert found.loc[0, ["first", "second"]].tolist() == ["v0", "v1"]
+    assert found.loc[0, "p_corrected"] < 1e-6
+    assert (found["p_corrected"][1:] > 0.05).all()
+
+
+def test_a_pair_needs_two_variables():
+    rows = pd.DataFrame({"v": [0, 1, 1]})
+    graph = nx.empty_graph(["v"], nx.DiGraph)
+    assert predictive_check(BayesNet.fit(graph, rows), rows, random_state=0).empty
 
 
 def test_of_networks_that_are_right_few_pairs_stand_out():

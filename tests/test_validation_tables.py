@@ -98,14 +98,59 @@ def test_measures_are_means_over_rounds():
             for p, known in zip(part.predictions, part.is_predicted, strict=True)
         ]
         row = table.loc[("bayes", task, "squared_error")]
-        assert row["value"] == pytest.approx(np.mean(values))
-        width = interval_width(values, part.test_ratio(), 0.95)
+        sizes = part.is_predicted.sum(axis=1)
+        assert row["value"] == pytest.approx(np.average(values, weights=sizes))
+        width = interval_width(values, part.test_ratio(), 0.95, sizes)
         assert row["high"] - row["value"] == pytest.approx(width)
         assert row["value"] - row["low"] == pytest.approx(width)
     assert set(table.index.get_level_values("metric")) == {
         *("accuracy", "squared_error", "cross_entropy", "lift_chart_area")
     }
     assert set(table.index.get_level_values("task")) == {"all", "s", "t"}
+
+
+def test_rounds_of_one_case_count_as_often_as_they_should():
+    """Ten cases a and two b: folds with one case have an a, those with two one of each."""
+    y = np.array(["a"] * 10 + ["b"] * 2)
+    options = {"scheme": "kfold", "folds": 10, "rounds": 3, "random_state": 0}
+    rounds = predict_rounds(DummyClassifier(), np.zeros((12, 1)), y, **options)
+    table = measures_table({"dummy": rounds}).set_index("metric")["value"]
+    assert table["accuracy"] == pytest.approx(10 / 12)
+    assert np.isfinite(table["roc_area"])  # of the folds with both
+    always = np.tile([0.1, 0.9], (*rounds.predictions.shape[:2], 1))
+    always[~rounds.is_predicted] = np.nan
+    other = Rounds(always, y, rounds.classes, rounds.in_bag)
+    found = compare(rounds, other, random_state=0)
+    assert (found.first, found.second) == (pytest.approx(10 / 12), pytest.approx(2 / 12))
+    assert found.low < found.difference < found.high
+
+
+def test_a_value_that_is_always_the_same_has_no_interval():
+    p = np.full((3, 4, 2), 0.5)
+    rounds = Rounds(p, [0, 1, 0, 1], [0, 1], np.ones((3, 4), dtype=int))
+    row = measures_table({"one": rounds}).set_index("metric").loc["accuracy"]
+    assert row["value"] == 0.5 and np.isnan(row[["low", "high"]].astype(float)).all()
+
+
+def test_cases_of_a_group_are_judged_together():
+    """Twenty rows of noise, ten times each: only the rows are independent."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(2, size=20)
+    X, y, group = np.repeat(X, 10, axis=0), np.repeat(y, 10), np.repeat(np.arange(20), 10)
+    options = {"scheme": "bootstrap", "rounds": 6, "groups": group, "random_state": 0}
+    rounds = predict_rounds(DecisionTreeClassifier(), X, y, **options)
+    np.testing.assert_array_equal(rounds.group, group)
+    shares = class_shares(rounds)
+    for metric in ("squared_error", "roc_area"):
+        by_group = compare(rounds, shares, metric, random_state=0)
+        assert np.isnan(by_group.p_mcnemar)
+        alone = [Rounds(one.predictions, y, one.classes, one.in_bag) for one in (rounds, shares)]
+        by_case = compare(*alone, metric, random_state=0)
+        assert by_case.p_randomization < 0.01 < by_group.p_randomization
+    table = measures_table({"tree": rounds}).set_index("metric")
+    width = table.loc["out_of_bag_error", "high"] - table.loc["out_of_bag_error", "low"]
+    expected = bootstrap_error(rounds, groups=group, random_state=0).bca
+    assert width == pytest.approx(expected[1] - expected[0])
 
 
 def test_measures_of_bootstraps_have_those_of_the_bootstrap():
@@ -209,18 +254,22 @@ def _verdict(**tables):
                         {
                             **{"first": first, "second": second, "task": task, "metric": metric},
                             **{"difference": gap, "low": gap - 0.05, "high": gap + 0.04},
-                            "p_corrected": 0.01 if abs(gap) > 0.05 else 0.4,
+                            "p_corrected": tables.get("p", 0.01 if abs(gap) > 0.05 else 0.4),
                             "is_smaller_better": number == 1,
                         }
                     )
     parts = pd.DataFrame({"model": ["us", "them"], "task": "all", "loss": "squared"})
     parts["error"], parts["variance"] = [0.2, 0.4], [0.05, 0.3]
-    return sentences(measures, pd.DataFrame(rows), parts, tables.get("shares_rows", False))
+    parts = parts[: tables.get("parts")]
+    return sentences(measures, pd.DataFrame(rows), parts)
 
 
 def test_the_best_model_is_named_with_its_difference():
     first, by_accuracy, by_error, parts = _verdict()
-    assert first.endswith("predict 60.0 % right; all models predict better.")
+    assert first == (
+        "Knowing only how frequent the labels are predicts 60.0 % right, with a squared error of "
+        "0.5000; by squared error us and them are better."
+    )
     assert by_accuracy == (
         "By accuracy, us is best (90.0 % against 80.0 % of them; difference 10.0 points, 95 % "
         "interval 5.0 to 14.0, p = 0.01); that is hardly chance."
@@ -230,15 +279,22 @@ def test_the_best_model_is_named_with_its_difference():
         "difference 0.1000, 95 % interval 0.0600 to 0.1500, p = 0.01); that is hardly chance."
     )
     assert "variance is 25 % for us, 75 % for them" in parts
-    assert "variance is at least 25 %" in _verdict(shares_rows=True)[-1]
+    assert "variance" not in _verdict(parts=0)[-1]
 
 
 def test_what_may_be_chance_is_said():
     said = _verdict(values={"them": (0.92, 0.18), "us": (0.9, 0.2)})
     assert "them is best (92.0 % against 90.0 % of us" in said[1]
     assert "p = 0.4), but that may be chance." in said[1]
-    said = _verdict(values={"us": (0.6, 0.52), "them": (0.6, 0.49)})
-    assert said[0].endswith("us and them have no probabilities that are surely better.")
+    said = _verdict(values={"us": (0.6, 0.62), "them": (0.6, 0.49)})
+    assert said[0].endswith("them is perhaps not better and us is worse.") or said[0].endswith(
+        "us is worse and them is perhaps not better."
+    )
+    assert said[1] == "By accuracy, us and them are equally good (60.0 %)."
+    said = _verdict(values={"third": (0.85, 0.25)})
+    assert "us is best of 3 models (90.0 % against 85.0 % of third" in said[1]
+    said = _verdict(p=np.nan)
+    assert said[1].endswith("all rounds differ by the same amount, so chance cannot be judged.")
 
 
 def test_tasks_are_counted():

@@ -9,6 +9,8 @@ from pandas.api.types import is_float_dtype, is_numeric_dtype
 from bnmtl.cli.columns import check_column, complete_names, names_in, without_points
 from bnmtl.errors import InputError, warn
 from bnmtl.tasks import discretize, read
+from bnmtl.tasks.columns import MAX_STATES
+from bnmtl.validation.tables import ALL
 from bnmtl.wording import Bare
 
 _FEWEST = 2  # cases of a class
@@ -43,10 +45,11 @@ class Cases:
             features = features.assign(**{_new_name("task", features): self.task})
         is_number = [_is_number(features[name]) for name in features]
         plain, nominal = features.loc[:, is_number], features.loc[:, np.logical_not(is_number)]
-        blocks = [plain.astype(float)] if plain.shape[1] else []
+        _check_number_of_values(nominal)
+        blocks = [plain.astype(np.float32)] if plain.shape[1] else []
         if nominal.shape[1]:
             text = nominal.astype("string").astype(object)
-            blocks.append(pd.get_dummies(text, dummy_na=True, dtype=float))
+            blocks.append(pd.get_dummies(text, dummy_na=True, dtype=np.float32))
         numbers = pd.concat(blocks, axis=1)
         varies = numbers.nunique(dropna=False) > 1
         return numbers.loc[:, varies | ~varies.any()].to_numpy(dtype=np.float32)
@@ -72,21 +75,27 @@ def read_cases(options):
     -------
     Cases
     """
-    rows = _labeled(read_rows(options), options.label)
-    rows, of_label = _label_cut(rows, options)
-    y = _labels(rows[options.label])
+    rows = read_rows(options)
     named = {"task_column": options.task_column, "group": options.group}
-    task, group = (
-        None if name is None else complete_names(rows[name], option).astype(str)
+    # Checked first, so that errors count all rows.
+    names = {
+        option: complete_names(rows[name], option).astype(str)
         for option, name in named.items()
-    )
+        if name is not None
+    }
+    check_task_names(names.get("task_column"))
+    rows, of_label = _label_cut(_labeled(rows, options.label), options)
     features = rows.drop(columns=[options.label, *filter(None, named.values())])
     if not features.shape[1]:
         raise InputError("table", "must have a column that is a feature", Bare(options.table))
-    kept = _kept(features, task, options.missing)
-    features = features.iloc[kept].reset_index(drop=True)
-    y, task, group = (None if one is None else one[kept] for one in (y, task, group))
+    _check_finite(features)
+    task = names.get("task_column")
+    kept = _kept(features, None if task is None else task[features.index], options.missing)
+    features = features.loc[kept]
+    y = _labels(rows.loc[kept, options.label])
+    task, group = (None if one is None else one[kept] for one in map(names.get, named))
     _check_classes(y, options.label)
+    features = features.reset_index(drop=True)
     states, cut_points = features, None
     if options.discretize is not None:
         states, edges = discretize(features, bins=options.discretize, return_edges=True)
@@ -97,17 +106,11 @@ def read_cases(options):
 def read_rows(options):
     """The table without ignored columns; the columns of options must be there and differ."""
     (rows,) = read([options.table]).values()
-    named = {
-        "label": options.label,
-        "task_column": options.task_column,
-        "group": options.group,
-        **{f"ignore {at}": name for at, name in enumerate(options.ignore)},
-    }
+    named = [(one, getattr(options, one)) for one in ("label", "task_column", "group")]
     seen = {}
-    for option, name in named.items():
+    for option, name in [*named, *(("ignore", name) for name in options.ignore)]:
         if name is None:
             continue
-        option = option.split()[0]
         check_column(rows, name, option, "table")
         other = seen.setdefault(name, option)
         if other != option:
@@ -115,12 +118,42 @@ def read_rows(options):
     return rows.drop(columns=list(options.ignore))
 
 
+def check_task_names(names):
+    """Raise if a task has the name of all rows together."""
+    if names is not None and ALL in names:
+        rule, remedies = "must not hold {name}, which is what all rows are called", "rename it"
+        raise InputError("task_column", rule, remedies=remedies, name=ALL)
+
+
+def _check_finite(features):
+    """Raise if a number is infinite, or too large for trees."""
+    for name in features:
+        if _is_number(features[name]):
+            numbers = features[name].dropna().to_numpy(dtype=float)
+            wrong = numbers[~(np.abs(numbers) <= np.finfo(np.float32).max)]
+            if len(wrong):
+                rule, remedies = "must hold numbers below 3e38", "correct or remove it"
+                details = {"remedies": remedies, "column": name}
+                raise InputError("table", rule, float(wrong[0]), **details)
+
+
+def _check_number_of_values(nominal):
+    """Raise if a column has too many values for an indicator each."""
+    for name in nominal:
+        n = nominal[name].nunique()
+        if n > MAX_STATES:
+            rule = "must have {most} values or fewer"
+            details = {"remedies": "leave it out with {ignore}", "column": name}
+            raise InputError("table", rule, n, most=MAX_STATES, **details)
+
+
 def _label_cut(rows, options):
     """Rows with a continuous label discretized, and its cut points."""
-    if options.discretize is None or not is_float_dtype(_plain(rows[options.label])):
+    label = rows[options.label]
+    if options.discretize is None or not _is_number(label):
         return rows, {}
-    cut, edges = discretize(rows[[options.label]], bins=options.discretize, return_edges=True)
-    return rows.assign(**cut), edges.to_dict()
+    cut, edges = discretize(label.to_frame(), bins=options.discretize, return_edges=True)
+    return rows.assign(**{options.label: cut[options.label].to_numpy()}), edges.to_dict()
 
 
 def _plain(column):
@@ -146,7 +179,7 @@ def _labeled(rows, label):
     if is_missing.any():
         n = int(is_missing.sum())
         warn("label", "is missing in {n:row}, left out", column=label, n=n)
-    return rows[~is_missing].reset_index(drop=True)
+    return rows[~is_missing]
 
 
 def _labels(column):
@@ -164,16 +197,18 @@ def _check_classes(y, label):
     """Raise unless there are two classes, each with two cases."""
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
-        rule, found = "must hold two classes or more", "it holds {value} only"
-        raise InputError("label", rule, found=found, column=label, value=classes[0])
+        rule, found = "must hold two classes or more", "{n:row} hold {value} and the others none"
+        details = {"column": label, "value": classes[0], "n": len(y)}
+        raise InputError("label", rule, found=found, **details)
     if sizes.min() < _FEWEST:
         rule, found = "must hold two cases of each class or more", "{value} has one"
-        value, remedies = classes[sizes.argmin()], "remove it or add cases"
+        value = classes[sizes.argmin()]
+        remedies = ("remove it", "add cases", "group the values")
         raise InputError("label", rule, found=found, remedies=remedies, column=label, value=value)
 
 
 def _kept(features, task, missing):
-    """Positions of the rows to use."""
+    """Numbers of the rows to use."""
     gaps = features.isna()
     empty = gaps.all()
     if empty.any():
@@ -182,16 +217,16 @@ def _kept(features, task, missing):
     if task is not None:
         # A task may lack a variable.
         gaps &= ~gaps.groupby(task).transform("all")
-    is_missing = gaps.any(axis=1).to_numpy()
+    is_missing = gaps.any(axis=1)
     if missing == "state" or not is_missing.any():
-        return np.arange(len(features))
+        return features.index.to_numpy()
     if missing == "error":
-        row = int(is_missing.argmax())
+        row = is_missing.idxmax()
         rule, found = "must be complete", "row {row} has no value"
         remedies = ("{missing=drop} leaves such rows out", "{missing=state} makes it a state")
-        details = {"column": gaps.iloc[row].idxmax(), "row": row + 1}
+        details = {"column": gaps.loc[row].idxmax(), "row": row + 1}
         raise InputError("table", rule, found=found, remedies=remedies, **details)
-    kept = np.flatnonzero(~is_missing)
+    kept = features.index[~is_missing].to_numpy()
     if not len(kept):
         raise InputError("missing", "leaves no row, because each has a missing value", Bare("drop"))
     warn("table", "has {n:row} with missing values, left out", n=int(is_missing.sum()))

@@ -38,7 +38,7 @@ def model_names(options):
 
 
 def models_of(names, cases, options):
-    """Unfitted models by name.
+    """Unfitted models by name; without `together` by default if there is one task only.
 
     Parameters
     ----------
@@ -55,6 +55,11 @@ def models_of(names, cases, options):
     ValueError
         If a model needs states, and a column is continuous.
     """
+    if "together" in names and len(set(cases.task)) < 2:
+        if options.model:
+            rule, found = "must be another one for a single task", "all rows are of {task}"
+            raise InputError("model", rule, Bare("together"), found=found, task=cases.task[0])
+        names = [name for name in names if name != "together"]
     missing = "state" if options.missing == "state" else "error"
     if {*NETWORKS, "naive-bayes"} & set(names):
         _check_states(cases, options, missing)
@@ -75,9 +80,10 @@ def _check_states(cases, options, missing):
     from bnmtl.tasks import encode, split
 
     frame = cases.states.assign(**{options.label: cases.y})
+    tasks = {"all rows": frame}
     if cases.task is not None:
-        frame = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
-    encode(frame, missing=missing)
+        tasks = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
+    encode(tasks, missing=missing)
 
 
 def _network(name, cases, label, missing):

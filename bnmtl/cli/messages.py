@@ -18,6 +18,7 @@ _OPTIONS = {
     "penalties": "penalty",
     "cv": "folds",
     "n_bootstrap": "bootstrap",
+    "task": "task_column",
 }
 
 

@@ -7,6 +7,7 @@ from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import WAYS
 from bnmtl.relatedness.nearest import n_nearest, writer
+from bnmtl.validation.tables import ALL
 from bnmtl.wording import count
 
 _WIDTH = 100
@@ -226,7 +227,7 @@ def query(result):
 
 def validate(result):
     """Show the measures of each model over all rows, and which is better."""
-    measures = result.measures[result.measures["task"] == "all"]
+    measures = result.measures[result.measures["task"] == ALL]
     wide = measures.pivot(index="model", columns="metric", values="value")
     names = list(dict.fromkeys(measures["metric"]))
     rows = [

@@ -1,5 +1,6 @@
 """One run of `bnmtl validate`: a table in, how good models of it are, and how sure that is, out."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from bnmtl.errors import InputError, warn
 from bnmtl.reports.validated import write as write_report
 from bnmtl.validation import predict_rounds
 from bnmtl.validation.nothing import class_shares
-from bnmtl.validation.tables import bias_variance_table, differences_table, measures_table
+from bnmtl.validation.tables import ALL, bias_variance_table, differences_table, measures_table
 from bnmtl.validation.verdict import NOTHING, sentences
 from bnmtl.wording import count
 
@@ -23,6 +24,7 @@ _FILES = (
 )
 _ROUNDS = {"bootstrap": 50, "kfold": 5, "holdout": 50}
 _FOLDS, _TEST_SIZE = 10, 0.1
+_DIFFERENT = 0.3  # share of the rows that a training set lacks
 _PICTURES = ("accuracy", "squared_error")
 
 
@@ -67,6 +69,7 @@ def run(options, progress=None):
     with new_run("validate", options, [*_FILES, *files]) as run:
         cases = read_cases(options)
         models = models_of(names, cases, options)
+        names = list(models)
         _warn_of_repetitions(names, plan["scheme"])
         run.lap("reading")
         made = {}
@@ -127,15 +130,21 @@ def _rounds(name, model, cases, plan, options, progress):
         def listener(event):
             progress(event._replace(stage=f"fitting {name}"))
 
-    return predict_rounds(
-        *(model.classifier, model.X, cases.y),
-        **plan,
-        task=cases.task,
-        groups=cases.group,
-        random_state=options.seed,
-        n_jobs=-1 if options.jobs is None else options.jobs,
-        progress=listener,
-    )
+    # Columns that do not vary were named before.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        rounds = predict_rounds(
+            *(model.classifier, model.X, cases.y),
+            **plan,
+            task=cases.task,
+            groups=cases.group,
+            random_state=options.seed,
+            n_jobs=-1 if options.jobs is None else options.jobs,
+            progress=listener,
+        )
+    if not rounds.is_predicted.any():
+        rule, remedies = "must leave rows to predict", "more groups, or {scheme=kfold}"
+        raise InputError("group", rule, found="all rounds learn from all", remedies=remedies)
+    return rounds
 
 
 def _tables(judged, seed, progress):
@@ -148,7 +157,7 @@ def _tables(judged, seed, progress):
             report("comparing models", done=done, total=total)
 
         return {
-            "measures.csv": measures_table(judged),
+            "measures.csv": measures_table(judged, seed),
             "differences.csv": differences_table(judged, seed, compared),
             "bias_variance.csv": bias_variance_table(judged),
         }
@@ -160,7 +169,7 @@ def _draw(judged, parts):
 
     figures = {f"{name}.png": plotting.rounds(judged, name) for name in _PICTURES}
     if len(parts):
-        shown = parts[(parts["task"] == "all") & (parts["loss"] != "kohavi_wolpert")]
+        shown = parts[(parts["task"] == ALL) & (parts["loss"] != "kohavi_wolpert")]
         titles = {"zero_one": "errors", "squared": "squared error"}
         shown = shown.assign(complexity=shown["model"], loss=shown["loss"].map(titles))
         figures["bias_variance.png"] = plotting.bias_variance(shown, by="loss", xlabel="model")
@@ -172,7 +181,7 @@ def _record(cases, names, plan, tables):
     sizes = {} if cases.task is None else pd.Series(cases.task).value_counts().sort_index()
     classes, counts = np.unique(cases.y, return_counts=True)
     measures = tables["measures.csv"]
-    overall = measures[measures["task"] == "all"].pivot_table(
+    overall = measures[measures["task"] == ALL].pivot_table(
         index="model", columns="metric", values="value", sort=False
     )
     entries = {
@@ -187,13 +196,17 @@ def _record(cases, names, plan, tables):
         },
         "verdict": [
             _said(plan, len(cases.y)),
-            *sentences(
-                *(measures, tables["differences.csv"], tables["bias_variance.csv"]),
-                shares_rows=plan["scheme"] != "bootstrap",
-            ),
+            *sentences(measures, tables["differences.csv"], _independent(plan, tables)),
         ],
     }
     return entries if cases.cut_points is None else entries | {"cut_points": cases.cut_points}
+
+
+def _independent(plan, tables):
+    """Bias and variance, unless training sets have most rows in common."""
+    parts = tables["bias_variance.csv"]
+    differs = plan["scheme"] == "bootstrap" or plan.get("test_size", 0) >= _DIFFERENT
+    return parts if differs else parts[:0]
 
 
 def _said(plan, n_rows):

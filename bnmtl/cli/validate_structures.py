@@ -4,18 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from bnmtl.cli.judged_cases import read_rows
+from bnmtl.cli.columns import complete_names
+from bnmtl.cli.judged_cases import check_task_names, read_rows
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, encoded_tasks, warn_of_copies
 from bnmtl.confidence import arc_stability, predictive_check
+from bnmtl.confidence.stability import GIVEN
 from bnmtl.errors import InputError
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.verdict import held_out_record, sentences
 from bnmtl.reports.validated_structures import write as write_report
-from bnmtl.wording import Bare, listed
+from bnmtl.validation.tables import ALL
+from bnmtl.wording import Bare, all_of, listed
 
 _FILES = (
     *("measures.csv", "differences.csv", "stability.csv", "arc_stability.csv", "misfits.csv"),
@@ -23,8 +27,6 @@ _FILES = (
 )
 _REPLICATES, _FOLDS = 50, 10
 _WAYS = {"together": "together", "alone": "alone", "empty": "no arcs"}
-# Of 95 % intervals of means over rows.
-_QUANTILE = 1.959964
 _MISFIT = 0.05
 
 
@@ -126,8 +128,9 @@ def _read(options):
     from bnmtl.tasks import split
 
     rows = read_rows(options)
-    frames = {"all rows": rows}
+    frames = {ALL: rows}
     if options.task_column is not None:
+        check_task_names(complete_names(rows[options.task_column], "task_column"))
         frames = split(rows, options.task_column)
     tasks, edges = encoded_tasks(frames, options)
     return tasks, {} if edges is None else {"cut_points": edges.to_dict()}
@@ -136,22 +139,22 @@ def _read(options):
 def _renamed(stability, name):
     """The same with another name of the learner that was given."""
     return stability._replace(
-        summary=stability.summary.rename({"given": name}, level="learner"),
-        arcs=stability.arcs.replace({"learner": {"given": name}}),
+        summary=stability.summary.rename({GIVEN: name}, level="learner"),
+        arcs=stability.arcs.replace({"learner": {GIVEN: name}}),
     )
 
 
 def _parts(scored):
     """All rows, and those of each task, by name."""
-    parts = [("all", scored)]
+    parts = [(ALL, scored)]
     by_task = list(scored.groupby("task", observed=True))
     return parts if len(by_task) == 1 else [*parts, *by_task]
 
 
 def _mean(values):
     """The mean over rows and its interval."""
-    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-    return float(mean), float(mean - _QUANTILE * error), float(mean + _QUANTILE * error)
+    mean, width = values.mean(), stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    return float(mean), float(mean - width), float(mean + width)
 
 
 def _measures(scored, stability):
@@ -213,14 +216,18 @@ def _record(learner, held_out, stability, misfits, n):
 
 def _of_stability(stability, n):
     """How stable arcs are, in words."""
-    means = stability.summary.groupby("learner", sort=False)[["edges", "n_arcs"]].mean()
-    known = means.dropna()
+    known = stability.summary.dropna(subset="edges")
     if known.empty:
-        return [f"Stability is unknown: {n} replicates have no arc."]
-    first, *others = (
-        f"{row['edges']:.2f} {name} ({row['n_arcs']:.1f} arcs)" for name, row in known.iterrows()
-    )
-    beside = f", against {' and '.join(others)}" if others else ""
+        has_arcs = stability.summary["n_arcs"].gt(0).any()
+        what = "all possible edges" if has_arcs else "no arc"
+        return [f"Stability is not defined: the {n} replicates have {what}."]
+    n_tasks = stability.summary.index.get_level_values("task").nunique()
+    parts = []
+    for name, rows in known.groupby("learner", sort=False):
+        of = "" if len(rows) == n_tasks else f" in {len(rows)} of {n_tasks} tasks"
+        parts.append(f"{rows['edges'].mean():.2f} {name} ({rows['n_arcs'].mean():.1f} arcs{of})")
+    first, *others = parts
+    beside = f", against {all_of(others)}" if others else ""
     return [
         f"The edges of {n} replicates have a stability of {first}{beside}; it is 1 if all "
         "replicates have the same edges and 0 if they are like random ones."
@@ -231,7 +238,7 @@ def _of_misfits(misfits):
     """Pairs of variables that networks do not explain, in words."""
     found = misfits[misfits["p_corrected"] < _MISFIT]
     if found.empty:
-        return ["No pair of variables depends on each other in a way that the networks lack."]
+        return ["No pair of variables was found that the networks do not explain."]
     several = misfits["task"].nunique() > 1
     names = [
         f"{row['first']} and {row['second']}{' in ' + str(row['task']) if several else ''}"

@@ -39,8 +39,9 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
     -------
     pandas.DataFrame
         One row for each task and pair of variables, the worst first: task, first, second; distance,
-        and the mean distance of drawn data, expected; p, the share of drawn data as far away, and
-        p_corrected for the number of pairs (Benjamini & Hochberg); the pair of values that adds
+        and the mean distance of drawn data, expected; p, the share of drawn data as far away (if
+        none is, the tail of a gamma distribution with their mean and variance), and p_corrected for
+        the number of pairs (Benjamini & Hochberg); the pair of values that adds
         most to the distance, first_value and second_value, with its observed frequency and that of
         drawn data, frequency and drawn_frequency.
 
@@ -139,7 +140,8 @@ class _Pairs:
         observed = self._distances(self._observed, mean)
         # Each drawn table is compared with the mean of the others.
         distances = np.stack([self._distances(one, (total - one) / (n - 1)) for one in drawn])
-        p = (1 + (distances >= observed * (1 - 1e-9)).sum(axis=0)) / (n + 1)
+        n_as_far = (distances >= observed * (1 - 1e-9)).sum(axis=0)
+        p = np.where(n_as_far, (1 + n_as_far) / (n + 1), _tail(observed, distances))
         rows = []
         for i in range(len(self._names)):
             for j in range(i + 1, len(self._names)):
@@ -153,7 +155,9 @@ class _Pairs:
                         **self._worst_values(i, j, mean),
                     }
                 )
-        return pd.DataFrame(rows)
+        names = ["first", "second", "distance", "expected", "p"]
+        names += ["first_value", "second_value", "frequency", "drawn_frequency"]
+        return pd.DataFrame(rows, columns=names)
 
     def _cells(self, table, expected):
         """What each pair of values adds to the distance; half a row stands for none."""
@@ -177,3 +181,16 @@ class _Pairs:
             "frequency": observed[at] / n if n else np.nan,
             "drawn_frequency": drawn[at] / n if n else np.nan,
         }
+
+
+def _tail(observed, drawn):
+    """Chances of more than the observed distances, by gamma distributions like those drawn.
+
+    Shares of a few hundred drawn data are too coarse for the correction of thousands of pairs.
+    """
+    n, mean, variance = len(drawn), drawn.mean(axis=0), drawn.var(axis=0, ddof=1)
+    usable = (mean > 0) & (variance > 0)
+    shape = np.divide(mean**2, variance, out=np.ones_like(mean), where=usable)
+    scale = np.divide(variance, mean, out=np.ones_like(mean), where=usable)
+    tail = stats.gamma.sf(observed, shape, scale=scale)
+    return np.where(usable, np.minimum(tail, 1 / (n + 1)), 1 / (n + 1))

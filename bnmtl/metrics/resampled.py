@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 
-def resampled_error(values, ratio):
+def resampled_error(values, ratio, weights=None):
     """Standard error of a mean over rounds on parts of the same rows.
 
     The variance of the mean is (1 / J + n2 / n1) times that of the J values; it would be 1 / J
@@ -16,6 +16,8 @@ def resampled_error(values, ratio):
         One per round.
     ratio : float
         Number of test rows per training row, n2 / n1.
+    weights : array-like, default=None
+        Of the rounds in the mean, such as their numbers of test rows.
 
     Returns
     -------
@@ -32,11 +34,12 @@ def resampled_error(values, ratio):
     0.7071067811865476
     """
     values = np.asarray(values, dtype=float)
-    variance = values.var(ddof=1)
-    return float(np.sqrt((1 / len(values) + ratio) * variance)) if variance else 0.0
+    squares = (values - np.average(values, weights=weights)) ** 2
+    variance = np.average(squares, weights=weights) * len(values) / (len(values) - 1)
+    return float(np.sqrt((1 / len(values) + ratio) * variance)) if np.ptp(values) else 0.0
 
 
-def resampled_p(differences, ratio):
+def resampled_p(differences, ratio, weights=None):
     """Two-sided p value of the t-test with `resampled_error`.
 
     Parameters
@@ -44,6 +47,7 @@ def resampled_p(differences, ratio):
     differences : array-like
         One per round.
     ratio : float
+    weights : array-like, default=None
 
     Returns
     -------
@@ -53,13 +57,14 @@ def resampled_p(differences, ratio):
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2 or not differences.any():
         return 1.0
-    error = resampled_error(differences, ratio)
+    error = resampled_error(differences, ratio, weights)
     if error == 0:
         return 0.0
-    return float(2 * stats.t.sf(abs(differences.mean()) / error, len(differences) - 1))
+    mean = abs(np.average(differences, weights=weights))
+    return float(2 * stats.t.sf(mean / error, len(differences) - 1))
 
 
-def interval_width(values, ratio, confidence):
+def interval_width(values, ratio, confidence, weights=None):
     """Half the width of the interval of a mean, by `resampled_error`.
 
     Parameters
@@ -68,11 +73,11 @@ def interval_width(values, ratio, confidence):
         One per round, two or more.
     ratio : float
     confidence : float
+    weights : array-like, default=None
 
     Returns
     -------
     float
     """
-    return float(
-        stats.t.ppf((1 + confidence) / 2, len(values) - 1) * resampled_error(values, ratio)
-    )
+    quantile = stats.t.ppf((1 + confidence) / 2, len(values) - 1)
+    return float(quantile * resampled_error(values, ratio, weights))

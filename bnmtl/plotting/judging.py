@@ -258,7 +258,7 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
 def _stability_text(row):
     """The stability of the edges of a task, in words."""
     if np.isnan(row["edges"]):
-        return "no stability, no arcs"
+        return "all possible edges" if row["n_arcs"] else "no stability, no arcs"
     return f"stability {row['edges']:.2f} ({row['edges_low']:.2f} to {row['edges_high']:.2f})"
 
 

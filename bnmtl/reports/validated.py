@@ -3,6 +3,7 @@
 from html import escape
 
 from bnmtl.reports.page import frame_table, image, number, write_page
+from bnmtl.validation.scoring import SMALLER_IS_BETTER
 from bnmtl.validation.tables import ALL
 
 _DIGITS = 4
@@ -16,7 +17,7 @@ _TITLES = {
     "error_632": ".632 error",
     "error_632_plus": ".632+ error",
 }
-_SMALLER = "squared_error", "cross_entropy", "out_of_bag_error", "error_632", "error_632_plus"
+_SMALLER = {*SMALLER_IS_BETTER, "out_of_bag_error", "error_632", "error_632_plus"}
 _WORDS = (
     "Accuracy: the share of rows that are predicted right. Squared error: of the probabilities, "
     "summed over classes. Cross-entropy: minus the natural logarithm of the probability of the "
@@ -72,9 +73,9 @@ def _measures_section(measures, figures):
     )
     return (
         "<h2>How good the models are</h2>\n"
-        "<p>Means over rounds, with 95 % intervals that take into account that training sets "
-        "overlap. The best of each column is in bold. The model “class shares” knows how frequent "
-        "the labels are (in the row's task) and nothing else.</p>\n"
+        "<p>Means over all predictions, or over rounds (areas), with 95 % intervals that take into "
+        "account that training sets overlap. The best of each column is in bold. The model “class "
+        "shares” knows how frequent the labels are (in the row's task) and nothing else.</p>\n"
         f"{frame_table('model', cells)}\n<p>{words}</p>\n"
         f'<div class="panels">{pictures}</div>'
     )
@@ -123,7 +124,7 @@ def _differences_section(differences):
     cells = shown[["metric", "difference", "low", "high"]].copy()
     cells["metric"] = cells["metric"].replace(_TITLES)
     for name in ("difference", "low", "high"):
-        cells[name] = [number(one, _DIGITS) for one in cells[name]]
+        cells[name] = [number(one, _DIGITS) if one == one else "" for one in cells[name]]
     titles = {"p_corrected": "t-test", "p_mcnemar": "McNemar", "p_randomization": "randomization"}
     for name, title in titles.items():
         cells[f"p, {title}"] = [_p(one) for one in shown[name]]
@@ -141,6 +142,8 @@ def _differences_section(differences):
 
 
 def _p(value):
+    if value != value:
+        return ""
     return f"below {_LEAST_P:g}" if value < _LEAST_P else number(value, 3)
 
 
@@ -156,8 +159,9 @@ def _parts_section(scheme, figures):
         )
     return (
         "<h2>What limits them</h2>\n"
-        "<p>Bias is what a model gets wrong whatever rows it learns from, noise included; variance "
-        "is what changes from one set of training rows to another, which more rows reduce. Where "
+        "<p>Bias is what a model gets wrong whatever rows of this number it learns from, noise "
+        "included; variance is what changes from one set of training rows to another. More rows "
+        "reduce variance, and the bias of networks with too few arcs. Where "
         "the usual prediction is wrong, variance makes some predictions right; that part is drawn "
         f"below 0.{rest}</p>\n"
         f"{picture}"

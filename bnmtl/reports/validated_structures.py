@@ -47,7 +47,7 @@ def _stability_section(stability, figures):
     cells = []
     for _, row in stability.iterrows():
         spans = [
-            "no arcs"
+            ("all possible" if row["n_arcs"] else "no arcs")
             if np.isnan(row[kind])
             else f"{row[kind]:.2f} ({row[f'{kind}_low']:.2f} to {row[f'{kind}_high']:.2f})"
             for kind in ("edges", "arcs")

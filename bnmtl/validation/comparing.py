@@ -9,7 +9,7 @@ from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.metrics.resampled import interval_width, resampled_p
 from bnmtl.seeding import generator, seed_of
 from bnmtl.validation.rounds import Rounds
-from bnmtl.validation.scoring import OF_CASES, metric_of
+from bnmtl.validation.scoring import metric_of
 from bnmtl.wording import type_of
 
 
@@ -19,18 +19,21 @@ class Comparison(NamedTuple):
     Parameters
     ----------
     first, second : float
-        Means over rounds of the metric.
+        Means over rounds of the metric; over all predictions if it is a mean over cases.
     difference : float
         First minus second.
     low, high : float
         Interval of the difference, corrected for training sets that overlap.
     p_corrected : float
-        Of the t-test over rounds with the same correction.
+        Of the t-test over rounds with the same correction; like the interval it is NaN if all
+        rounds differ by the same amount.
     p_mcnemar : float
         Of McNemar's exact test: whether both are wrong on as many cases that the other has right.
-        Each case counts once, by the first round that predicts it.
+        Each case counts once, by the first round that predicts it. NaN with groups, whose cases
+        depend on each other.
     p_randomization : float
-        Of the difference on the same predictions, if they were exchanged between the two at random.
+        Of the difference on the same predictions, if they were exchanged between the two at random,
+        those of a group together.
     is_smaller_better : bool
     """
 
@@ -69,8 +72,8 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     ------
     TypeError, ValueError
         For rounds with other cases, another metric, fewer than two rounds on which it is defined (a
-        round of the jackknife predicts one case only), and rounds of other test cases, whose number
-        says nothing about the overlap of the training sets.
+        round of the jackknife predicts one case only, which ranks nothing), and rounds of other
+        test cases, whose number says nothing about the overlap of the training sets.
 
     References
     ----------
@@ -96,21 +99,27 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     check_whole("n_resamples", n_resamples, least=1)
     metric = metric_of(metric, len(first.classes))
     values = np.array([one.score(metric) for one in (first, second)])
-    values = values[:, ~np.isnan(values).any(axis=0)]
+    is_defined = ~np.isnan(values).any(axis=0)
+    values = values[:, is_defined]
     if values.shape[1] < 2:
         rule = f"must have two rounds or more on which `{metric.name}` is defined"
         raise InputError("first", rule, remedies="another scheme")
-    differences = values[0] - values[1]
-    mean, ratio = float(differences.mean()), first.test_ratio()
-    width = interval_width(differences, ratio, confidence)
+    # A mean over cases is that of all predictions, however the rounds divide them.
+    weights = first.n_predicted[is_defined] if metric.of_cases else None
+    means = np.average(values, axis=1, weights=weights)
+    differences, ratio = values[0] - values[1], first.test_ratio()
+    mean, p = float(means[0] - means[1]), resampled_p(differences, ratio, weights)
+    width = interval_width(differences, ratio, confidence, weights)
+    if differences.any() and width == 0:
+        width = p = np.nan
     rng = generator(seed_of(random_state), "exchanges")
     return Comparison(
-        first=float(values[0].mean()),
-        second=float(values[1].mean()),
+        first=float(means[0]),
+        second=float(means[1]),
         difference=mean,
         low=mean - width,
         high=mean + width,
-        p_corrected=resampled_p(differences, ratio),
+        p_corrected=p,
         p_mcnemar=_mcnemar(first, second),
         p_randomization=_exchanged(first, second, metric, n_resamples, rng),
         is_smaller_better=metric.is_smaller_better,
@@ -140,15 +149,22 @@ def _check(first, second):
 
 
 def _predictions(rounds):
-    """Positions of the labels and the first predictions of the cases that were predicted."""
+    """Labels, groups and first predictions of the cases that were predicted.
+
+    Labels are positions of classes; without groups each case is one.
+    """
     first = rounds.is_predicted.argmax(axis=0)
     cases = np.flatnonzero(rounds.is_predicted.any(axis=0))
-    return rounds.codes[cases], rounds.predictions[first[cases], cases]
+    group = cases if rounds.group is None else rounds.group[cases]
+    numbers = np.unique(group, return_inverse=True)[1]
+    return rounds.codes[cases], numbers, rounds.predictions[first[cases], cases]
 
 
 def _mcnemar(first, second):
     """P value of McNemar's exact test on one prediction of each case."""
-    (codes, ours), (_, theirs) = map(_predictions, (first, second))
+    if first.group is not None:
+        return np.nan
+    (codes, _, ours), (_, _, theirs) = map(_predictions, (first, second))
     is_right = [p.argmax(axis=1) == codes for p in (ours, theirs)]
     only_first, only_second = (
         int((one & ~other).sum()) for one, other in (is_right, is_right[::-1])
@@ -158,32 +174,23 @@ def _mcnemar(first, second):
 
 
 def _exchanged(first, second, metric, n_resamples, rng):
-    """P value of the difference, by exchanging the predictions of cases."""
-    (codes, ours), (_, theirs) = map(_predictions, (first, second))
-    n, options = len(codes), {"n_resamples": n_resamples, "random_state": rng}
-    if metric.name in OF_CASES:
-        # The mean over cases: an exchange changes the sign of a difference.
-        differences = OF_CASES[metric.name](codes, ours) - OF_CASES[metric.name](codes, theirs)
-        found = stats.permutation_test(
-            (differences,),
-            np.mean,
-            permutation_type="samples",
-            vectorized=True,
-            batch=max(1, 10**7 // n),
-            **options,
-        )
+    """P value of the difference, by exchanging the predictions of cases or of groups."""
+    (codes, group, ours), (_, _, theirs) = map(_predictions, (first, second))
+    options = {"n_resamples": n_resamples, "random_state": rng, "permutation_type": "samples"}
+    n = int(group.max()) + 1
+    if metric.of_cases:
+        # A mean over cases: an exchange changes the sign of a sum of differences.
+        differences = metric.of_cases(codes, ours) - metric.of_cases(codes, theirs)
+        sums, batch = np.bincount(group, differences), max(1, 10**7 // n)
+        found = stats.permutation_test((sums,), np.sum, vectorized=True, batch=batch, **options)
         return float(found.pvalue)
     # Positions in both tables, because scipy exchanges numbers and not rows.
-    both = np.concatenate([ours, theirs])
+    both, cases = np.stack([ours, theirs]), np.arange(len(codes))
 
-    def difference(ours_at, theirs_at):
-        return metric(codes, both[ours_at.astype(int)]) - metric(codes, both[theirs_at.astype(int)])
+    def difference(first_of, second_of):
+        mine, other = (both[one.astype(int)[group] // n, cases] for one in (first_of, second_of))
+        return metric(codes, mine) - metric(codes, other)
 
-    found = stats.permutation_test(
-        (np.arange(n), np.arange(n, 2 * n)),
-        difference,
-        permutation_type="samples",
-        vectorized=False,
-        **options,
-    )
+    numbers = np.arange(n), np.arange(n, 2 * n)
+    found = stats.permutation_test(numbers, difference, vectorized=False, **options)
     return float(found.pvalue)

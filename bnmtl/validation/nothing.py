@@ -27,7 +27,7 @@ def class_shares(rounds):
         predictions[:, cases] = _shares(rounds.in_bag[:, cases] @ onehot[cases])[:, None]
         full[cases] = _shares(onehot[cases].sum(axis=0))
     predictions[~rounds.is_predicted] = np.nan
-    fitted = rounds.in_bag, full, rounds.task, rounds.n_train
+    fitted = rounds.in_bag, full, rounds.task, rounds.n_train, rounds.group
     return Rounds(predictions, rounds.y, rounds.classes, *fitted)
 
 

@@ -145,7 +145,8 @@ def predict_rounds(
                 if test is data:
                     in_bag[number - 1] = np.bincount(train, minlength=len(data.y))
             report("rounds", done=number + 1, total=len(calls))
-    return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train)
+    group = test.groups if test is data else None
+    return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train, group)
 
 
 class _Data:
@@ -256,6 +257,12 @@ def _by_task(model, data, test, learned, asked):
     """Probabilities by classifiers of several tasks, learned together."""
     (X, train), (rows, predicted) = learned, asked
     frame = pd.DataFrame(X).assign(**{model.target: data.y[train]})
+    for one in np.unique(np.concatenate([data.task[train], test.task[predicted]])):
+        n = int((data.task[train] == one).sum())
+        if n < 2:
+            rule = "must have two rows or more of {one} in each set of training cases"
+            remedies = "leave that task out or add rows"
+            raise InputError("task", rule, found="one has {n}", remedies=remedies, one=one, n=n)
     parts = {one: frame[data.task[train] == one] for one in np.unique(data.task[train])}
     # A column that is empty in a task is one that the task lacks.
     parts = {one: part.dropna(axis=1, how="all") for one, part in parts.items()}

@@ -30,6 +30,8 @@ class Rounds:
         The task of each case.
     n_train : numpy.ndarray of int, shape (n_rounds,), default=None
         Number of different training cases of each round; None counts ``in_bag``.
+    group : numpy.ndarray of shape (n_cases,), default=None
+        Cases of the same group were never divided between training and test.
 
     Raises
     ------
@@ -43,12 +45,15 @@ class Rounds:
     [[0.8, 0.2], [0.4, 0.6]]
     """
 
-    def __init__(self, predictions, y, classes, in_bag, full=None, task=None, n_train=None):
+    def __init__(
+        self, predictions, y, classes, in_bag, full=None, task=None, n_train=None, group=None
+    ):
         self.predictions = np.asarray(predictions, dtype=float)
         self.y, self.classes, self.in_bag = map(np.asarray, (y, classes, in_bag))
         self.full = None if full is None else np.asarray(full, dtype=float)
         self.task = None if task is None else np.asarray(task).astype(str)
         self.n_train = np.asarray((self.in_bag > 0).sum(axis=1) if n_train is None else n_train)
+        self.group = None if group is None else np.asarray(group)
         self._check()
 
     def _check(self):
@@ -63,6 +68,7 @@ class Rounds:
             "full": shape[1:],
             "task": shape[1:2],
             "n_train": shape[:1],
+            "group": shape[1:2],
         }
         for name, one in expected.items():
             value = getattr(self, name)
@@ -85,6 +91,11 @@ class Rounds:
     def is_predicted(self):
         """Which round has predicted which case, shape (n_rounds, n_cases)."""
         return ~np.isnan(self.predictions[:, :, 0])
+
+    @property
+    def n_predicted(self):
+        """Number of cases that each round has predicted, shape (n_rounds,)."""
+        return self.is_predicted.sum(axis=1)
 
     def test_ratio(self):
         """Number of predicted cases per different training case.
@@ -126,6 +137,7 @@ class Rounds:
             self.task[cases],
             # Tasks held out as a whole are learned from the others.
             None if in_bag.any(axis=1).all() else self.n_train,
+            None if self.group is None else self.group[cases],
         )
 
     def mean_predictions(self):
@@ -150,17 +162,19 @@ class Rounds:
         Returns
         -------
         list of float
-            NaN for rounds with fewer than two cases, or on whose cases it is not defined.
+            NaN for rounds on whose cases it is not defined, and with fewer than two cases, unless
+            it is a mean over cases.
 
         Raises
         ------
         ValueError
             If it is defined on no round: that of the last one.
         """
+        least = 1 if getattr(metric, "of_cases", None) else 2
         found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):
             try:
-                value = metric(self.codes[known], p[known]) if known.sum() > 1 else np.nan
+                value = metric(self.codes[known], p[known]) if known.sum() >= least else np.nan
             except ValueError as error:
                 value, reason = np.nan, error
             found.append(float(value))
@@ -179,8 +193,8 @@ class Rounds:
         path = Path(path)
         if path.suffix != ".npz":
             raise InputError("path", "must end with .npz", str(path))
-        parts = {name: getattr(self, name) for name in (*_PARTS, "n_train")}
-        for name in ("y", "classes", "task"):
+        parts = {name: getattr(self, name) for name in (*_PARTS, "n_train", "group")}
+        for name in ("y", "classes", "task", "group"):
             # Text as such: arrays of Python objects would be pickled.
             if parts[name] is not None and parts[name].dtype == object:
                 parts[name] = np.array(parts[name].tolist())

@@ -14,7 +14,7 @@ _OF_TWO = (
     *("f_score", "lift", "roc_area", "average_precision", "eleven_point_average_precision"),
     *("break_even_point", "root_mean_squared_error", "brier_score", "calibration_error"),
 )
-_SMALLER_IS_BETTER = {
+SMALLER_IS_BETTER = {
     *("squared_error", "cross_entropy", "root_mean_squared_error", "brier_score"),
     "calibration_error",
 }
@@ -54,11 +54,14 @@ class Metric(NamedTuple):
     name : str
     function : callable
     is_smaller_better : bool
+    of_cases : callable, default=None
+        Of a mean over cases: the function of their values.
     """
 
     name: str
     function: object
     is_smaller_better: bool
+    of_cases: object = None
 
     def __call__(self, codes, p):
         return float(self.function(codes, p))
@@ -97,5 +100,5 @@ def metric_of(metric, n_classes):
         if n_classes != 2:
             rule, choices = "must be one of {choices} for {n:class}", list(_OF_TABLES)
             raise InputError("metric", rule, name, choices=choices, n=n_classes)
-        return Metric(name, lambda y, p: function(y, p[:, 1]), name in _SMALLER_IS_BETTER)
-    return Metric(name, function, name in _SMALLER_IS_BETTER)
+        return Metric(name, lambda y, p: function(y, p[:, 1]), name in SMALLER_IS_BETTER)
+    return Metric(name, function, name in SMALLER_IS_BETTER, OF_CASES.get(name))

@@ -96,7 +96,7 @@ def _holdouts(n, strata, groups, options, state):
         return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError as error:
         rule = "must leave cases of each class on both sides"
-        remedies = "another share, or `stratify=False`"
+        remedies = "another share"
         raise InputError(
             "test_size", rule, size, str(error).rstrip("."), remedies=remedies
         ) from None

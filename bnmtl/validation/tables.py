@@ -24,27 +24,30 @@ def metrics_of(rounds):
     return (*_OF_ANY, "roc_area") if len(rounds.classes) == 2 else _OF_ANY
 
 
-def measures_table(made):
+def measures_table(made, random_state=0):
     """Measures of each classifier.
 
     Parameters
     ----------
     made : mapping of str to Rounds
+    random_state : int, default=0
+        Of the bootstrap's intervals.
 
     Returns
     -------
     pandas.DataFrame
-        Columns model, task (or "all"), metric, value, low and high: the mean over rounds and its
-        interval of 95 %, corrected for training sets that overlap. Of bootstraps also the errors by
-        the bootstrap, with the BCa interval over cases of the out-of-bag error. NaN where a metric
-        is not defined.
+        Columns model, task (or "all"), metric, value, low and high: the mean over rounds (over all
+        predictions, if the metric is a mean over cases) and its interval of 95 %, corrected for
+        training sets that overlap. Of bootstraps also the errors by the bootstrap, with the BCa
+        interval over cases or groups of the out-of-bag error. NaN where a metric is not defined,
+        and for the interval if all rounds have the same value.
     """
     rows = []
     with _quiet():
         for model, rounds in made.items():
             for task, part in _parts(rounds):
                 rows += [(model, task, name, *_value(part, name)) for name in metrics_of(rounds)]
-                rows += [(model, task, *row) for row in _bootstrap_errors(part)]
+                rows += [(model, task, *row) for row in _bootstrap_errors(part, random_state)]
     return pd.DataFrame(rows, columns=["model", "task", "metric", "value", "low", "high"])
 
 
@@ -63,21 +66,29 @@ def _parts(rounds):
 
 def _value(rounds, name):
     """The mean of a metric over rounds and its interval."""
+    metric = metric_of(name, len(rounds.classes))
     try:
-        values = np.array(rounds.score(metric_of(name, len(rounds.classes))))
+        values = np.array(rounds.score(metric))
     except ValueError:
         return np.nan, np.nan, np.nan
-    values = values[~np.isnan(values)]
-    if len(values) < 2:
-        return (float(values.mean()) if len(values) else np.nan), np.nan, np.nan
-    mean, width = float(values.mean()), interval_width(values, rounds.test_ratio(), _LEVEL)
+    is_defined = ~np.isnan(values)
+    values = values[is_defined]
+    if not len(values):
+        return np.nan, np.nan, np.nan
+    weights = rounds.n_predicted[is_defined] if metric.of_cases else None
+    mean = float(np.average(values, weights=weights))
+    if np.ptp(values) == 0:
+        return mean, np.nan, np.nan
+    width = interval_width(values, rounds.test_ratio(), _LEVEL, weights)
     return mean, mean - width, mean + width
 
 
-def _bootstrap_errors(rounds):
+def _bootstrap_errors(rounds, random_state):
     """Errors by the bootstrap; none of other rounds."""
     try:
-        found = bootstrap_error(rounds, confidence=_LEVEL, random_state=0)
+        found = bootstrap_error(
+            rounds, confidence=_LEVEL, groups=rounds.group, random_state=random_state
+        )
     except InputError:
         return []
     return [

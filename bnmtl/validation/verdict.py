@@ -1,5 +1,7 @@
 """Which of several classifiers is better, how sure that is, and what limits them, as sentences."""
 
+import numpy as np
+
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import all_of
 
@@ -12,16 +14,14 @@ _WORDS = {
 }
 
 
-def sentences(measures, differences, parts, shares_rows=False):
+def sentences(measures, differences, parts):
     """Sentences about the classifiers of a run.
 
     Parameters
     ----------
     measures, differences, parts : pandas.DataFrame
         By `measures_table`, `differences_table` and `bias_variance_table`; the model "class shares"
-        is the one without features.
-    shares_rows : bool, default=False
-        Whether training sets have most rows in common, so that their variance is a lower bound.
+        is the one without features. Nothing is said about bias and variance without ``parts``.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def sentences(measures, differences, parts, shares_rows=False):
     if len(models) > 1:
         found += [_best(measures, differences, models, metric) for metric in _WORDS]
         found += _of_tasks(measures, differences, models)
-    return [one for one in [*found, *_of_parts(parts, models, shares_rows)] if one]
+    return [one for one in [*found, *_of_parts(parts, models)] if one]
 
 
 def _means(measures, metric):
@@ -43,10 +43,11 @@ def _means(measures, metric):
 
 def _pair(differences, first, second, metric, task=ALL):
     """Gain of the first over the second, its interval and p value; None where not defined."""
-    wanted = (differences["task"] == task) & (differences["metric"] == metric)
-    for _, row in differences[wanted].iterrows():
-        if {row["first"], row["second"]} == {first, second}:
-            sign = 1 if row["first"] == first else -1
+    rows = differences[(differences["task"] == task) & (differences["metric"] == metric)]
+    for one, other, sign in ((first, second, 1), (second, first, -1)):
+        found = rows[(rows["first"] == one) & (rows["second"] == other)]
+        if len(found):
+            row = found.iloc[0]
             sign *= -1 if row["is_smaller_better"] else 1
             ends = sorted((sign * row["low"], sign * row["high"]))
             return sign * row["difference"], *ends, row["p_corrected"]
@@ -54,20 +55,25 @@ def _pair(differences, first, second, metric, task=ALL):
 
 
 def _of_nothing(measures, differences, models):
-    """Which models predict better than the class shares."""
-    shares = _means(measures, "accuracy")[NOTHING]
-    says = f"The class shares alone, without any feature, predict {100 * shares:.1f} % right"
-    better = []
+    """Which models are better than the class shares, which worse."""
+    accuracy, error = (_means(measures, one)[NOTHING] for one in ("accuracy", "squared_error"))
+    where = "" if set(measures["task"]) == {ALL} else " in each task"
+    says = (
+        f"Knowing only how frequent the labels are{where} predicts {100 * accuracy:.1f} % right, "
+        f"with a squared error of {_number(error, 4)}"
+    )
+    verdicts = {"better": [], "worse": [], "perhaps not better": []}
     for model in models:
         found = _pair(differences, model, NOTHING, "squared_error")
-        if found is not None and found[0] > 0 and found[3] < _LEVEL:
-            better.append(model)
-    if len(better) == len(models):
-        who = "the model predicts" if len(models) == 1 else "all models predict"
-        return f"{says}; {who} better."
-    others = [name for name in models if name not in better]
-    verb = "has" if len(others) == 1 else "have"
-    return f"{says}; {all_of(others)} {verb} no probabilities that are surely better."
+        is_sure = found is not None and found[3] < _LEVEL
+        kind = ("better" if found[0] > 0 else "worse") if is_sure else "perhaps not better"
+        verdicts[kind].append(model)
+    parts = [
+        f"{all_of(names)} {'is' if len(names) == 1 else 'are'} {kind}"
+        for kind, names in verdicts.items()
+        if names
+    ]
+    return f"{says}; by squared error {all_of(parts)}."
 
 
 def _best(measures, differences, models, metric):
@@ -77,12 +83,18 @@ def _best(measures, differences, models, metric):
         ascending=metric != "accuracy", kind="stable"
     )
     first, second = means.index[:2]
+    if means[first] == means[second]:
+        equal = all_of(means.index[means == means[first]].tolist())
+        return f"By {words}, {equal} are equally good ({_number(factor * means[first])}{unit})."
     found = _pair(differences, first, second, metric)
     values = f"{_number(factor * means[first])}{unit} against {_number(factor * means[second])}"
-    says = f"By {words}, {first} is best ({values}{unit} of {second}"
+    among = "" if len(models) == 2 else f" of {len(models)} models"
+    says = f"By {words}, {first} is best{among} ({values}{unit} of {second}"
     if found is None:
         return f"{says})."
     gain, low, high, p = found
+    if np.isnan(p):
+        return f"{says}); all rounds differ by the same amount, so chance cannot be judged."
     digits = 1 if unit else 4
     low, gain, high = (_number(factor * one, digits) for one in (low, gain, high))
     points = " points" if unit else ""
@@ -125,20 +137,19 @@ def _of_tasks(measures, differences, models):
     return says
 
 
-def _of_parts(parts, models, shares_rows):
+def _of_parts(parts, models):
     """How much of the squared error is bias and how much variance."""
-    shown = parts[(parts["task"] == ALL) & (parts["loss"] == "squared")].set_index("model")
+    squared = parts[(parts["task"] == ALL) & (parts["loss"] == "squared")].set_index("model")
     shares = {
-        name: 100 * shown.loc[name, "variance"] / shown.loc[name, "error"]
+        name: 100 * squared.loc[name, "variance"] / squared.loc[name, "error"]
         for name in models
-        if name in shown.index and shown.loc[name, "error"] > 0
+        if name in squared.index and squared.loc[name, "error"] > 0
     }
     if not shares:
         return []
-    shown = ", ".join(f"{share:.0f} % for {name}" for name, share in shares.items())
-    least = "at least " if shares_rows else ""
+    listed = ", ".join(f"{share:.0f} % for {name}" for name, share in shares.items())
     return [
-        f"Of the squared error of the probabilities, variance is {least}{shown}: the part that "
-        "more rows would lower. The rest is bias and noise, for which it needs other features or "
-        "another model."
+        f"Of the squared error of the probabilities, variance is {listed}: the part that changes "
+        "with the training rows, and that more rows lower. The rest is bias and noise; of these, "
+        "more rows lower the bias of a network that has too few arcs."
     ]
