@@ -30,6 +30,7 @@ STUDIES = {
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": ("weka_peer",),
     "trees": ("mob_esp",),
+    "validation": ("network_parts",),
 }
 # Tables of more than one study.
 TABLES = {
