@@ -117,7 +117,10 @@ def test_tables_and_pictures():
     assert row in made["network_parts_differences"]
     assert "| ALARM | 250 | alone | 30.00 % | 10.00 % |" in made["network_parts_errors"]
     figure = network_parts_tables.draw(lines)
-    assert [one.get_title() for one in figure.axes[:-1]] == list(network_parts_tables._SHOWN)
+    assert [one.get_title() for one in figure.axes[:-1]] == list(network_parts_tables._SHOWN[1:])
+    # Without the noise.
+    together = dict(zip(network_parts_tables._SHOWN[1:], figure.axes, strict=False))["together"]
+    assert max(np.max(line.get_ydata()) for line in together.lines) == pytest.approx(0.15)
     more = network_parts_tables.more_pictures(lines)
     assert set(more) == {"network_parts_parents", "network_parts_real"}
     ticks = [one.get_text() for one in more["network_parts_parents"].axes[0].get_xticklabels()]
