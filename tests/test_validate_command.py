@@ -13,6 +13,7 @@ from bnmtl.classification import BayesNetClassifier
 from bnmtl.cli import validate_structures
 from bnmtl.cli.judged_cases import Cases
 from bnmtl.cli.judged_models import models_of
+from bnmtl.cli.scores import hashes
 from bnmtl.cli.validate_options import ValidateOptions
 from bnmtl.confidence import ArcStability, arc_stability
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
@@ -56,6 +57,11 @@ def judge(call, tmp_path):
     return run
 
 
+def order_of(table):
+    """The order in which the command takes rows."""
+    return np.argsort(hashes(table.drop(columns="site")), kind="stable")
+
+
 def read(tmp_path, name="o"):
     folder = tmp_path / name
     record = json.loads((folder / "run.json").read_text())
@@ -75,19 +81,19 @@ def test_models_are_judged_and_compared(judge, tmp_path):
     assert set(tables["differences.csv"]["task"]) == {"all"}
     for sentence in record["verdict"]:
         assert " ".join(sentence.split()) in " ".join(out.split())
-    assert "by squared error network and forest are better" in " ".join(out.split())
+    assert "by squared error network is better" in " ".join(out.split())
     page = (tmp_path / "o" / "report.html").read_text()
     assert "What limits them" in page and "class shares" in page
     loaded = {name: Rounds.load(tmp_path / "o" / f"rounds-{name}.npz") for name in record["models"]}
     table = sites()
     y = table["wren"].to_numpy(str)
     # What the command does, in Python.
-    values = {"wet": ("no", "yes"), "open": ("no", "yes"), "region": ("hill", "plain")}
+    values = {"open": ("no", "yes"), "region": ("hill", "plain"), "wet": ("no", "yes")}
     columns = [table[name] == value for name, known in values.items() for value in known]
     numbers = np.column_stack([table["height"], *columns]).astype(np.float32)
-    forest = RandomForestClassifier(10)
-    forest = predict_rounds(forest, numbers, y, **record["plan"], random_state=0)
-    np.testing.assert_allclose(loaded["forest"].predictions, forest.predictions)
+    forest, order = RandomForestClassifier(10), order_of(table)
+    forest = predict_rounds(forest, numbers[order], y[order], **record["plan"], random_state=0)
+    np.testing.assert_allclose(loaded["forest"].predictions[:, order], forest.predictions)
     assert loaded["network"].y.tolist() == y.tolist()
     found = compare_rounds(loaded["network"], loaded["forest"], "accuracy", random_state=0)
     row = tables["differences.csv"].query("first == 'network' and second == 'forest'").iloc[0]
@@ -100,12 +106,14 @@ def test_the_network_is_that_of_python(judge, tmp_path):
     options = ("--label", "wren", "--ignore", "height", "--model", "network", *FAST)
     assert judge(*options, "--out", "o")[0] == 0
     table = sites()
+    order = order_of(table.drop(columns="height"))
+    table = table.iloc[order].reset_index(drop=True)
     X = table[["wet", "open", "region"]]
     classifier = BayesNetClassifier("wren", SingleTaskLearner(), unseen="ignore")
     plan = {"scheme": "kfold", "rounds": 2, "folds": 3, "random_state": 0}
     expected = predict_rounds(classifier, X, table["wren"], **plan)
     found = Rounds.load(tmp_path / "o" / "rounds-network.npz")
-    np.testing.assert_allclose(found.predictions, expected.predictions)
+    np.testing.assert_allclose(found.predictions[:, order], expected.predictions)
 
 
 def test_tasks_are_learned_together_and_alone(judge, tmp_path):
@@ -154,7 +162,7 @@ def test_bootstraps_have_corrected_errors_and_a_warning(judge, tmp_path):
 
 def test_trees_have_an_indicator_of_missing_values():
     features = pd.DataFrame({"x": [1.5, np.nan, 2.0], "wet": ["yes", None, "no"], "one": "a"})
-    cases = Cases(features, features, None, np.array(["a", "b", "a"]), None, None)
+    cases = Cases(features, features, None, np.array(["a", "b", "a"]), None, None, None)
     expected = [[1.5, 0, 1, 0], [np.nan, 0, 0, 1], [2, 1, 0, 0]]  # no, yes, missing
     np.testing.assert_array_equal(cases.numbers(), expected)
     codes, sizes = cases.codes()
@@ -165,7 +173,7 @@ def test_trees_have_an_indicator_of_missing_values():
 def test_networks_are_learned_together_or_alone():
     features = pd.DataFrame({"wet": ["yes", "no", "no", "rarely"]})
     task, options = np.array(["s", "s", "t", "t"]), ValidateOptions(table="t", label="y")
-    cases = Cases(features, features, None, np.array(["a", "b", "a", "b"]), task, None)
+    cases = Cases(features, features, None, np.array(["a", "b", "a", "b"]), task, None, None)
     options = dataclasses.replace(options, task_column="task", missing="state")
     found = models_of(["together", "network", "naive-bayes"], cases, options)
     kinds = {name: type(found[name].classifier.learner) for name in ("together", "network")}
@@ -242,6 +250,24 @@ def test_jobs_and_repetition_do_not_change_anything(judge, tmp_path):
     assert judge(*options, "--seed", 1, "--jobs", 1, "--force", "--out", "o")[0] == 0
     name = "measures.csv"
     assert (tmp_path / "o" / name).read_text() != (tmp_path / "p" / name).read_text()
+
+
+def test_the_order_of_rows_and_columns_does_not_matter(judge, tmp_path):
+    table = sites().assign(site=range(90))
+    table.to_csv(tmp_path / "first.csv", index=False)
+    shuffled = table.sample(frac=1, random_state=0)
+    shuffled[table.columns[::-1]].to_csv(tmp_path / "second.csv", index=False)
+    models = ("--model", "forest", "--model", "network", "--model", "naive-bayes")
+    options = ("--label", "wren", "--discretize", 2, *models, *FAST)
+    for name in ("first", "second"):
+        assert judge(*options, "--out", name, table=f"{name}.csv")[0] == 0
+    for name in ("measures.csv", "differences.csv", "bias_variance.csv"):
+        first, second = (pd.read_csv(tmp_path / one / name) for one in ("first", "second"))
+        pd.testing.assert_frame_equal(first, second)
+    first, second = (
+        Rounds.load(tmp_path / one / "rounds-forest.npz") for one in ("first", "second")
+    )
+    np.testing.assert_allclose(first.predictions[:, shuffled.index], second.predictions)
 
 
 def test_structures_are_judged_without_labels(judge, tmp_path):

@@ -7,6 +7,7 @@ import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, complete_names, names_in, without_points
+from bnmtl.cli.scores import hashes
 from bnmtl.errors import InputError, warn
 from bnmtl.tasks import discretize, read
 from bnmtl.tasks.columns import MAX_STATES
@@ -18,17 +19,19 @@ _FEWEST = 2  # cases of a class
 
 @dataclass(frozen=True)
 class Cases:
-    """Rows with a label.
+    """Rows with a label, in an order that does not depend on that of the table.
 
     Attributes
     ----------
     features : pandas.DataFrame
-        As they were read, without the columns of labels, tasks and groups.
+        As they were read, without the columns of labels, tasks and groups, sorted by name.
     states : pandas.DataFrame
         The same with continuous columns discretized.
     cut_points : dict of str to list of float, or None
     y : numpy.ndarray of str
     task, group : numpy.ndarray of str, or None
+    place : numpy.ndarray of int
+        Of each row of the table, in its order, the position here.
     """
 
     features: pd.DataFrame
@@ -37,6 +40,7 @@ class Cases:
     y: np.ndarray
     task: np.ndarray | None
     group: np.ndarray | None
+    place: np.ndarray
 
     def numbers(self):
         """Numbers as they are, one indicator for each value of other columns and of the task."""
@@ -91,7 +95,10 @@ def read_cases(options):
     _check_finite(features)
     task = names.get("task_column")
     kept = _kept(features, None if task is None else task[features.index], options.missing)
-    features = features.loc[kept]
+    # Folds go by position. Rows that are the same in all columns can take each other's place.
+    order = np.argsort(hashes(rows.loc[kept]), kind="stable")
+    kept = kept[order]
+    features = features.loc[kept, sorted(features, key=str)]
     y = _labels(rows.loc[kept, options.label])
     task, group = (None if one is None else one[kept] for one in map(names.get, named))
     _check_classes(y, options.label)
@@ -100,7 +107,7 @@ def read_cases(options):
     if options.discretize is not None:
         states, edges = discretize(features, bins=options.discretize, return_edges=True)
         cut_points = edges.to_dict() | of_label
-    return Cases(features, states, cut_points, y, task, group)
+    return Cases(features, states, cut_points, y, task, group, np.argsort(order))
 
 
 def read_rows(options):

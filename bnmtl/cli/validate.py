@@ -81,7 +81,8 @@ def run(options, progress=None):
         run.lap("comparing")
         figures = _draw(judged, tables["bias_variance.csv"])
         run.lap("pictures")
-        contents = {_rounds_file(name): one for name, one in made.items()} | tables | figures
+        contents = {_rounds_file(name): one.of_cases(cases.place) for name, one in made.items()}
+        contents |= tables | figures
         entries = _record(cases, names, plan, tables)
 
         def write_page(path, record, seconds):

@@ -126,18 +126,31 @@ class Rounds:
         known = [] if self.task is None else np.unique(self.task).tolist()
         if name not in known:
             raise InputError("name", "must be one of the tasks, {known}", name, known=known)
-        cases = np.flatnonzero(self.task == name)
-        in_bag = self.in_bag[:, cases]
+        part = self.of_cases(np.flatnonzero(self.task == name))
+        # A task that a round has held out as a whole is learned from the others.
+        if part.in_bag.any(axis=1).all():
+            part.n_train = (part.in_bag > 0).sum(axis=1)
+        return part
+
+    def of_cases(self, cases):
+        """Some of the cases, or all of them in another order.
+
+        Parameters
+        ----------
+        cases : array-like of int
+            Their positions.
+
+        Returns
+        -------
+        Rounds
+            They were learned from as many training cases as these.
+        """
+        full, task, group = (
+            None if one is None else one[cases] for one in (self.full, self.task, self.group)
+        )
         return Rounds(
-            self.predictions[:, cases],
-            self.y[cases],
-            self.classes,
-            in_bag,
-            None if self.full is None else self.full[cases],
-            self.task[cases],
-            # Tasks held out as a whole are learned from the others.
-            None if in_bag.any(axis=1).all() else self.n_train,
-            None if self.group is None else self.group[cases],
+            *(self.predictions[:, cases], self.y[cases], self.classes, self.in_bag[:, cases]),
+            *(full, task, self.n_train, group),
         )
 
     def mean_predictions(self):
