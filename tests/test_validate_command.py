@@ -419,3 +419,4 @@ def test_one_pair_and_one_variable(judge, tmp_path):
     code, out, _ = judge(*options, "--out", "p", table="single.csv")
     assert code == 0
     assert "the 4 replicates have no arc" in out
+    assert "nan" not in out

@@ -1,6 +1,7 @@
 """Summaries printed at the end of commands: tables and lines of text."""
 
 import textwrap
+from math import isnan
 from typing import NamedTuple
 
 from bnmtl.calibration.verdict import verdict
@@ -231,7 +232,7 @@ def validate(result):
     wide = measures.pivot(index="model", columns="metric", values="value")
     names = list(dict.fromkeys(measures["metric"]))
     rows = [
-        [model, *(f"{wide.loc[model, name]:.4f}" for name in names)]
+        [model, *(_unless_missing(wide.loc[model, name]) for name in names)]
         for model in measures["model"].unique()
     ]
     narrow = Table(["model", *names[:3]], [row[:4] for row in rows])
@@ -241,6 +242,10 @@ def validate(result):
     for sentence in result.record["verdict"]:
         yield from textwrap.wrap(sentence, _WIDTH)
     yield _where(result)
+
+
+def _unless_missing(value):
+    return "" if isnan(value) else f"{value:.4f}"
 
 
 def _where(result):
