@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bnmtl.active.committees import BaggingCommittee
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
@@ -332,6 +333,50 @@ def test_missing_cells_and_new_values():
     assert model.score(frame, y) > 0.9
     new = frame.head(3).assign(site=["other", None, "a"], count=np.nan)
     assert model.predict_proba(new).sum(axis=1) == pytest.approx(1)
+
+
+def test_cells_become_indicators_whatever_their_type():
+    fit = pd.DataFrame(
+        {
+            "site": ["a", None, "b"],
+            "code": pd.Series([1, 2, 2], dtype=object),
+            "size": [0.5, np.nan, 2.0],
+            "kind": pd.Categorical(["x", "y", "x"], categories=["y", "z", "x"]),
+            "wet": [True, False, True],
+            "lost": pd.Series([None] * 3, dtype=object),
+        }
+    )
+    encode = TreeInputs(read_columns(fit))
+    a, b, missing = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    expected = [
+        [*a, *a, 0.5, 0, 0, 1, 0, *a, 1],
+        [*missing, *b, np.nan, 1, 0, 0, 0, *b, 1],
+        [*b, *b, 2, 0, 0, 1, 0, *a, 1],
+    ]
+    assert encode(fit) == pytest.approx(np.array(expected), nan_ok=True)
+    # Categories in another order, numbers as text, values that are not known.
+    new = fit.assign(
+        site=pd.Categorical(["b", "a", "c"]),
+        code=["2", "7", None],
+        kind=pd.Categorical(["z", None, "other"]),
+        wet=["False", "True", "perhaps"],
+        lost=["one", None, "two"],
+    )
+    expected = [
+        [*b, *b, 0.5, 0, 1, 0, 0, *b, 0],
+        [*a, 0, 0, 0, np.nan, 0, 0, 0, 1, *a, 1],
+        [0, 0, 0, *missing, 2, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert encode(new) == pytest.approx(np.array(expected), nan_ok=True)
+    assert encode(fit).dtype == np.float32
+
+
+@pytest.mark.parametrize("committee", [DecorateClassifier, BaggingCommittee])
+def test_trees_of_scikit_learn_receive_numbers(committee):
+    frame, y = mixed(60, gaps=0.1)
+    given = committee(DecisionTreeClassifier(), random_state=1).fit(frame, y)
+    default = committee(random_state=1).fit(frame, y)
+    assert (given.predict_proba(frame) == default.predict_proba(frame)).all()
 
 
 def test_one_class_and_one_case():

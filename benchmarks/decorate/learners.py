@@ -31,7 +31,7 @@ class Indicators(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         """Rows as float32; missing numbers stay missing."""
-        return np.concatenate([_block(X[name]) for name in X], axis=1)
+        return np.concatenate([_block(column) for _, column in X.items()], axis=1)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -43,8 +43,8 @@ class Indicators(TransformerMixin, BaseEstimator):
 def _block(column):
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column.to_numpy(dtype=np.float32)[:, None]
-    block = np.zeros((len(column), len(column.cat.categories) + 1), dtype=np.float32)
-    block[np.arange(len(column)), column.cat.codes] = 1  # a missing one is the last
+    block = np.zeros((len(column), len(column.array.categories) + 1), dtype=np.float32)
+    block[np.arange(len(column)), column.array.codes] = 1  # a missing one is the last
     return block
 
 
@@ -56,10 +56,10 @@ def tree(alpha=ALPHA, seed=None):
 
 
 def decorate(seed, base=None, **options):
-    """DECORATE with a base on numbers."""
+    """DECORATE of trees."""
     base = tree() if base is None else base
     options = {"n_estimators": SIZE, "max_iterations": MAX_ITERATIONS} | options
-    return DecorateClassifier(make_pipeline(Indicators(), base), **options, random_state=seed)
+    return DecorateClassifier(base, **options, random_state=seed)
 
 
 def forest(seed, X):

@@ -7,12 +7,11 @@ labels and fold. The data are not part of the project: see `benchmarks/predictio
 """
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
 from benchmarks.decorate.curves import QUICK, read
 from benchmarks.decorate.curves import check_needs as check_tables
-from benchmarks.decorate.learners import Indicators, decorate, tree
+from benchmarks.decorate.learners import decorate, tree
 from benchmarks.decorate.query_tables import RANDOM, SQUARED, draw, more_pictures, tables
 from bnmtl.active import (
     ActiveDecorate,
@@ -72,18 +71,17 @@ def strategies(part):
     The base of classification is a pruned tree. That of probabilities is, for all strategies, a
     full tree with Laplace's correction (section 7.3.1).
     """
-    numbers = tree() if part == LABELS else ProbabilityTree(smoothing="laplace")
-    base = make_pipeline(Indicators(), numbers)
-    ensemble, bagged = decorate(None, numbers), TreeCommittee()
+    base = tree() if part == LABELS else ProbabilityTree(smoothing="laplace")
+    ensemble, bagged = decorate(None, base), TreeCommittee()
     return {
         RANDOM: (RandomQuery(), ensemble),
-        SQUARED: (RandomQuery(), decorate(None, numbers, reject="squared")),
+        SQUARED: (RandomQuery(), decorate(None, base, reject="squared")),
         "ActiveDecorate": ActiveDecorate(base),
         "ActiveDecorate by divergence": ActiveDecorate(base, utility="jensen_shannon"),
         "query by bagging": QueryByBagging(base),
-        "query by boosting": QueryByBoosting(numbers),
+        "query by boosting": QueryByBoosting(base),
         "bagging asks for DECORATE": (QueryByBagging(base), ensemble),
-        "boosting asks for DECORATE": (QueryByBoosting(numbers), ensemble),
+        "boosting asks for DECORATE": (QueryByBoosting(base), ensemble),
         "ActiveDecorateJS": ActiveDecorateJS(base),
         "random, bagged trees": (RandomQuery(), bagged),
         "BootstrapLV": BootstrapLV(),

@@ -19,8 +19,8 @@ class BaggingCommittee(Committee):
     Parameters
     ----------
     estimator : classifier, default=None
-        With ``predict_proba``; it receives frames as they are. None is a full
-        `DecisionTreeClassifier` on numbers and one indicator per nominal value.
+        With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
+        nominal value; others receive frames as they are. None is a full `DecisionTreeClassifier`.
     n_estimators : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.

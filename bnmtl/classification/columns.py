@@ -123,7 +123,7 @@ def rows_like(X, columns):
     """
     if not isinstance(X, pd.DataFrame):
         return np.stack([column.to_numpy() for column in columns], axis=1)
-    frame = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
+    frame = pd.DataFrame(dict(enumerate(columns)))
     return frame.set_axis(X.columns, axis=1)
 
 
@@ -171,14 +171,12 @@ def is_number(dtype):
     return is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
 
 
-def plain(frame, is_numeric=None):
+def plain(frame):
     """Numbers as floats, nominal values as text, without the missing values of extensions.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-    is_numeric : sequence of bool, one for each column, default=None
-        By default those of numeric types.
 
     Returns
     -------
@@ -186,12 +184,10 @@ def plain(frame, is_numeric=None):
         Columns are 0, 1, ...; nominal cells are "missing", or "value " and the value.
     """
     columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    if is_numeric is None:
-        is_numeric = [is_number(column.dtype) for column in columns]
     cells = [
         column.to_numpy(dtype=float, na_value=np.nan)
-        if is_one
+        if is_number(column.dtype)
         else np.where(column.isna(), "missing", "value " + column.astype(str)).astype(object)
-        for column, is_one in zip(columns, is_numeric, strict=True)
+        for column in columns
     ]
     return pd.DataFrame(dict(enumerate(cells)))

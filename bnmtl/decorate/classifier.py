@@ -27,10 +27,10 @@ class DecorateClassifier(Committee):
     Parameters
     ----------
     estimator : classifier, default=None
-        With ``predict_proba``; it receives frames as they are. None is a full
-        `DecisionTreeClassifier` on numbers and one indicator per nominal value; missing numbers are
-        left to the tree, a missing nominal cell is a value. All of its ``random_state`` parameters
-        are set.
+        With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
+        nominal value; missing numbers are left to the tree, a missing nominal cell is a value.
+        Others receive frames as they are. None is a full `DecisionTreeClassifier`. All of its
+        ``random_state`` parameters are set.
     n_estimators : int, default=15
         Number of members at which the search for further ones ends.
     max_iterations : int, default=50
@@ -68,7 +68,7 @@ class DecorateClassifier(Committee):
     ----------
     classes_ : numpy.ndarray of shape (n_classes,)
     estimators_ : list of classifiers
-        With ``estimator=None`` they are trees on encoded rows.
+        Trees of scikit-learn expect encoded rows.
     errors_ : pandas.DataFrame
         One row per trial: whether the member was accepted, and the error and `diversity` on the
         training cases of the ensemble with it.

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -20,8 +20,8 @@ _SEEDS = 2**31 - 1
 class Committee(ClassifierMixin, BaseEstimator):
     """Base of classifiers that predict from the probabilities of their members.
 
-    Subclasses have the parameters ``estimator`` (None is a tree on encoded rows) and
-    ``random_state``; their ``fit`` sets ``classes_`` and ``estimators_`` and calls
+    Subclasses have the parameters ``estimator`` (None and trees of scikit-learn receive encoded
+    rows) and ``random_state``; their ``fit`` sets ``classes_`` and ``estimators_`` and calls
     `_encode_columns`.
     """
 
@@ -79,7 +79,7 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def _encodes(self):
         """Whether members receive numbers instead of the rows as they are."""
-        return self.estimator is None
+        return self.estimator is None or isinstance(self.estimator, BaseDecisionTree)
 
     def _encode_columns(self, X, categorical_features="from_dtype"):
         """Prepare the encoding of rows and return their columns."""

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import make_column_transformer
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import validate_data
 
-from bnmtl.classification.columns import Column, matched_rows, plain, read_columns
+from bnmtl.classification.columns import Column, matched_rows, read_columns
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
@@ -106,7 +104,7 @@ def _nominal(column, series):
 
 
 class TreeInputs:
-    """Rows as numbers for decision trees: one indicator per nominal value, missing ones included.
+    """Rows as numbers for decision trees: indicators of nominal values, the last of a missing one.
 
     Missing numbers stay nan; a nominal value that is not known has no indicator.
 
@@ -117,31 +115,55 @@ class TreeInputs:
     """
 
     def __init__(self, columns):
-        self._is_numeric = [column.is_numeric for column in columns]
-        nominal = [at for at, is_numeric in enumerate(self._is_numeric) if not is_numeric]
-        encoder = OneHotEncoder(
-            categories=[_values(columns[at]) for at in nominal],
-            handle_unknown="ignore",
-            sparse_output=False,
-        )
-        self._encode = make_column_transformer((encoder, nominal), remainder="passthrough")
-        like = {
-            at: np.zeros(1) if column.is_numeric else np.array(["missing"], dtype=object)
-            for at, column in enumerate(columns)
-        }
-        self._encode.fit(pd.DataFrame(like))
+        self._known = [None if one.is_numeric else _Known(one) for one in columns]
 
     def __call__(self, X):
         """Encoded rows, float32, shape (n_rows, n_inputs)."""
-        if all(self._is_numeric) and not isinstance(X, pd.DataFrame):
-            return np.asarray(X, dtype=np.float32)
-        return self._encode.transform(plain(pd.DataFrame(X), self._is_numeric)).astype(np.float32)
+        if not isinstance(X, pd.DataFrame):
+            if all(one is None for one in self._known):
+                return np.asarray(X, dtype=np.float32)
+            X = pd.DataFrame(X)
+        columns = zip(self._known, X.items(), strict=True)
+        return np.concatenate([_block(known, cells) for known, (_, cells) in columns], axis=1)
 
 
-def _values(column):
-    """The nominal values as `plain` writes them, and the missing one."""
-    values = column.dtype.categories if column.values is None else column.values
-    return np.array(["missing", *("value " + pd.Series(values).astype(str))], dtype=object)
+class _Known:
+    """The values of a nominal column at the fit.
+
+    Parameters
+    ----------
+    column : Column
+    """
+
+    def __init__(self, column):
+        self._dtype = column.dtype
+        values = column.dtype.categories if column.values is None else column.values
+        self._values, self.n_values = pd.Index(values), len(values)
+        # Text that two values share stands for the first.
+        self._by_text = {text: at for at, text in reversed([*enumerate(map(str, values))])}
+
+    def positions(self, cells):
+        """Of each cell among the values; -1 for missing ones, -2 for unknown ones."""
+        if isinstance(self._dtype, pd.CategoricalDtype) and cells.dtype == self._dtype:
+            return cells.array.codes
+        missing = cells.isna().to_numpy()
+        found = np.where(missing, -1, self._values.get_indexer(cells))
+        lacking = (found < 0) & ~missing
+        if lacking.any():
+            # The same values may be text in one table and numbers in another.
+            texts = map(str, cells[lacking])
+            found[lacking] = [self._by_text.get(text, -2) for text in texts]
+        return found
+
+
+def _block(known, cells):
+    """Encoded cells of a column."""
+    if known is None:
+        return cells.to_numpy(dtype=np.float32, na_value=np.nan)[:, None]
+    found = np.zeros((len(cells), known.n_values + 1), dtype=np.float32)
+    at = known.positions(cells)
+    found[np.arange(len(cells)), np.maximum(at, -1)] = at >= -1
+    return found
 
 
 def check_tasks(tasks, n_rows):
