@@ -43,6 +43,7 @@ class Words:
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
         "discretize as learned": "discretize it at the cut points used for learning, with "
         "`Edges.apply`",
+        "go on": "`build_library` with the same arguments goes on",
         "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
         "leave doubtful out": "`bnmtl.confidence.consensus` leaves the doubtful ones out",
         "leave out": "leave the column out",

@@ -179,7 +179,7 @@ class OutputFolder:
 
 
 @contextlib.contextmanager
-def replacing_folder(path, force, is_earlier):
+def replacing_folder(path, force, names_of):
     """Yield a temporary folder that becomes the folder `path` at the end, with all it contains.
 
     If the block fails or is interrupted, the temporary folder is removed and nothing changes.
@@ -187,10 +187,10 @@ def replacing_folder(path, force, is_earlier):
     Parameters
     ----------
     path : str or path-like
-        A new or empty folder, or, with `force`, one for which `is_earlier` returns True.
+        A new or empty folder, or, with `force`, an earlier one that holds nothing else.
     force : bool
-    is_earlier : callable
-        Whether a folder may be replaced.
+    names_of : callable
+        A folder -> the names that may be in it if it is an earlier one, otherwise none.
 
     Raises
     ------
@@ -199,13 +199,18 @@ def replacing_folder(path, force, is_earlier):
     """
     path = Path(os.path.realpath(path))
     is_empty = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    is_replaceable = not is_empty and path.is_dir() and is_earlier(path)
-    if not is_empty and not (force and is_replaceable):
+    known = names_of(path) if not is_empty and path.is_dir() else ()
+    if not is_empty and not (force and known):
         remedies = ["choose another one"]
-        if is_replaceable:
+        if known:
             remedies.append("set {force=True} to replace it")
         rule = "must be a new or empty folder"
         raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
+    other = [] if is_empty else sorted(set(os.listdir(path)) - set(known))
+    if other:
+        given = Bare(f"`{path}`, which holds `{other[0]}`")
+        rule, remedies = "must not hold other files if it is replaced", ("move them",)
+        raise InputError("out", rule, given, remedies=(*remedies, "choose another one"))
     _check_writable(path)
     unique = f"{os.getpid()}-{secrets.token_hex(3)}"
     temporary, old = (path.parent / f".bnmtl-{unique}.{kind}" for kind in ("partial", "old"))

@@ -100,3 +100,8 @@ def build(folder, **options):
 
 if __name__ == "__main__":
     build(sys.argv[1])
+
+
+def nap():
+    """Take longer than the limit of a test."""
+    time.sleep(1.5)

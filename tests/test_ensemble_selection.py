@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import additions_of
+from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
+from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.selection import library_of
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
@@ -99,6 +101,9 @@ def test_a_function_and_a_mapping():
     for same in ("roc-area", prediction.roc_area, {"roc_area": 3.0}):
         found = plain(same, max_steps=6).fit(store)
         assert found.trajectory_["model"].tolist() == by_name.trajectory_["model"].tolist()
+    for loss in (prediction.brier_score, prediction.calibration_error):
+        found = plain(loss, max_steps=6).fit(store)
+        assert found.score_ == found.trajectory_["score"].min() <= store.score(loss).min()
     losses = plain(prediction.cross_entropy, max_steps=6).fit(store)
     assert losses.weights_.equals(plain("cross_entropy", max_steps=6).fit(store).weights_)
 
@@ -130,12 +135,29 @@ def test_a_metric_without_a_useful_model_is_left_out():
 @pytest.mark.parametrize("initial", [0, "auto"])
 @pytest.mark.parametrize("metric", BINARY)
 def test_never_below_the_best_single_model(metric, initial):
-    for seed in range(5):
-        store = store_of(seed, grid=10)
+    for seed in range(12):
+        store = store_of(seed, grid=(10, 2, 5, 4)[seed % 4])
         selector = EnsembleSelector(metric, initial, bags=1, bag_fraction=1.0, max_steps=10)
         sign = -1 if metric in naive_ensembles.LOSSES else 1
         best = (sign * store.score(metric)).max()
         assert sign * selector.fit(store).score_ >= best - 1e-12
+        path = selector.trajectory_[selector.trajectory_["kept"]]
+        assert selector.score_ == path["score"].iloc[-1]
+
+
+@pytest.mark.parametrize("lengths", [(3,), (7, 11, 13, 17)], ids=["one bag", "four bags"])
+def test_means_of_equal_predictions_are_equal(lengths):
+    counts = np.zeros((20, len(lengths)))
+    for bag, length in enumerate(lengths):
+        places = np.random.default_rng(bag).integers(20, size=length)
+        np.add.at(counts[:, bag], places, 1)
+    weights = (counts / counts.sum(axis=0)).mean(axis=1)
+    halves = np.full((20, 1), SCALE // 2, dtype=np.int32)
+    assert mean_prediction(halves, weights).tolist() == [0.5]
+    # A share smaller than that of one of a thousand members still counts.
+    pair = np.array([[SCALE // 2], [SCALE]], dtype=np.int32)
+    mean = mean_prediction(pair, np.array([0.99999, 0.00001]))
+    assert mean.tolist() == pytest.approx([0.500005], abs=1e-11)
 
 
 def test_the_start_is_the_best_mean_of_the_best_models():

@@ -34,7 +34,7 @@ from bnmtl.ensembles import (
     load_model,
 )
 from bnmtl.ensembles.entries import rounded
-from bnmtl.ensembles.library import workers
+from bnmtl.ensembles.library import networks, workers
 from bnmtl.ensembles.library.record import read_record, training_rows
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
@@ -50,7 +50,7 @@ SEED = 4
 def in_this_process(monkeypatch):
     """Run fits here: starting a process takes seconds."""
 
-    def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
+    def run(function, tasks, arguments_of, n_workers, *_):
         for task in tasks:
             try:
                 yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
@@ -307,6 +307,10 @@ def test_a_damaged_record(in_this_process, tmp_path):
         with pytest.raises(InputError, match=message):
             build_library(X, y, RIDGES, out=folder)
     assert build_library(X, y, RIDGES, out=folder, force=True).n_models == 4
+    for text in ("", "model\nnet\n"):
+        (folder / "skipped.csv").write_text(text)
+        with pytest.raises(InputError, match="it is damaged: delete it to try these models"):
+            PredictionStore.open(folder)
 
 
 # Trouble
@@ -385,6 +389,36 @@ def test_what_took_too_long_does_not_count():
     failed = workers.Done("task", None, "it took more than 0.1 seconds", 0.1)
     assert workers._finished(worker, 0.1) == failed
     assert workers._finished(worker, 1) == workers.Done("task", "result", None, 0.3)
+
+
+def test_a_warm_up_does_not_count():
+    options = {"n_workers": 1, "time_limit": 1.0, "warm_up": library_classifiers.nap}
+    (done,) = workers.run(abs, [-3], lambda task: (task,), **options)
+    assert (done.result, done.failure) == (3, None) and done.seconds < 1
+
+
+def test_networks_are_compiled_before_they_are_trained(monkeypatch, tmp_path):
+    given = []
+
+    def run(function, tasks, *options):
+        given.append(options[-1])
+        return iter(())
+
+    monkeypatch.setattr(workers, "run", run)
+    X, y = numeric_frame(40)
+    network = [{"family": "Bayesian network", "score": "BIC"}]
+    for settings, memory in ((network, None), (network, 2 * 10**9), (RIDGES, None)):
+        build_library(X, y, settings, max_memory=memory, out=tmp_path / str(len(given)))
+    assert given == [networks.compile_networks, None, None]
+
+
+def test_networks_of_all_kinds_are_compiled(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        networks.Single, "scores", lambda self, X: made.append(type(self.estimator))
+    )
+    networks.compile_networks()
+    assert len(made) == 6 + 2 and len(set(made)) == 2
 
 
 def test_nothing_that_can_be_trained(in_this_process, tmp_path):

@@ -1,10 +1,13 @@
 """`bnmtl library`, and `bnmtl select` with its folder: what is written, resumed and refused."""
 
+import importlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -206,6 +209,59 @@ def test_a_killed_command_goes_on(call, monkeypatch, in_this_process, files, tmp
     assert "120 models in store: 60 settings" in out
     whole = build_library(*pair(files["table"]), MANY, random_state=0)
     same(PredictionStore.open(tmp_path / "store"), whole)
+
+
+def test_an_unfinished_library_is_a_warning(call, few, in_this_process, no_pictures, files):
+    assert call(*LIBRARY)[0] == 0
+    record = Path("store/library.json")
+    content = json.loads(record.read_text())
+    record.write_text(json.dumps(content | {"models": [*content["models"], "one more"]}))
+    code, _, err = call(*SELECT)
+    assert code == 0 and err == (
+        "warning: STORE has 3 of 4 settings; its build has not ended: `bnmtl library` with the "
+        "same options goes on.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        (LIBRARY, "interrupted; the same command goes on where it was.\n"),
+        ((*LIBRARY, "--force"), "interrupted; the same command without `--force` goes on where"),
+        (("select", "hill.csv", "--metric", "lift"), "interrupted; no half-written file is left."),
+    ],
+)
+def test_what_there_is_after_an_interrupt(call, monkeypatch, typed, text):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib, "import_module", interrupted)
+    code, _, err = call(*typed)
+    assert code == 130 and err.startswith(f"bnmtl: {text}")
+
+
+def test_test_cases_in_a_library_have_both_classes(call, few, in_this_process, files, tmp_path):
+    one = files["test"].assign(sold="yes")
+    one.to_csv(tmp_path / "one.csv", index=False)
+    assert call(*LIBRARY, "--test", "one.csv")[0] == 0
+    said = mistake(call(*SELECT))
+    assert said.startswith("STORE must have test cases of both classes; all are 'yes': give others")
+    assert call(*SELECT, "--test", "test.csv")[0] == 0
+
+
+def test_families_of_which_all_is_skipped_are_listed(
+    call, few, in_this_process, files, monkeypatch
+):
+    def run(function, tasks, arguments_of, *_):
+        for task in tasks:
+            failure = "it took too long" if "naive" in task.names[0] else None
+            yield workers.Done(
+                task, None if failure else function(*arguments_of(task)), failure, 3.0
+            )
+
+    monkeypatch.setattr(workers, "run", run)
+    _, out, _ = call(*LIBRARY)
+    assert ["naive", "Bayes", "0"] in [line.split() for line in out.splitlines()]
 
 
 def test_skipped_models_are_a_warning(call, few, in_this_process, files, monkeypatch, tmp_path):

@@ -299,9 +299,31 @@ def other_version(store):
     (store / "store.json").write_text(json.dumps({**record, "version": 9}))
 
 
+def changed(change):
+    """A function that changes the record of a store."""
+
+    def damage(store):
+        record = json.loads((store / "store.json").read_text())
+        change(record)
+        (store / "store.json").write_text(json.dumps(record))
+
+    return damage
+
+
+def exchanged(store):
+    lines = (store / "models.csv").read_text().splitlines()
+    (store / "models.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+
+
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
+        (changed(lambda record: record.pop("classes")), "store.json` .* it lacks entries"),
+        (changed(lambda record: record.update(batches="none")), "it lacks entries"),
+        (changed(lambda record: record["batches"][0].pop("file")), "it lacks entries"),
+        (changed(lambda record: record["batches"][0].update(models=1)), "numbers of models"),
+        (changed(lambda record: record.update(classes=["a", "b"])), "has other classes"),
+        (exchanged, "models.csv` must be as `store.json` says; it lists other models"),
         (damage_digest, "`.*00000.npy` must be as `store.json` says; its contents are damaged"),
         (other_version, "must be of version 1 of the format for predictions; it is of another"),
         (lambda store: (store / "store.json").write_text("{"), "it is not JSON"),
@@ -326,6 +348,10 @@ def test_a_store_is_replaced_only_by_force(tmp_path):
         second.save(tmp_path / "store")
     same(first, PredictionStore.open(tmp_path / "store"))
     same(second, second.save(tmp_path / "store", force=True))
+    (tmp_path / "store/notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="which holds `notes.txt`; move them"):
+        first.save(tmp_path / "store", force=True)
+    assert (tmp_path / "store/notes.txt").read_text() == "mine"
     (tmp_path / "other").mkdir()
     (tmp_path / "other/notes.txt").write_text("mine")
     for force in (False, True):  # nor does the message say that force would help

@@ -245,12 +245,13 @@ label.csv => STORE must have two models or more, got 0.
 wide.csv => column `SVM-0` must be probabilities from 0 to 1; row 4 below the header has `1.5`
 gap.csv => column `SVM-0` must be probabilities from 0 to 1; row 2 below the header has no val
 word.csv => column `SVM-0` must be probabilities from 0 to 1; row 1 below the header has `much`
-ones.csv => `--label` must have two classes or more; all are 'yes'.
+ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are 'yes'.
+hill.csv --test ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are
 three.csv => `--label` must have two classes in a file with one column per model; it has 3.
-missing.csv => `--label` must not be missing; case 3, counted from 0, has none: leave such cases
-single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases
+missing.csv => File `missing.csv`: `--label`: column `y` must be complete; it is not in row 4: f
+single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases, or give test cases with `--test TABLE`.
 hill.csv --label z => `hill.csv`: `--label` must be a column of the file, which has `SVM-0`, `tr
-hill.csv --metric roc_aera => `--metric` must be accuracy, f_score, lift, roc_area, average_prec
+hill.csv --metric roc_aera => `--metric` must be accuracy, f-score, lift, roc-area, average-prec
 hill.csv --metric= => `--metric` must be a name, got nothing.
 hill.csv --test new.csv => File `new.csv`: `--label` must be a column of the file, which has
 hill.csv --test one.csv => File `one.csv` must have the models of the other files; not all have

@@ -59,7 +59,9 @@ class LibraryOptions:
     seed: int = option("N", "Random seed; the same seed gives the same models.", whole(0), 0)
     jobs: int | None = option("N", "Number of processes (default: all cores).", whole(1))
     out: str = option("STORE", "Folder of the library.", FOLDER, "bnmtl-library")
-    force: bool = force("Replace another library in STORE.")
+    force: bool = force(
+        "Replace another library in STORE, at once; an interrupted build goes on without it."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,8 +52,16 @@ def main(arguments=None):
         _complain(mistake)
         code = _MISTAKE
     if code == _INTERRUPTED:
-        _complain("interrupted; no half-written file is left.")
+        _complain(_interrupted(arguments))
     sys.exit(code or 0)
+
+
+def _interrupted(arguments):
+    """What there is after Ctrl-C."""
+    if arguments[:1] != ["library"]:
+        return "interrupted; no half-written file is left."
+    how = " without `--force`" if "--force" in arguments else ""
+    return f"interrupted; the same command{how} goes on where it was."
 
 
 def _complain(message):

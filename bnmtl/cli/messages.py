@@ -37,6 +37,7 @@ class _OptionWords(Words):
         "discretize": "discretize it first with `--discretize N`",
         "discretize as learned": "discretize it as for learning, or give {network} in the folder "
         "of its run, whose run.json has the cut points",
+        "go on": "`bnmtl library` with the same options goes on",
         "group": "group its values (`--discretize N` does for numbers)",
         "leave doubtful out": "`--threshold 0.5` leaves the doubtful ones out",
         "leave out": "leave the column out with `--ignore C`",

@@ -9,10 +9,12 @@ from bnmtl.cli.columns import without_points
 from bnmtl.cli.messages import renamed
 from bnmtl.cli.new_rows import ROWS, class_columns, read_new_cases, without_models
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.stores import TEST, read_store
+from bnmtl.cli.stores import TEST, has_test, read_store
 from bnmtl.ensembles import EnsembleSelector, SelectionReport, UnusedCases
-from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.folds import stratified_folds
+from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
 from bnmtl.ensembles.store import HILLCLIMB
+from bnmtl.errors import check_choice
 from bnmtl.reports.selected import write as write_report
 
 _PREDICTED = "predicted.csv"
@@ -56,10 +58,12 @@ def run(options, progress=None):
     """
     with new_run("select", options, _FILES) as run:
         store = read_store(options)
-        judge_of(options.metric, store)  # a mistake in the name should not cost the user time
+        _check_metric(options.metric, store)
         new = read_new_cases(options, store)
+        if new.y is None and not has_test(store):
+            _check_folds(store)
         run.lap("reading")
-        monitor = TEST if new.y is None and _has_test(store) else None
+        monitor = TEST if new.y is None and has_test(store) else None
         selector = _selector(options, progress).fit(store, monitor=monitor)
         run.lap("selecting")
         predicted = new.predicted(selector)
@@ -100,15 +104,24 @@ def _selector(options, progress):
     )
 
 
-def _has_test(store):
-    return TEST in store.parts and store.parts[TEST].y is not None
+def _check_metric(metric, store):
+    """Raise unless it is the name of a metric: mistakes should not cost the user time."""
+    names = [name.replace("_", "-") for name in (BINARY if store.is_binary else MULTICLASS)]
+    remedies = () if store.is_binary else "these are the metrics of more than two classes"
+    check_choice("metric", metric.replace("_", "-"), names, remedies=remedies)
+
+
+def _check_folds(store):
+    """Raise if a class has too few cases for folds, by which the ensemble is judged."""
+    y, remedies = store.part(HILLCLIMB).y, ("add cases", "give test cases with `--test TABLE`")
+    stratified_folds("store", y, 2, 0, remedies, store.classes)
 
 
 def _unused(selector, new, predicted):
     """Scores on the test cases; by folds without them."""
     if new.y is not None:
         return UnusedCases.on_cases(selector, predicted[TEST], new.y)
-    by = UnusedCases.on_part if _has_test(selector.store_) else UnusedCases.by_folds
+    by = UnusedCases.on_part if has_test(selector.store_) else UnusedCases.by_folds
     return by(selector)
 
 

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from bnmtl.cli.columns import check_complete
 from bnmtl.cli.messages import renamed
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.csv import from_tables, no_label
+from bnmtl.ensembles.library.settings import CALIBRATED
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB
-from bnmtl.errors import InputError
+from bnmtl.errors import Action, InputError, located, warn
 
 TEST = "test"
 _LABEL = "y"  # unless the option names another column
@@ -40,7 +42,38 @@ def _opened(options):
         remedies = "leave it out"
         raise InputError("label", rule, found=found, remedies=remedies, folder=options.store)
     with renamed("folder", "store"):
-        return PredictionStore.open(options.store)
+        store = PredictionStore.open(options.store)
+    _warn_if_unfinished(store)
+    if options.test is None and has_test(store):
+        part, remedies = store.parts[TEST], "give others with `--test TABLE`"
+        check_both_classes(store.classes[part.y], "store", "must have test cases", remedies)
+    return store
+
+
+def _warn_if_unfinished(store):
+    """Warn if a library is still built, or its build was interrupted."""
+    if store.library is None:
+        return
+    there = {name.removesuffix(CALIBRATED) for name in store.names} | set(store.skipped["model"])
+    models = store.library.models
+    n = sum(name in there for name in models)
+    if n < len(models):
+        rule, found = "has {n} of {total:setting}", "its build has not ended"
+        warn("store", rule, found=found, remedies=Action("go on"), n=n, total=len(models))
+
+
+def has_test(store):
+    """Whether there are test cases with labels."""
+    return TEST in store.parts and store.parts[TEST].y is not None
+
+
+def check_both_classes(labels, argument, rule, remedies, **place):
+    """Raise unless both classes occur among labels."""
+    first = labels[0]
+    if all(label == first for label in labels):
+        rule, found = f"{rule} of both classes", "all are {label!r}"
+        label = first.item() if hasattr(first, "item") else first
+        raise InputError(argument, rule, found=found, remedies=remedies, label=label, **place)
 
 
 def _of_tables(options):
@@ -52,4 +85,8 @@ def _of_tables(options):
     for part, table in tables.items():
         if label not in table:
             raise no_label(label, table, files[part])
+        with located(file=files[part]):
+            check_complete(table[label], "label", table[label].isna().to_numpy())
+            remedies = "give other cases" if part == TEST else ()
+            check_both_classes(table[label].to_numpy(), "label", "must have cases", remedies)
     return PredictionStore(**from_tables(tables, label, HILLCLIMB, files))

@@ -185,6 +185,8 @@ def library(result):
         [name, str(len(group)), f"{group['seconds'].sum() / 2:.0f}", f"{group['area'].max():.4f}"]
         for name, group in table.groupby("family", sort=False)
     ]
+    lacking = set(store.skipped["family"]) - set(table["family"])
+    rows += [[name, "0", "", ""] for name in sorted(lacking)]
     yield Table(["family", "models", "seconds", "best ROC area"], rows)
     yield ""
     raw = int((~table["calibrated"].astype(bool)).sum())

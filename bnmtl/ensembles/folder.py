@@ -21,6 +21,8 @@ from bnmtl.writing import replacing_folder, write_whole
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
+# What `bnmtl.ensembles.library` puts there.
+_OF_LIBRARIES = ("library.json", "rows.csv", "hillclimb.csv", "skipped.csv", "models")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Found(NamedTuple):
 
 def write(store, folder, force=False, others=None):
     """Write a store, and other files by name, to a new folder, completely or not at all."""
-    with replacing_folder(folder, force, lambda path: (path / RECORD).is_file()) as place:
+    with replacing_folder(folder, force, _names_of) as place:
         for name, content in (others or {}).items():
             (place / name).write_bytes(content)
         files = {}
@@ -66,12 +68,22 @@ def write(store, folder, force=False, others=None):
             "classes": store.classes.tolist(),
             "parts": {part: {"cases": _digest(content)} for part, content in files.items()},
             "batches": [],
+            "models": _digest_of_names(store.settings[:0]),
         }
         if store.n_models:
             batch = {part: store.predictions(part) for part in store.parts}
             _write_batch(place, record, batch, store.settings)
         else:
             _write_record(place, record)
+
+
+def _names_of(path):
+    """What belongs to a store in a folder; nothing if there is none."""
+    if not (path / RECORD).is_file():
+        return set()
+    parts = {one.name for one in path.iterdir() if (one / CASES).is_file()}
+    partial = {one.name for one in path.iterdir() if one.name.endswith(".partial")}
+    return {RECORD, MODELS, *_OF_LIBRARIES, *parts, *partial}
 
 
 def append(store, batch, settings):
@@ -95,6 +107,7 @@ def _write_batch(place, record, batch, settings):
     write_whole(place / MODELS, settings.to_csv(lineterminator="\n").encode())
     models = len(next(iter(batch.values())))
     record["batches"].append({"file": name, "models": models, "predictions": digests})
+    record["models"] = _digest_of_names(settings)
     _write_record(place, record)
     return name
 
@@ -122,6 +135,14 @@ def read(folder):
     """
     path = Path(folder)
     record = _read_record(path)
+    try:
+        return _read(path, record)
+    except (KeyError, TypeError, AttributeError):
+        raise _damaged(path / RECORD, "it lacks entries") from None
+
+
+def _read(path, record):
+    """Read what the record lists."""
     n_models = sum(batch["models"] for batch in record["batches"])
     classes = np.array(record["classes"])
     parts = {}
@@ -129,17 +150,22 @@ def read(folder):
         content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
         kinds = {"y": str, "task": str, "weight": str}
         frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
+        shape = (len(frame),) if len(classes) == 2 else (len(frame), len(classes))
         batches = tuple(
-            _checked_batch(path / part / PREDICTIONS / batch["file"], batch["predictions"][part])
+            _checked_batch(path, part, batch, (batch["models"], *shape))
             for batch in record["batches"]
         )
-        shape = (0, len(frame)) if len(classes) == 2 else (0, len(frame), len(classes))
-        parts[part] = {"batches": batches or (np.empty(shape, np.float32),)}
-        parts[part] |= _columns(frame, classes)
+        parts[part] = {"batches": batches or (np.empty((0, *shape), np.float32),)}
+        columns = _columns(frame, classes)
+        if columns["y"] is not None and (columns["y"] < 0).any():
+            raise _damaged(path / RECORD, "it has other classes than the cases")
+        parts[part] |= columns
     settings = checked_settings(None, ())
     if n_models:
         content = (path / MODELS).read_bytes() if (path / MODELS).is_file() else None
         settings = _models(path / MODELS, content, n_models)
+        if _digest_of_names(settings) != record["models"]:
+            raise _damaged(path / MODELS, "it lists other models")
     return Found(classes, parts, tuple(settings.index), settings, path)
 
 
@@ -147,7 +173,7 @@ def _columns(frame, classes):
     """Labels and other columns of cases, as in a store."""
     codes = {str(label): code for code, label in enumerate(classes.tolist())}
     columns = dict.fromkeys(_COLUMNS)
-    columns["y"] = frame["y"].map(codes).to_numpy(np.int64) if "y" in frame else None
+    columns["y"] = _codes(frame["y"], codes) if "y" in frame else None
     for name, column in _COLUMNS.items():
         if column in frame:
             columns[name] = frame[column].to_numpy()
@@ -155,6 +181,11 @@ def _columns(frame, classes):
         # To the last bit, as older versions of pandas do not read them.
         columns["weights"] = columns["weights"].astype(object).astype(float)
     return columns
+
+
+def _codes(labels, codes):
+    """Positions of labels in the classes; -1 where it is none of them."""
+    return np.array([codes.get(label, -1) for label in labels], np.int64)
 
 
 def _models(path, content, n_models):
@@ -200,9 +231,13 @@ def _checked(path, digest):
     return content
 
 
-def _checked_batch(path, digest):
-    _checked(path, digest)
-    return _mapped(path)
+def _checked_batch(path, part, batch, shape):
+    file = path / part / PREDICTIONS / batch["file"]
+    _checked(file, batch["predictions"][part])
+    mapped = _mapped(file)
+    if mapped.shape != shape:
+        raise _damaged(path / RECORD, "its numbers of models and cases are others")
+    return mapped
 
 
 def _mapped(path):
@@ -210,8 +245,13 @@ def _mapped(path):
 
 
 def _damaged(path, found):
-    rule, remedies = "must be as `store.json` says", "make the store again"
+    rule = "must be as it was written" if path.name == RECORD else "must be as `store.json` says"
+    remedies = "make the store again"
     return InputError(rule=rule, found=found, remedies=remedies, file=path)
+
+
+def _digest_of_names(settings):
+    return _digest(json.dumps(list(settings.index)).encode())
 
 
 def _digest(content):

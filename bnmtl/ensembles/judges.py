@@ -20,6 +20,8 @@ BINARY = (
     *LOSSES,
 )
 MULTICLASS = ("accuracy", *LOSSES)
+# Other functions of `bnmtl.metrics.prediction` that are better if smaller.
+_OTHER_LOSSES = (metrics.brier_score, metrics.calibration_error, metrics.squared_error)
 _TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
 
 
@@ -154,7 +156,8 @@ def judge_of(metric, store, part="hillclimb"):
             rule = "must be the name of a metric where cases have weights"
             raise InputError("metric", rule, found="a function takes none", remedies=_list(names))
         name = getattr(metric, "__name__", "metric")
-        return Judge(name, metric, 1, cases.y, is_named=False)
+        sign = -1 if metric in _OTHER_LOSSES else 1
+        return Judge(name, metric, sign, cases.y, is_named=False)
     if not callable(metric) and not isinstance(metric, str):
         rule = "must be the name of a metric, a function (y, p) or a dictionary of weights"
         raise InputTypeError("metric", rule, type_of(metric))

@@ -8,13 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import SCALE
 from bnmtl.ensembles.judges import Judge, MixedJudge, judge_of, scale_of
+from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.selection import Library, distinct_models
-from bnmtl.ensembles.selector import (
-    EnsembleSelector,
-    check_store,
-    mean_prediction,
-    weights_of,
-)
+from bnmtl.ensembles.selector import EnsembleSelector, check_store, weights_of
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import InputError, InputTypeError, check_number, warn
 from bnmtl.metrics.prediction import cross_entropy

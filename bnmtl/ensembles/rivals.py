@@ -8,8 +8,9 @@ from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.selection import Library, distinct_models
-from bnmtl.ensembles.selector import EnsembleSelector, check_store, mean_prediction
+from bnmtl.ensembles.selector import EnsembleSelector, check_store
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import checked_weights

@@ -10,6 +10,7 @@ from bnmtl.ensembles.entries import SCALE, entered, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.refit import LibraryEnsemble
+from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.selection import grow, library_of
 from bnmtl.ensembles.store import PredictionStore
@@ -36,7 +37,8 @@ class EnsembleSelector(BaseEstimator):
         accuracy, f_score, lift, roc_area, average_precision, break_even_point,
         root_mean_squared_error or cross_entropy (hyphens may replace underscores), or one of these
         functions of `bnmtl.metrics.prediction`. Of any other function (y, p), larger values are
-        better; y are positions in the classes. A mapping gives the weights of normalized scores; a
+        better, but for ``brier_score``, ``calibration_error`` and ``squared_error`` there; y are
+        positions in the classes. A mapping gives the weights of normalized scores; a
         metric on which no model beats the base rate is left out. With more than two classes:
         accuracy, cross_entropy, root_mean_squared_error, or a function.
     initial : "auto" or int, default="auto"
@@ -335,14 +337,6 @@ def check_store(store):
 def weights_of(paths, n_models):
     """Mean over bags of the share of each model."""
     return np.mean([path.counts(n_models) / path.length for path in paths], axis=0)
-
-
-def mean_prediction(models, weights):
-    """Weighted mean of predictions times SCALE, one model after the other, in their order."""
-    mean = np.zeros(models.shape[1:])
-    for at in np.flatnonzero(weights):
-        mean += weights[at] * models[at]
-    return np.clip(mean / SCALE, 0, 1)
 
 
 def _monitored(store, part, judge, names, paths):

@@ -212,7 +212,7 @@ class UnusedCases:
         else:
             where = f"On the {n_cases} cases of the part {self.part}, which were not used"
         said = f"{where}, {self.metric} of the ensemble is {self.scores[ENSEMBLE]:.4f}"
-        if self.gain == 0:
+        if round(abs(self.gain), 4) == 0:
             return f"{said}, the same as that of the best single model."
         word = "better" if self.gain > 0 else "worse"
         chance = ", which may be chance" if abs(self.gain) < 2 * self.standard_error else ""
@@ -224,7 +224,7 @@ class UnusedCases:
     def optimism_in_words(self):
         """Say how far the score on the cases of selection can be trusted."""
         said = f"On the cases of selection the ensemble has {self.selected:.4f}"
-        if self.optimism <= 0:
+        if round(self.optimism, 4) <= 0:
             return f"{said}, which is not too optimistic here."
         return f"{said}, which is {self.optimism:.4f} too optimistic."
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from bnmtl.ensembles import folder as on_disk
 from bnmtl.ensembles.library import kept, workers
+from bnmtl.ensembles.library.networks import COMPILED, compile_networks
 from bnmtl.ensembles.library.record import (
     HILLCLIMB,
     RECORD,
@@ -288,9 +289,11 @@ class _Build:
             def arguments(fit):
                 return fit, self.store.library.seed, path, each, folder
 
-            tasks = workers.run(
-                _trained, self.fits, arguments, self.n_jobs, self.time_limit, memory
-            )
+            # Compilers need more memory than a limit for the models may leave.
+            has_networks = any(fit.family in COMPILED for fit in self.fits)
+            warm_up = compile_networks if has_networks and memory is None else None
+            limits = self.n_jobs, self.time_limit, memory
+            tasks = workers.run(_trained, self.fits, arguments, *limits, warm_up)
             for task in tasks:
                 self._add(task)
                 done += len(task.task.names)

@@ -1,5 +1,8 @@
 """Network classifiers as families of a library."""
 
+import warnings
+
+import numpy as np
 import pandas as pd
 
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
@@ -9,6 +12,7 @@ from bnmtl.scores import BIC, BDs
 from bnmtl.search import HillClimbing
 
 TARGET = "class to predict"
+COMPILED = ("Bayesian network", "multi-net")  # families that `compile_networks` prepares
 SCORES = {"BIC": BIC, "BDs": BDs}
 SEARCHES = {"hill climbing": HillClimbing}
 
@@ -32,6 +36,23 @@ def make_multi_net(members, seed):
     shared = {True: MultitaskLearner, False: SingleTaskLearner}[members[0]["together"]]
     learner = shared(missing="state", random_state=seed)
     return Single(MultiNetClassifier(TARGET, learner, unseen="ignore"))
+
+
+def compile_networks():
+    """Fit small networks, so that the time of the first one is not that of compilation."""
+    rows = np.random.default_rng(0).integers(2, size=(20, 3))
+    X, y = pd.DataFrame(rows[:, :2], columns=["a", "b"]).astype("category"), rows[:, 2]
+    members = [
+        {"score": score, "search": search, "principal": False}
+        for score in ("default", *SCORES)
+        for search in ("default", *SEARCHES)
+    ]
+    made = [make_network([one], 0) for one in members]
+    made += [make_multi_net([{"together": one}], 0) for one in (True, False)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one in made:
+            one.fit(X, y).scores(X)
 
 
 def make_tree_augmented(members, seed):

@@ -137,7 +137,12 @@ def read_skipped(folder):
     """Models that could not be trained, and why, as a DataFrame."""
     if folder is None or not (folder / SKIPPED).is_file():
         return pd.DataFrame(columns=list(SKIPPED_COLUMNS))
-    return pd.read_csv(folder / SKIPPED)
+    try:
+        return pd.read_csv(folder / SKIPPED)[list(SKIPPED_COLUMNS)]
+    except (ValueError, KeyError):
+        rule, remedies = "must be as it was written", "delete it to try these models again"
+        found, file = "it is damaged", folder / SKIPPED
+        raise InputError(rule=rule, found=found, remedies=remedies, file=file) from None
 
 
 def write_skipped(folder, skipped):

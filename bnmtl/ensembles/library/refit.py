@@ -9,11 +9,12 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.entries import rounded
+from bnmtl.ensembles.entries import rounded, whole_numbers
 from bnmtl.ensembles.library import workers
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
+from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.progress import Reporter
@@ -165,11 +166,8 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray of float, shape (n_rows, 2)
         """
-        models = self.predict_models(X)
-        positive = np.zeros(len(models))
-        for name, weight in self.weights_.items():
-            positive += weight * models[name].to_numpy(float)
-        positive = np.clip(positive, 0, 1)
+        models = self.predict_models(X)[self.weights_.index].to_numpy()
+        positive = mean_prediction(whole_numbers(models.T), self.weights_.to_numpy())
         return np.column_stack([1 - positive, positive])
 
     def predict_models(self, X):

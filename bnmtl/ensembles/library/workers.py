@@ -31,15 +31,15 @@ class Done(NamedTuple):
 class _Worker:
     """A process that runs one task at a time."""
 
-    def __init__(self, memory):
-        self._memory = memory
+    def __init__(self, memory, warm_up=None):
+        self._memory, self._warm_up = memory, warm_up
         self._executor = None
         self.prepare()
 
     def prepare(self):
         """Start the process, if there is none, without waiting for it."""
         if self._executor is None:
-            options = {"initializer": _begin, "initargs": (self._memory,)}
+            options = {"initializer": _begin, "initargs": (self._memory, self._warm_up)}
             self._executor = ProcessPoolExecutor(1, env=_ONE_THREAD, **options)
             self._ready = self._executor.submit(_has_memory, self._memory)
 
@@ -70,11 +70,13 @@ class _Worker:
             self._executor = None
 
 
-def _begin(memory):
-    """In a new process: load what tasks need, then limit the memory."""
+def _begin(memory, warm_up):
+    """In a new process: load and compile what tasks need, then limit the memory."""
     import bnmtl.ensembles.library.families  # noqa: F401
 
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if warm_up is not None:
+        warm_up()
     if memory is not None and _has_memory(memory):
         import resource
 
@@ -117,7 +119,7 @@ def check_memory(max_memory, n_workers):
         worker.end()
 
 
-def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
+def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None, warm_up=None):
     """Run a function on tasks in processes; yield a `Done` for each as it finishes.
 
     Parameters
@@ -131,8 +133,11 @@ def run(function, tasks, arguments_of, n_workers, time_limit=None, memory=None):
         Seconds after which the process of a task is ended, and its result does not count.
     memory : int, default=None
         Most bytes of data of a process.
+    warm_up : callable, default=None
+        Called in each new process, before the time of tasks begins.
     """
-    waiting, idle, busy = iter(tasks), [_Worker(memory) for _ in range(n_workers)], []
+    waiting, busy = iter(tasks), []
+    idle = [_Worker(memory, warm_up) for _ in range(n_workers)]
     try:
         while True:
             while idle and (task := next(waiting, None)) is not None:
