@@ -223,6 +223,18 @@ def test_blending_fits_models_to_the_other_cases_only():
     assert found.score(X, y) > 0.8
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_new_cases_are_predicted_from_predictions_of_the_models(n_classes):
+    store = store_of(n_classes=n_classes)
+    entries = store.predictions()
+    if n_classes == 2:
+        entries = np.stack([1 - entries, entries], axis=2)
+    new = dict(zip(store.names, entries[:, :9], strict=True))
+    for ensemble in (mean_of_all(store), best_single(store), Stacking().fit(store)):
+        expected = ensemble.predict_proba("hillclimb")[:9]
+        assert ensemble.predict_proba(new).tolist() == expected.tolist()
+
+
 def test_few_cases_have_fewer_folds():
     few = PredictionStore(np.random.default_rng(0).random((4, 7)), [0, 0, 0, 1, 1, 1, 1])
     assert model_averaging(few, temperature="cv", random_state=0).temperature_ >= 1
@@ -274,8 +286,10 @@ def test_mistakes():
         Stacking(MODELS).fit(X, y[:9])
     with pytest.raises(InputTypeError, match="`random_state` must be"):
         model_averaging(store, random_state="x")
-    with pytest.raises(InputTypeError, match="the name of a part of the store"):
-        Stacking().fit(store).predict_proba(X)
+    with pytest.raises(InputTypeError, match="`X` must be a part of the store or a mapping"):
+        Stacking().fit(store).predict_proba(np.zeros((3, 2)))
+    with pytest.raises(InputError, match="models of positive weight; `.*` is missing"):
+        mean_of_all(store).predict_proba({})
     with pytest.raises(InputError, match="`temperature` must be a number above 0"):
         model_averaging(store, temperature=0)
     with pytest.raises(InputError, match="`prior` must be one number per model, 6, got 2"):

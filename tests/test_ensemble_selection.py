@@ -288,6 +288,20 @@ def test_families_of_the_report():
     assert families["chosen"].sum() == (selector.weights_ > 0).sum()
 
 
+def test_the_report_says_if_a_single_model_is_better_on_the_cases_of_selection():
+    y = np.tile([0, 1], 30)
+    good = np.where(np.arange(60) < 50, y, 1 - y).astype(float)
+    poor = np.where(np.arange(60) < 20, y, 1 - y).astype(float)
+    store = PredictionStore([good, *(np.abs(poor - shift) for shift in (0, 0.1, 0.2))], y)
+    options = {"initial": 1, "bag_fraction": 0.25, "max_steps": 1, "random_state": 0}
+    for metric in ("accuracy", "cross_entropy", prediction.brier_score):
+        # Of bags of one model, few have the best one.
+        words = str(EnsembleSelector(metric, bags=15, **options).fit(store).report())
+        assert "On the cases of selection the best single model is better, " in words
+        one = EnsembleSelector(metric, bags=1, bag_fraction=1.0, max_steps=1).fit(store)
+        assert "single model is better" not in str(one.report())
+
+
 def test_progress_counts_bags():
     events = []
     EnsembleSelector(bags=3, max_steps=2, progress=events.append).fit(store_of(0))

@@ -107,7 +107,7 @@ def invented(better=1.0):
         mimic = {"errors": {"4000": 0.33, "10000": 0.31}, "seconds": cost, "bytes": cost}
         errors = {"ensemble": 0.30, "net": 0.34, "single": 0.32, "models": 9}
         lines.append(start | {"analysis": "mimic", "mimic": mimic} | errors)
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines).assign(seconds_of_case=120.0)
 
 
 SIZE_METHODS = {"bags": "selected", "no bags": "averaged", "single": "single"}
@@ -130,6 +130,8 @@ def test_verdicts_follow_the_differences():
     assert found["selection beats the best single model"] == "yes, also corrected"
     assert found["calibration lowers the F-score of selection"] == "no"
     assert found["the mimic has a lower error than the best single net"] == "not significant"
+    alike = "calibration improves squared error of both alike (single model minus selection)"
+    assert found[alike] == "yes"
     lines = invented(better=-1.0)
     found = {claim.text: claim.verdict() for claim in claims(lines, long(lines))}
     assert found["selection beats the best single model"] == "no"
@@ -140,6 +142,7 @@ def test_verdicts_follow_the_differences():
     assert _verdict(1, some, 0.2) == "yes" and _verdict(1, some, 0.04) == "yes, also corrected"
     assert _verdict(0, some, 0.2) == "yes" and _verdict(-1, some, 0.2) == "no"
     worse = Difference(pd.Series([-1.0, -2.0, -1.5]), pd.Series([0.0, 0.0, 0.0]))
+    assert _verdict(None, worse, 0.2) == _verdict(None, some, 0.2) == "no"
     assert _verdict(0, worse, 0.2) == "no" and _verdict(1, few, 1) == "not measured"
 
 
@@ -152,6 +155,11 @@ def test_tables_show_what_was_measured():
     assert [float(cell) for cell in cells[2:5]] == pytest.approx([0.648, 0.636, 0.63], abs=0.001)
     assert cells[6] == cells[8] == "8, 0 of 8"
     assert "| selection, both |" in found["ensemble_selection_libraries"]
+    assert "| ADULT | 2 | 2 | 2 | 2 | 2 | 10 |" in found["ensemble_selection_budget"]
+    assert "| ADULT | 100 | 1 | 0.0001 | 1e-06 |" in found["ensemble_selection_costs"]
+    assert "| 5 | 42 |\n" in found["ensemble_selection_differences"] + "\n"
+    assert "| naive Bayes | normal, " in found["ensemble_selection_differences"]
+    assert "| 4 (5) | 4 (5) |" in found["ensemble_selection_differences"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
     assert "| 0.3300 (25%) | 0.3100 (75%) |" in found["ensemble_selection_pseudo_cases"]
     assert "ensemble_selection_students" not in found

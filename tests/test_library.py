@@ -414,9 +414,11 @@ def test_networks_are_compiled_before_they_are_trained(monkeypatch, tmp_path):
 
 def test_networks_of_all_kinds_are_compiled(monkeypatch):
     made = []
-    monkeypatch.setattr(
-        networks.Single, "scores", lambda self, X: made.append(type(self.estimator))
-    )
+
+    def scores(self, X):
+        made.append(type(self.estimator))
+
+    monkeypatch.setattr(networks.Single, "scores", scores)
     networks.compile_networks()
     assert len(made) == 6 + 2 and len(set(made)) == 2
 
@@ -682,6 +684,22 @@ def test_refit_is_the_ensemble_with_folds(built):
         ensemble.predict(test_X).tolist()
         == ensemble.classes_[(expected[:, 1] >= 0.5).astype(int)].tolist()
     )
+
+
+def test_models_of_merged_libraries_are_trained_again(in_this_process):
+    (X, y), (new_X, _) = numeric_frame(60), numeric_frame(20, seed=2)
+    more = [{"family": "logistic regression", "ridge": 1e4}]
+    stores = [build_library(X, y, one, random_state=SEED) for one in (RIDGES, more)]
+    merged = PredictionStore.merge(stores)
+    assert len(merged.library.models) == 3 and merged.n_models == 6
+    selector = EnsembleSelector(bags=1, max_steps=3, random_state=0).fit(merged)
+    expected = selector.predict_proba("hillclimb")
+    ensemble = selector.refit(X, y)
+    assert ensemble.predict_proba(new_X).shape == (20, 2) and len(expected) == 12
+    other = build_library(X, y, more, random_state=SEED + 1, hillclimb=0.2)
+    assert PredictionStore.merge([stores[0].subset(stores[0].names[:1])]).library is not None
+    with pytest.raises(InputError, match="same parts"):
+        PredictionStore.merge([stores[0], other])
 
 
 def test_refit_without_folds(in_this_process, tmp_path):

@@ -249,7 +249,7 @@ ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are 
 hill.csv --test ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are
 three.csv => `--label` must have two classes in a file with one column per model; it has 3.
 missing.csv => File `missing.csv`: `--label`: column `y` must be complete; it is not in row 4: f
-single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases, or give test cases with `--test TABLE`.
+single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases
 hill.csv --label z => `hill.csv`: `--label` must be a column of the file, which has `SVM-0`, `tr
 hill.csv --metric roc_aera => `--metric` must be accuracy, f-score, lift, roc-area, average-prec
 hill.csv --metric= => `--metric` must be a name, got nothing.

@@ -13,7 +13,7 @@ from scipy import stats
 
 from benchmarks.claims import OURS, Claim
 from benchmarks.ensembles.analyses import METRICS, SHARES
-from benchmarks.ensembles.selection_values import MEAN, having, largest, means
+from benchmarks.ensembles.selection_values import MEAN, first_mimics, having, largest, means
 from benchmarks.summary import holm
 
 LEVEL = 0.05
@@ -52,8 +52,8 @@ class Wanted(NamedTuple):
     Parameters
     ----------
     text, published : str
-    direction : int
-        Of the difference: 1, -1, or 0 for "not worse".
+    direction : int or None
+        Of the difference: 1, -1, 0 for "not worse", or None for "the same".
     difference : Difference
     more : str, default=""
         What else was measured.
@@ -61,7 +61,7 @@ class Wanted(NamedTuple):
 
     text: str
     published: str
-    direction: int
+    direction: int | None
     difference: Difference
     more: str = ""
 
@@ -86,6 +86,8 @@ def _verdict(direction, difference, corrected):
     if difference.n < _FEWEST:
         return "not measured"
     is_significant = difference.p < LEVEL
+    if direction is None:
+        return "no" if is_significant else "yes"
     if direction == 0:
         return "no" if is_significant and difference.mean < 0 else "yes"
     if np.sign(difference.mean) != direction:
@@ -115,6 +117,13 @@ def _comparisons(table):
             yield f"calibration improves {text} of {name}", "yes", 1, found
         found = compare(method, method, "calibrated", "raw", "f_score")
         yield f"calibration lowers the F-score of {name}", "yes", -1, found
+    for metric, text in ((RMSE, "squared error"), (CROSS_ENTROPY, "cross-entropy")):
+        gain, of_single = (
+            (means(table, method, "calibrated") - means(table, method, "raw"))[metric]
+            for method in ("selected", "single")
+        )
+        text = f"calibration improves {text} of both alike (single model minus selection)"
+        yield text, "yes", None, Difference(of_single, gain)
     text = "calibration helps model averaging"
     gains = means(table, "averaged", "calibrated") - means(table, "averaged", "raw")
     n_better = int((gains[list(METRICS)].mean() > 0).sum())
@@ -147,6 +156,8 @@ def _of_sizes(table):
     yield text, "yes", 1, Difference(lost_single, lost)
     found = Difference(at("bags", 100), at("no bags", 100))
     yield "bags help with 100 cases", ".817 -> .888", 1, found
+    gain, of_more = (at("bags", size) - at("no bags", size) for size in (100, 1000))
+    yield "and help more than with 1000 cases", "yes", 1, Difference(gain, of_more)
     found = Difference(at("bags", 5000), at("no bags", 5000))
     yield "bags do not hurt with 5000 cases", "no difference", 0, found
 
@@ -234,12 +245,17 @@ def _rise(errors):
 
 
 def _of_mimics(lines):
-    """Claims about compression, in root mean squared error, lower is better."""
-    chosen = lines[lines["analysis"] == "mimic"]
+    """Claims about compression by the mimics of the most pseudo-cases: error, memory and time."""
+    chosen = first_mimics(lines).set_index("problem")
     if not len(chosen):
         return
-    mimic = chosen["mimic"].map(lambda one: list(one["errors"].values())[-1])
-    frame = pd.DataFrame({"problem": chosen["problem"], "net": chosen["net"], "mimic": mimic})
-    by_problem = frame.groupby("problem").mean(numeric_only=True)
-    found = Difference(by_problem["net"], by_problem["mimic"])
+    error = chosen["mimic"].map(lambda one: list(one["errors"].values())[-1])
+    found = Difference(chosen["net"], error)
     yield "the mimic has a lower error than the best single net", "97 % of the gain", 1, found
+    for cost, text in (("bytes", "memory"), ("seconds", "time")):
+        ratios = chosen["mimic"].map(
+            lambda one, cost=cost: one[cost]["teacher"] / one[cost]["student"]
+        )
+        text = f"the mimic needs less than a thousandth of the {text} (powers of ten below it)"
+        more = f"; {ratios.min():.0f} to {ratios.max():.0f} times less"
+        yield text, "about a thousandth", 1, Difference(np.log10(ratios), 3.0), more

@@ -42,7 +42,7 @@ def more_pictures(lines):
         found["ensemble_selection_shares"] = _grid(panels)
         chosen = table[table["method"] == "share: bags"]
         panels = {
-            problem: (_draw_shares, table[table["problem"] == problem], _RMSE)
+            f"{problem}, {SHORT[_RMSE]}": (_draw_shares, table[table["problem"] == problem], _RMSE)
             for problem in sorted(set(chosen["problem"]))
         }
         found["ensemble_selection_pruning"] = _grid(panels)
@@ -59,6 +59,8 @@ def _grid(panels):
     for axes, (title, (draw_one, *arguments)) in zip(grid, panels.items(), strict=False):
         draw_one(axes, *arguments)
         axes.set_title(title, fontsize=9)
+        if not axes.get_ylabel():
+            axes.set_ylabel("normalized score", fontsize=8)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     handles, labels = grid[0].get_legend_handles_labels()
@@ -90,10 +92,11 @@ def _draw_sizes(axes, table, metric=MEAN):
     for method, color in _COLORS.items():
         found = pd.DataFrame({n: means(table, f"size: {method}", n)[metric] for n in sizes})
         if sizes:
-            levels = found[found[sizes[-1]].notna()].mean()
+            found = found[found[sizes[-1]].notna()]
+            levels = found.mean()
             axes.plot(sizes, levels, marker=".", color=color, label=_LABELS[method])
+            axes.set_xlabel(f"cases of hill climbing ({len(found)} problems)")
     axes.set_xscale("log")
-    axes.set_xlabel("cases of hill climbing")
 
 
 def _draw_shares(axes, table, metric=MEAN):

@@ -1,5 +1,7 @@
 """Tables of the study of ensembles: those of chapter 4 of the thesis."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -12,17 +14,28 @@ from benchmarks.ensembles.selection_values import (
     MEAN,
     SHORT,
     base_rates,
+    first_mimics,
     having,
     long,
     means,
 )
 from benchmarks.summary import markdown, mean_and_error
+from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.grids import DIFFERENCES
+from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.metrics.prediction import baseline
 
 _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "best single model"}
 _SHORT_NAMES = {"single": "single", "averaged": "averaging"}
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
+_NETWORKS = ("Bayesian network", "multi-net")
+_ANALYSES = {
+    "methods": "plain library",
+    "small": "small library",
+    "pruning": "pruning",
+    "mimic": "mimic",
+    "folds": "cross-validated library",
+}
 STUDENTS = {
     "forest": "forest, Munge",
     "original neighbors": "net, Munge by original neighbors",
@@ -35,14 +48,11 @@ STUDENTS = {
 def tables(lines):
     """All tables as Markdown, by name; those of analyses that are missing are left out."""
     present = set(lines["analysis"]) if len(lines) else set()
-    found = {
-        "ensemble_selection_differences": markdown(
-            pd.DataFrame(DIFFERENCES, columns=["what", "thesis", "here"])
-        )
-    }
+    found = {"ensemble_selection_differences": markdown(_differences())}
     if "methods" not in present:
         return found
     table = long(lines)
+    found["ensemble_selection_budget"] = markdown(_budget(lines))
     found["ensemble_selection_values"] = markdown(_values(table, base_rates(lines)))
     found["ensemble_selection_libraries"] = markdown(_libraries(table))
     found["ensemble_selection_matrix"] = markdown(_matrix(table))
@@ -56,12 +66,53 @@ def tables(lines):
         found["ensemble_selection_causes"] = markdown(_causes(table))
     if "mimic" in present:
         found["ensemble_selection_mimics"] = markdown(_mimics(lines))
+        found["ensemble_selection_costs"] = markdown(_needs(lines))
         found["ensemble_selection_pseudo_cases"] = markdown(_by_pseudo_cases(lines))
         students = _students(lines)
         if len(students):
             found["ensemble_selection_students"] = markdown(students)
     found["ensemble_selection_claims"] = claims_table(claims(lines, table))
     return found
+
+
+def _differences():
+    """Families of the thesis and here, with numbers of settings in both profiles.
+
+    Those of a table with numeric columns and, in brackets, one with nominal ones, too.
+    """
+    numeric = pd.DataFrame(np.zeros((2, 8)))
+    mixed = numeric.assign(kind=pd.Categorical(["a", "b"]))
+    counts = {
+        profile: [
+            Counter(
+                fit.family for fit in fits_of(profile, 4000, Columns.of(one)) for _ in fit.names
+            )
+            for one in (numeric, mixed)
+        ]
+        for profile in ("small", "thesis")
+    }
+    rows = []
+    for what, *texts in DIFFERENCES:
+        families = (
+            [what] if what in counts["thesis"][0] else _NETWORKS if "networks" in what else []
+        )
+        row = dict(zip(("what", "thesis", "here"), (what, *texts), strict=True))
+        for profile, pair in counts.items():
+            numbers = [sum(one[family] for family in families) for one in pair]
+            same = numbers[0] == numbers[1]
+            text = f"{numbers[0]}" if same else f"{numbers[0]} ({numbers[1]})"
+            row[f"settings, {profile}"] = text if families else ""
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _budget(lines):
+    """Minutes by problem and analysis in trial 0."""
+    chosen = lines[lines["trial"] == 0]
+    table = chosen.pivot_table(index="problem", columns="analysis", values="seconds_of_case") / 60
+    table = table[[name for name in _ANALYSES if name in table]].rename(columns=_ANALYSES)
+    table["all"] = table.sum(axis=1)
+    return table.map(lambda one: "" if pd.isna(one) else f"{one:.0f}").reset_index()
 
 
 def _values(table, rates):
@@ -194,11 +245,25 @@ def _causes(table):
 
 def _mimics(lines):
     """Tables 4.6 - 4.8: errors of ensembles and mimics, and by how much mimics cost less."""
-    chosen = first_trials(lines)
+    chosen = first_mimics(lines).to_dict("records")
     rows = [{"problem": line["problem"], **_costs(line)} for line in chosen]
     errors = pd.DataFrame([_errors(line) for line in chosen]).mean()
     rows.append(dict.fromkeys(rows[0], "") | {"problem": "mean", **_error_cells(errors)})
     return pd.DataFrame(rows)
+
+
+def _needs(lines):
+    """Tables 4.6 and 4.7: seconds for 10,000 cases, and megabytes."""
+    chosen = first_mimics(lines).set_index("problem")["mimic"]
+    found = pd.DataFrame(
+        {
+            f"{unit}, {name}": chosen.map(lambda one, c=cost, w=who, s=scale: one[c][w] / s)
+            for cost, unit, scale in (("seconds", "seconds", 1), ("bytes", "megabytes", 1e6))
+            for who, name in (("teacher", "ensemble"), ("student", "mimic"))
+        }
+    )
+    found.loc["mean"] = found.mean()
+    return found.map(lambda one: f"{one:.3g}").reset_index(names="problem")
 
 
 def _by_pseudo_cases(lines):
@@ -220,12 +285,6 @@ def _by_pseudo_cases(lines):
             }
             rows.append(row | cells)
     return pd.DataFrame(rows).fillna("")
-
-
-def first_trials(lines):
-    """The line about mimics of the first trial of each problem, which has the most cases."""
-    chosen = lines[lines["analysis"] == "mimic"].sort_values(["problem", "trial"])
-    return chosen.drop_duplicates("problem").to_dict("records")
 
 
 def _errors(line, student="mimic"):
@@ -255,7 +314,7 @@ def _costs(line):
 def _students(lines):
     """Other students and pseudo-cases of problems that compress badly, at equal numbers."""
     rows = []
-    for line in first_trials(lines):
+    for line in first_mimics(lines).to_dict("records"):
         names = [one for one in STUDENTS if isinstance(line.get(one), dict)]
         for name in names:
             (size,) = line[name]["errors"]

@@ -118,3 +118,9 @@ def largest(table, method):
     has_it = table[table["method"] == method]
     first = set(has_it.loc[has_it["trial"] == 0, "problem"])
     return table[table["trial"] == 0] if first == set(has_it["problem"]) else table
+
+
+def first_mimics(lines):
+    """The line about mimics of the first trial of each problem, which has the most cases."""
+    chosen = lines[lines["analysis"] == "mimic"].sort_values(["problem", "trial"])
+    return chosen.drop_duplicates("problem")

@@ -25,11 +25,13 @@ class SelectionReport:
     scores : pandas.DataFrame
         Of the ensemble, the model that is best on the cases of selection, and the mean of all
         models, on those cases and on another part.
+    smaller_is_better : bool
     """
 
     metric: str
     families: pd.DataFrame
     scores: pd.DataFrame
+    smaller_is_better: bool = False
 
     @classmethod
     def of(cls, selector, part=None):
@@ -39,18 +41,27 @@ class SelectionReport:
             part = "test"
         parts = ["hillclimb"] + ([part] if part not in (None, "hillclimb") else [])
         scores = {one: _scores(selector, one) for one in parts}
-        name = judge_of(selector.metric, store).name
-        return cls(name, families_of(selector), pd.DataFrame(scores))
+        judge = judge_of(selector.metric, store)
+        is_loss = judge.natural(1) < 0
+        return cls(judge.name, families_of(selector), pd.DataFrame(scores), is_loss)
 
     def chosen_in_words(self):
-        """Say which families were chosen."""
+        """Say which families were chosen, and whether a single model is better than all of them."""
         chosen = self.families[self.families["weight"] > 0]
         families = [f"{name} ({_percent(weight)})" for name, weight in chosen["weight"].items()]
         more = len(families) - _MOST_NAMED
         families = families[:_MOST_NAMED] + ([f"and {more} more"] if more > 0 else [])
-        return (
+        said = (
             f"The ensemble has {int(chosen['chosen'].sum())} of "
             f"{int(self.families['models'].sum())} models: {', '.join(families)}."
+        )
+        ensemble, best = self.scores.loc[[_ENSEMBLE, _BEST], self.scores.columns[0]]
+        is_worse = ensemble > best if self.smaller_is_better else ensemble < best
+        if not is_worse:
+            return said
+        return (
+            f"{said} On the cases of selection the best single model is better, {best:.4f} against "
+            f"{ensemble:.4f}, because ensembles of bags are averaged."
         )
 
     def __str__(self):

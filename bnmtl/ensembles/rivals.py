@@ -8,7 +8,7 @@ from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
-from bnmtl.ensembles.means import mean_prediction
+from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
 from bnmtl.ensembles.selection import Library, distinct_models
 from bnmtl.ensembles.selector import EnsembleSelector, check_store
 from bnmtl.ensembles.store import HILLCLIMB
@@ -42,10 +42,18 @@ class WeightedEnsemble:
         self.entropy_ = float(-(positive * np.log(positive)).sum())
 
     def predict_proba(self, part):
-        """Probabilities of the classes for the cases of a part: (n_cases, n_classes)."""
-        models = whole_numbers(self.store_.predictions(part))
-        mean = mean_prediction(models, self.weights_.to_numpy())
-        return np.stack([1 - mean, mean], axis=1) if mean.ndim == 1 else mean
+        """Probabilities of the classes, of a part or of new cases.
+
+        Parameters
+        ----------
+        part : str, or mapping of str to array-like
+            As in `EnsembleSelector.predict_proba`.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        return weighted_probabilities(self.store_, self.weights_, part)
 
 
 def model_averaging(store, prior=None, temperature=1.0, random_state=None):

@@ -6,11 +6,11 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.entries import SCALE, entered, whole_numbers
+from bnmtl.ensembles.entries import SCALE, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.refit import LibraryEnsemble
-from bnmtl.ensembles.means import mean_prediction
+from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.selection import grow, library_of
 from bnmtl.ensembles.store import PredictionStore
@@ -29,7 +29,8 @@ class EnsembleSelector(BaseEstimator):
     The ensemble starts with the best models. In each step the model joins that makes the mean of
     the members' predictions best, even if it is worse than before; the same model may join again.
     The best prefix is kept. This is repeated for bags of models, and the ensembles of all bags are
-    averaged.
+    averaged. With one bag of all models, and ``initial`` 0 or "auto", the ensemble is never worse
+    than the best single model on the cases of selection; with bags it can be.
 
     Parameters
     ----------
@@ -267,16 +268,7 @@ class EnsembleSelector(BaseEstimator):
             For an unknown part, and predictions that are missing or invalid.
         """
         check_is_fitted(self)
-        weights = self.weights_[self.weights_ > 0].sort_index()
-        if isinstance(part, str):
-            entries = self.store_.subset(weights.index).predictions(part)
-        elif isinstance(part, dict | pd.DataFrame):
-            entries = entered("part", part, weights.index, len(self.classes_))
-        else:
-            rule = "must be a part of the store or a mapping of models to predictions"
-            raise InputTypeError("part", rule, type_of(part))
-        mean = mean_prediction(whole_numbers(entries), weights.to_numpy())
-        return np.stack([1 - mean, mean], axis=1) if mean.ndim == 1 else mean
+        return weighted_probabilities(self.store_, self.weights_, part)
 
     def refit(self, X, y, *, hillclimb=None, check=True):
         """Train the models of positive weight again, for predictions of new rows.

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import checked_classes, checked_predictions, coded
 from bnmtl.ensembles.folds import stratified_folds
+from bnmtl.ensembles.means import predictions_of
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
@@ -170,8 +171,9 @@ class Stacking(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : str, array-like or DataFrame
-            A part of the store, or features, as in ``fit``.
+        X : str, mapping, array-like or DataFrame
+            A part of the store, or predictions by the name of the model, as in
+            `EnsembleSelector.predict_proba`; or features, as in ``fit``.
 
         Returns
         -------
@@ -179,10 +181,7 @@ class Stacking(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not self.estimators_:
-            if not isinstance(X, str):
-                rule = "must be the name of a part of the store"
-                raise InputTypeError("X", rule, type(X).__name__)
-            entries = self.store_.predictions(X)
+            entries = predictions_of(self.store_, self.store_.names, X, argument="X")
         else:
             arrays = [probabilities_of(one, X, self.classes_) for one in self.estimators_]
             entries = checked_predictions("X", np.stack(arrays), len(self.classes_), None)

@@ -20,6 +20,7 @@ from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.record import (
     RECORD,
     SKIPPED,
+    joined_records,
     read_record,
     read_skipped,
     skipped_as_bytes,
@@ -162,7 +163,7 @@ class PredictionStore:
 
     @classmethod
     def open(cls, folder):
-        """Open a store on disk; predictions are mapped into memory, not read.
+        """Open a store on disk; files are checked once, and then mapped into memory.
 
         Batches that were not written completely are ignored.
 
@@ -239,9 +240,9 @@ class PredictionStore:
             for part, one in first.parts.items()
         }
         settings = pd.concat([one.settings for one in stores])
-        same = all(one.library == first.library for one in stores)
-        record = first.library if same else None
-        return cls._of(first.classes, parts, names, settings, library=record)
+        merged = cls._of(first.classes, parts, names, settings, library=joined_records(stores))
+        merged.skipped = pd.concat([one.skipped for one in stores], ignore_index=True)
+        return merged
 
     @property
     def n_models(self):

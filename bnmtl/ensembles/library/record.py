@@ -68,6 +68,23 @@ class LibraryRecord:
         return (json.dumps(content, indent=1) + "\n").encode()
 
 
+def joined_records(stores):
+    """The record of the models of several stores; None if rows or seeds are not the same."""
+    first, *others = (one.library for one in stores)
+    for other in others:
+        if first is None or other is None:
+            return None
+        if first != other:
+            models = first.models + tuple(one for one in other.models if one not in first.models)
+            settings = f"{first.settings} {other.settings}"
+            same = {"models": models, "settings": settings}
+            if replace(first, **same) != replace(other, **same):
+                return None
+            estimators = first.estimators | other.estimators
+            first = replace(first, **same, estimators=estimators)
+    return first
+
+
 def read_record(folder):
     """The record of a folder; None if a store there was not built as a library."""
     file = folder / RECORD
