@@ -290,9 +290,9 @@ def test_families_of_the_report():
 
 def test_the_report_says_if_a_single_model_is_better_on_the_cases_of_selection():
     y = np.tile([0, 1], 30)
-    good = np.where(np.arange(60) < 50, y, 1 - y).astype(float)
-    poor = np.where(np.arange(60) < 20, y, 1 - y).astype(float)
-    store = PredictionStore([good, *(np.abs(poor - shift) for shift in (0, 0.1, 0.2))], y)
+    good = 0.1 + 0.8 * np.where(np.arange(60) < 58, y, 1 - y)
+    poor = [0.1 + 0.8 * np.where(np.arange(60) < most, y, 1 - y) for most in (20, 21, 22)]
+    store = PredictionStore([good, *poor], y)
     options = {"initial": 1, "bag_fraction": 0.25, "max_steps": 1, "random_state": 0}
     for metric in ("accuracy", "cross_entropy", prediction.brier_score):
         # Of bags of one model, few have the best one.
