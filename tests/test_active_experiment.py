@@ -260,6 +260,30 @@ def test_improvements_by_hand(top):
     assert row["p_corrected"] == pytest.approx(2 * stats.t.sf(differences.mean() / error, 2))
 
 
+def test_points_count_by_the_labels_since_the_one_before():
+    errors = {"random": [0.5, 0.5, 0.5, 0.5], "ours": [0.5, 0.45, 0.4, 0.3]}
+    curves = pd.DataFrame(
+        {
+            "data": "table",
+            "strategy": np.repeat(list(errors), 8),
+            "trial": np.tile(np.repeat([0, 1], 4), 2),
+            "n_labels": np.tile([5, 10, 20, 60], 4),
+            "error": np.concatenate([errors[name] * 2 for name in errors]),
+            "n_pool": 90,
+            "n_test": 10,
+        }
+    )
+    (row,) = improvement(curves, "random").to_dict("records")
+    weights = np.array([5, 5, 10, 40]) / 60
+    assert row["percent"] == pytest.approx(weights @ [0, 10, 20, 40])
+    assert row["difference"] == pytest.approx(weights @ [0, 0.05, 0.1, 0.2])
+    # The last point alone stands for two thirds of the curve.
+    (row,) = improvement(curves, "random", top=0.6).to_dict("records")
+    assert row["percent"] == pytest.approx(40)
+    (row,) = improvement(curves, "random", top=0.8).to_dict("records")
+    assert row["percent"] == pytest.approx((40 * 40 + 10 * 20) / 50)
+
+
 def test_larger_lift_areas_are_improvements():
     (row,) = improvement(made_curves(), "random", measure="lift_chart_area").to_dict("records")
     assert row["percent"] > 0

@@ -81,7 +81,8 @@ def line(part, table, strategy, level):
         for name in ("error", "squared_error")
     }
     curves["lift_chart_area"] = (1 - np.array(curves["error"])).tolist()
-    return {"part": part, "table": table, "strategy": strategy, "n_labels": sizes} | curves
+    start = {"part": part, "table": table, "repeat": 0, "strategy": strategy}
+    return start | {"n_labels": sizes} | curves
 
 
 @pytest.fixture
@@ -109,6 +110,7 @@ def test_tables_follow_the_curves(lines):
         "decorate_queries_mixed",
         "decorate_queries_probabilities",
         "decorate_queries_early",
+        "decorate_queries_by_table",
         "decorate_queries_claims",
     }
     (row,) = [one for one in made["decorate_queries_errors"].split("\n") if "| glass |" in one]
@@ -125,6 +127,10 @@ def test_tables_follow_the_curves(lines):
     ):
         record, mean = squared[title]
         assert record == "2/0/0" and float(mean.strip(" %")) == pytest.approx(percent, abs=1)
+    (row,) = [one for one in made["decorate_queries_by_table"].split("\n") if "| vote |" in one]
+    assert len(row.strip("| ").split(" | ")) == 7 and "*" in row
+    twice = pd.concat([lines, lines.assign(repeat=1)])
+    assert query_tables.long(twice, EARLY)["trial"].nunique() == 20
     assert query_tables.tables(lines[:0]) == {}
 
 

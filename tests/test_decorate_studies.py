@@ -12,9 +12,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 
 from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
-from benchmarks.decorate.curve_tables import claims, correlations
+from benchmarks.decorate.curve_claims import claims, correlations
 from benchmarks.decorate.curve_values import paired, record
 from benchmarks.decorate.learners import MAX_ITERATIONS, METHODS, SIZE, Indicators, fitted, tree
+from bnmtl.seeding import generator
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -79,6 +80,34 @@ def test_members_are_those_of_the_ensemble(method):
         inner = model[-1]
         labels = inner.estimators_[1].predict(model[:-1].transform(X))
         assert (members[1].argmax(axis=1) == labels).all()
+
+
+def test_a_boosted_ensemble_without_votes_is_its_first_member():
+    X, y = frame(9), np.arange(9)  # two cases in a leaf of nine classes
+    model = fitted("AdaBoost", X, y, 0)
+    inner, rows = model[-1], Indicators().transform(X)
+    assert inner.estimator_weights_.tolist() == [1.0] + [0.0] * 14
+    assert (model.predict(X) == inner.estimators_[0].predict(rows)).all()
+    assert len(curves.members_of(model, X, np.arange(9))) == 1
+
+
+def test_diversity_is_the_disagreement_with_what_the_ensemble_predicts():
+    X, y = frame(80), np.random.default_rng(1).choice(3, 80)
+    for method in ("AdaBoost", "bagging"):
+        model = fitted(method, X, y, 0)
+        members = curves.members_of(model, X, np.arange(3)).argmax(axis=2)
+        found = curves._measured(model, X, y, 3)
+        expected = (members != model.predict(X)).mean()
+        assert found["diversity"] == pytest.approx(expected, abs=1e-5) and expected > 0
+
+
+def test_cases_drawn_twice_count_as_two_in_a_leaf():
+    X, y = frame(30), np.arange(30) % 2
+    model = fitted("bagging", X, y, 0)
+    for number, member in enumerate(model.estimators_[:3]):
+        rows = generator(0, "bootstrap", number).integers(30, size=30)
+        leaves = member.apply(Indicators().transform(X.iloc[rows]))
+        assert np.bincount(leaves)[np.unique(leaves)].min() == 2
 
 
 def test_other_models_have_no_members():
@@ -190,6 +219,44 @@ def test_diversity_is_compared_and_goes_with_what_it_explains():
     assert f"| 50.0 |  /  /  /  /  |  /  /  /  /  | {accuracy:.1f} / " in row
 
 
+def test_claims_of_learning_curves_are_tested_over_tables():
+    rng = np.random.default_rng(0)
+    levels = {"DECORATE": 0.2, "tree": 0.3, "AdaBoost": 0.22, "pool": 0.2, "unlabeled": 0.25}
+    levels |= {"uniform": 0.24, "no rejection": 0.2, "network": 0.2}
+
+    def verdicts(**more):
+        errors = {
+            (method, table, 0): (level + 2e-3 * rng.normal(size=10)).tolist()
+            for method, level in (levels | more).items()
+            for table in ("anneal", "iris", "labor", "splice")
+        }
+        if "no rejection" not in more:
+            errors["no rejection", "splice", 0] = [one + 0.03 for one in [0.2] * 10]
+        lines = invented(errors, diversity={}, member_error={})
+        lines["error"] = lines["error"].map(lambda one: dict.fromkeys(("20%", "100%"), one["20%"]))
+        return {one.text: one.verdict() for one in claims(lines)}
+
+    found = verdicts()
+    for text in (
+        "better than tree with few cases",
+        "unlabeled cases beat the base",
+        "but not artificial cases, which are better",
+        "the marginals are better than uniform cases",
+        "a pool is as good as fresh cases",
+        "rejection harmless to drop on average",
+        "but not on splice (error ratio)",
+    ):
+        assert found[text] == "yes", text
+    assert found["cases from a learned network are better"] == "no"
+    assert found["AdaBoost ahead with all cases on average"] == "no"
+    assert found["with all cases, level with AdaBoost on most tables"] == "no"
+    found = verdicts(**{"no rejection": 0.22, "pool": 0.24, "network": 0.18, "uniform": 0.19})
+    assert found["rejection harmless to drop on average"] == "no"
+    assert found["a pool is as good as fresh cases"] == "no"
+    assert found["cases from a learned network are better"] == "yes"
+    assert found["the marginals are better than uniform cases"] == "no"
+
+
 def test_the_number_of_artificial_cases_is_judged():
     rng = np.random.default_rng(0)
     levels = {"DECORATE": 0.2, "size 0.1": 0.25, "size 0.5": 0.2, "size 0.9": 0.201}
@@ -235,7 +302,12 @@ def test_claims_of_imperfect_data_follow_the_ratios():
     assert found["DECORATE robust to class noise"] == "yes"
     assert found["AdaBoost worse than its base from 10 % class noise on"] == "yes"
     assert found["AdaBoost better than its base with feature noise"] == "no"
-    assert found["bagging most robust to feature noise"] == "no"
+    text = "bagging significantly better than the base most often, feature noise"
+    assert found[text] == "no"
+    others = pd.DataFrame(rows).query("method != 'bagging'")
+    others = others.replace({"method": {"DECORATE": "bagging"}})
+    found = {one.text: one.verdict() for one in imperfection_tables.claims(others)}
+    assert found[text] == "yes"
     made = imperfections.tables(pd.DataFrame(rows))["decorate_imperfections_rivals"]
     (row,) = [one for one in made.split("\n") if one.startswith("| class noise | AdaBoost |")]
     assert row.count("3/0/0") == 2 and float(row.strip("| ").split(", ")[-1]) == pytest.approx(
@@ -243,6 +315,14 @@ def test_claims_of_imperfect_data_follow_the_ratios():
     )
     figure = imperfections.draw(pd.DataFrame(rows))
     assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 10]
+    (figure,) = imperfections.more_pictures(pd.DataFrame(rows)).values()
+    assert [axes.get_title() for axes in figure.axes[:3]] == [*imperfections.KINDS]
+    iris = pd.DataFrame(rows).replace({"table": {"t0": "iris"}})
+    shown = imperfections.draw(iris)
+    titles = [axes.get_title() for axes in shown.axes]
+    assert [one for one in titles if one] == ["missing features, iris", "feature noise, iris"]
+    made = imperfections.tables(pd.DataFrame(rows))["decorate_imperfections_accuracy"]
+    assert "| class noise | t1 | 70.0 / 80.0 / 75.0 / 60.0 |  |  |" in made
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +352,9 @@ def test_learning_curves_have_tables_pictures_and_claims(lines):
     assert curves.more_pictures(lines) == {}  # of one table
     assert curves.tables(lines[:0]) == {}
     assert set(correlations(lines)) == {"members", "base"}
-    assert any(one.text.startswith("better than tree") for one in claims(lines))
+    texts = [one.text for one in claims(lines)]
+    assert texts[-1] == "diversity goes with error reduction, against that of the base"
+    assert texts[0] == "with all cases, level with AdaBoost on most tables"
 
 
 def test_errors_of_a_line_are_those_of_its_folds(lines):
@@ -297,11 +379,10 @@ def test_imperfect_data_have_tables_and_a_picture():
         found += [settings | {"method": name} | line for name, line in measured.items()]
     lines = pd.DataFrame(found)
     made = imperfections.tables(lines)
-    names = ("", "_rivals", "_claims")
+    names = ("", "_accuracy", "_rivals", "_claims")
     assert set(made) == {f"decorate_imperfections{name}" for name in names}
-    assert [axes.get_title() for axes in imperfections.draw(lines).axes[:3]] == [
-        *imperfections.KINDS
-    ]
+    titles = [axes.get_title() for axes in imperfections.draw(lines).axes[:3]]
+    assert [one.split(",")[0] for one in titles] == [*imperfections.KINDS]
     by = {(line["kind"], line["method"]): line["error"] for line in found}
     clean = {kind: by[kind, "tree"]["0"] for kind in imperfections.KINDS}
     assert clean["class noise"] == clean["missing features"] == clean["feature noise"]

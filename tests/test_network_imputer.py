@@ -181,6 +181,16 @@ def test_unknown_values_are_kept_and_say_nothing():
     assert filled["height"].tolist() == imputer.transform(unknown)["height"].tolist()
 
 
+def test_fractions_are_unknown_where_whole_numbers_are_states():
+    frame = mixed().assign(age=np.arange(len(mixed())) % 4)
+    imputer = NetworkImputer().fit(frame)
+    gaps = frame[:3].astype({"age": float}).assign(age=[1.5, np.nan, 2.0], height=np.nan)
+    filled = imputer.transform(gaps)
+    assert filled["age"].tolist()[::2] == [1.5, 2.0]
+    without = imputer.transform(gaps.assign(age=[np.nan, np.nan, 2.0]))
+    assert filled["height"].tolist() == without["height"].tolist()
+
+
 def test_only_complete_rows_are_learned_from():
     frame = mixed()
     broken = frame.astype({"site": object})

@@ -9,8 +9,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from benchmarks.decorate.learners import Indicators
-from bnmtl.calibration import AdaBoostM1
+from benchmarks.decorate.learners import Boosting, Indicators
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.learners import SingleTaskLearner
 
@@ -162,10 +161,10 @@ def boosted(base, X, size, seed):
     seed : int
     """
     if base == "neural net":
-        return make_pipeline(Indicators(), AdaBoostM1(NeuralNet(), size, random_state=seed))
+        return make_pipeline(Indicators(), Boosting(NeuralNet(), size, random_state=seed))
     states = States().fit_transform(X)
     member = NaiveBayes([len(states[name].cat.categories) for name in states])
-    return make_pipeline(States(as_codes=True), AdaBoostM1(member, size, random_state=seed))
+    return make_pipeline(States(as_codes=True), Boosting(member, size, random_state=seed))
 
 
 BASES = {

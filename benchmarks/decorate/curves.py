@@ -14,12 +14,13 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import study
+from benchmarks.claims import claims_table
+from benchmarks.decorate import curve_tables
+from benchmarks.decorate.curve_claims import claims
 from benchmarks.decorate.curve_pictures import draw, more_pictures
-from benchmarks.decorate.curve_tables import tables
 from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, TABLES
 from benchmarks.decorate.learners import BASE, DECORATE, METHODS, fitted
 from benchmarks.predictions import uci
-from bnmtl.decorate import diversity
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator
 
@@ -28,13 +29,20 @@ SETTINGS = ("table", "repeat", "method")
 TAKES_DATA = True
 N_REPEATS = 3
 PERCENTS = (1, 2, 5, 10, 20, 30, 40, 50, 75, 100)
+WITH_15 = (1, 2, 5, 10, 15, 20, 30, 40, 50, 75, 100)  # in the tables of unlabeled cases
 FEW_CASES = (10, 15, 20, 25, 30)  # for diversity (table 4.7)
 MAIN = (BASE, "bagging", "forest", "AdaBoost", DECORATE)
 WITH_MEMBERS = ("bagging", "AdaBoost", DECORATE)
 SIZES = tuple(name for name in METHODS if name.startswith("size "))
 FIXED = {"size": 15, "alpha": 0.003}
 QUICK = "iris of scikit-learn"
-__all__ = ["draw", "more_pictures", "tables"]
+__all__ = ["draw", "more_pictures"]
+
+
+def tables(lines):
+    """All tables as Markdown, by name, and the claims."""
+    found = curve_tables.tables(lines)
+    return found | ({"decorate_curves_claims": claims_table(claims(lines))} if found else {})
 
 
 def plan(quick, trials=None):
@@ -80,8 +88,9 @@ def points_of(method, table):
     if method in SIZES:
         return (20, 100), ()
     if method == "unlabeled":
-        return tuple(one for one in PERCENTS if 5 <= one <= 50), ()
-    return PERCENTS, FEW_CASES if method in WITH_MEMBERS else ()
+        return tuple(one for one in WITH_15 if 5 <= one <= 50), ()
+    percents = WITH_15 if method in (BASE, DECORATE, "pool") else PERCENTS
+    return percents, FEW_CASES if method in WITH_MEMBERS else ()
 
 
 def measure(table, repeat, wanted):
@@ -134,15 +143,17 @@ def _measured(model, X, y, n_classes):
         # One model alone, or an ensemble of a single class.
         return found | {"diversity": 0.0, "member_error": found["error"], "n_members": 1}
     errors = (members.argmax(axis=2) != y).mean(axis=1)
+    # The ensemble predicts by weighted votes in AdaBoost, and otherwise the mean of its members.
+    differs = members.argmax(axis=2) != p.argmax(axis=1)
     return found | {
-        "diversity": round(diversity(members), 5),
+        "diversity": round(float(differs.mean()), 5),
         "member_error": round(float(errors.mean()), 5),
         "n_members": len(members),
     }
 
 
 def members_of(model, X, classes):
-    """Probabilities of the members; None for other models than ensembles."""
+    """Probabilities of the members that have a vote; None for other models than ensembles."""
     if hasattr(model, "member_probabilities"):
         p = model.member_probabilities(X)
         found = np.zeros((*p.shape[:2], len(classes)))
@@ -153,10 +164,12 @@ def members_of(model, X, classes):
     inner, rows = model[-1], model[:-1].transform(X)
     if not hasattr(inner, "estimators_"):
         return None
-    # Bagged trees know classes by their position.
-    known = getattr(inner, "classes_", classes)
-    is_coded = not hasattr(inner, "estimator_weights_")
-    return np.stack([_of_member(one, rows, known, classes, is_coded) for one in inner.estimators_])
+    votes = getattr(inner, "estimator_weights_", None)
+    chosen = [one for at, one in enumerate(inner.estimators_) if votes is None or votes[at] > 0]
+    # Trees of a forest know classes by their position.
+    is_coded = votes is None
+    known = inner.classes_
+    return np.stack([_of_member(one, rows, known, classes, is_coded) for one in chosen])
 
 
 def _of_member(member, rows, known, classes, is_coded):

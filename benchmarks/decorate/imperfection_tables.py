@@ -10,6 +10,11 @@ from benchmarks.summary import markdown
 from bnmtl import plotting
 
 ENSEMBLES = (DECORATE, "bagging", "AdaBoost")
+FIGURES = {
+    "missing features": ("iris", "autos"),
+    "class noise": ("labor", "breast-w"),
+    "feature noise": ("glass", "iris"),
+}
 LEVELS = tuple(str(level) for level in range(0, 45, 5))
 
 
@@ -29,10 +34,31 @@ def tables(lines):
         for rival in ENSEMBLES[1:]
     ]
     return {
+        "decorate_imperfections_accuracy": markdown(_accuracies(lines)),
         "decorate_imperfections_rivals": markdown(pd.DataFrame(rivals).fillna("")),
         "decorate_imperfections": markdown(pd.DataFrame(rows).fillna("")),
         "decorate_imperfections_claims": claims_table(claims(lines)),
     }
+
+
+def _accuracies(lines):
+    """Accuracies at three levels by imperfection and table."""
+    rows = []
+    for (kind, table), part in lines.groupby(["kind", "table"], sort=False):
+        by = {
+            method: {
+                level: np.mean([np.mean(one[level]) for one in some["error"] if level in one])
+                for level in ("0", "20", "40")
+                if any(level in one for one in some["error"])
+            }
+            for method, some in part.groupby("method", sort=False)
+        }
+        row = {"imperfection": kind, "table": table}
+        for level in ("0", "20", "40"):
+            cells = [f"{100 * (1 - by[one][level]):.1f}" for one in by if level in by[one]]
+            row[f"{level} %: {', '.join(by)}"] = " / ".join(cells)
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
 
 
 def _cells(part, method, rival):
@@ -60,7 +86,8 @@ def claims(lines):
         for method in ENSEMBLES:
             text = f"{method} better than its base with feature noise"
             yield _below(part, method, LEVELS[1:], text, True)
-        yield _best(part, "bagging", LEVELS[1:], "bagging most robust to feature noise")
+        text = "bagging significantly better than the base most often, feature noise"
+        yield _most_wins(part, "bagging", LEVELS[1:], text)
 
 
 def _ratios(lines, method, levels):
@@ -83,18 +110,46 @@ def _best(lines, method, levels, text):
     return Claim(text, method, shown, (lowest.count(method), len(lowest)))
 
 
+def _most_wins(lines, method, levels, text):
+    """That a method has the most significant wins minus losses against the base, by level."""
+    shown, holding = {}, 0
+    for level in levels:
+        found = {one: record(lines, one, BASE, level) for one in ENSEMBLES}
+        if found[method].n:
+            ahead = {name: one.significant[0] - one.significant[1] for name, one in found.items()}
+            others = [value for name, value in ahead.items() if name != method]
+            shown[f"{level} %"] = ", ".join(f"{name} {ahead[name]:+d}" for name in ENSEMBLES)
+            holding += ahead[method] > max(others)
+    return Claim(text, method, shown, (holding, len(shown)))
+
+
 def draw(lines):
-    """Errors by level, mean over tables, one panel per imperfection."""
+    """Errors by level on the tables of figures 5.1 - 5.3, or on all that there are."""
+    shown = [FIGURES.get(one) for one in lines["kind"]] if len(lines) else []
+    is_shown = [tables and one in tables for tables, one in zip(shown, lines["table"], strict=True)]
+    chosen = lines[is_shown] if any(is_shown) else lines
+    return _curves(chosen, chosen["kind"] + ", " + chosen["table"] if len(chosen) else [])
+
+
+def more_pictures(lines):
+    """Errors by level, one panel per imperfection, of the means over all tables by fold."""
+    if not len(lines):
+        return {}
+    return {"decorate_imperfections-mean": _curves(lines, lines["kind"])}
+
+
+def _curves(lines, panels):
+    """Errors by level in panels; folds of the same number on several tables are averaged."""
     rows = []
-    for kind, method, repeat, errors in zip(
-        lines["kind"], lines["method"], lines["repeat"], lines["error"], strict=True
+    for panel, method, repeat, errors in zip(
+        panels, lines["method"], lines["repeat"], lines["error"], strict=True
     ):
         for level, folds in errors.items():
             rows += [
-                (kind, method, 100 * repeat + fold, int(level), error)
+                (panel, method, 100 * repeat + fold, int(level), error)
                 for fold, error in enumerate(folds)
             ]
-    columns = ["data", "strategy", "trial", "n_labels", "error"]
-    return plotting.strategy_curves(
-        pd.DataFrame(rows, columns=columns), xlabel="percent of imperfect data"
-    )
+    keys = ["data", "strategy", "trial", "n_labels"]
+    frame = pd.DataFrame(rows, columns=[*keys, "error"])
+    frame = frame.groupby(keys, sort=False)["error"].mean().reset_index()
+    return plotting.strategy_curves(frame, xlabel="percent of imperfect data")

@@ -14,7 +14,7 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.decorate.curves import QUICK, folds_of, read
 from benchmarks.decorate.curves import check_needs as check_tables
-from benchmarks.decorate.imperfection_tables import draw, tables
+from benchmarks.decorate.imperfection_tables import draw, more_pictures, tables
 from benchmarks.decorate.learners import BASE, DECORATE, fitted
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator
@@ -31,7 +31,7 @@ METHODS = (BASE, "bagging", "AdaBoost", DECORATE)
 LEVELS = tuple(range(0, 45, 5))
 N_REPEATS = 3
 FIXED = {"size": 15, "alpha": 0.003}
-__all__ = ["draw", "tables"]
+__all__ = ["draw", "more_pictures", "tables"]
 
 
 def plan(quick, trials=None):

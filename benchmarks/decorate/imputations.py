@@ -109,14 +109,16 @@ def _of_fold(X, y, rows, percent, method, names):
     trees = [make_pipeline(Indicators(), tree(seed=seed)) for _ in filled]
     classes = np.arange(int(y.max()) + 1)
     kept = ~is_hidden.any(axis=1) if method == COMPLETE else slice(None)
-    p = np.mean(
+    p = np.stack(
         [
             probabilities_of(model.fit(cases[kept], labels[kept]), X.iloc[test], classes)
             for model, cases in zip(trees, filled, strict=True)
-        ],
-        axis=0,
+        ]
     )
-    error = {"error": round(float(np.mean(p.argmax(axis=1) != y[test])), 5)}
+    error = {
+        "error": round(float(np.mean(p.mean(axis=0).argmax(axis=1) != y[test])), 5),
+        "error_of_one": round(float(np.mean(p.argmax(axis=2) != y[test])), 5),
+    }
     if method in (COMPLETE, NOTHING):
         return error | {"wrong_cells": None, "squared_cells": None}
     return error | cell_errors(train, filled, is_hidden)
@@ -181,7 +183,11 @@ def _of_birds(table, n_complete, wanted):
     """Log-loss and errors of hidden cells of birds and attributes, by trial."""
     X, species, region, data = sites_of(table)
     sites = pd.concat([X.astype(str), species.astype(str)], axis=1)
-    lines = {name: {"data": data, "log_loss": [], "wrong_cells": []} for name in wanted}
+    # Share of the complete sites that two trials have in common.
+    sizes = pd.Series(region).value_counts()
+    shared = round(float((n_complete / sizes).clip(upper=1).mean()), 5)
+    start = {"data": data, "shared": shared}
+    lines = {name: start | {"log_loss": [], "wrong_cells": []} for name in wanted}
     for trial in range(N_TRIALS):
         known, hidden = {}, {}
         for name in np.unique(region):

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+from bnmtl.active.committees import BaggingCommittee
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate import DecorateClassifier
 
@@ -74,14 +75,33 @@ def forest(seed, X):
     return RandomForestClassifier(SIZE, max_features=n_considered, random_state=seed)
 
 
-def bagging(seed, base=None):
-    """Bagged trees."""
-    return BaggingClassifier(tree() if base is None else base, SIZE, random_state=seed)
+def bagging(seed, size=SIZE):
+    """Bagged trees.
+
+    A case that is drawn twice counts as two in a leaf. In scikit-learn's `BaggingClassifier` it is
+    one case with the weight 2, so leaves of two cases are larger.
+    """
+    return BaggingCommittee(tree(), size, random_state=seed)
 
 
-def boosting(seed, base=None):
-    """AdaBoost.M1, which goes on where no training case is wrong."""
-    return AdaBoostM1(tree() if base is None else base, SIZE, random_state=seed)
+class Boosting(AdaBoostM1):
+    """AdaBoost.M1, which goes on where no training case is wrong.
+
+    If no member is better than chance, as with a few cases of many classes, the first one predicts
+    alone; `AdaBoostM1` itself gives all classes the same probability then.
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the members."""
+        super().fit(X, y, sample_weight)
+        if not self.estimator_weights_.any():
+            self.estimator_weights_[0] = 1.0
+        return self
+
+
+def boosting(seed, size=SIZE):
+    """Boosted trees."""
+    return Boosting(tree(), size, random_state=seed)
 
 
 def fitted(method, X, y, seed, unlabeled=None):
@@ -119,7 +139,7 @@ def _with(**options):
 METHODS = {
     BASE: _on_numbers(lambda seed: tree(seed=seed)),
     "full tree": _on_numbers(lambda seed: DecisionTreeClassifier(random_state=seed)),
-    "bagging": _on_numbers(bagging),
+    "bagging": lambda X, seed: bagging(seed),
     "forest": lambda X, seed: make_pipeline(Indicators(), forest(seed, X)),
     "AdaBoost": _on_numbers(boosting),
     DECORATE: _with(),

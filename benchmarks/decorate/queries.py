@@ -29,7 +29,7 @@ from bnmtl.seeding import generator
 from bnmtl.trees import ProbabilityTree
 
 NAME = "decorate_queries"
-SETTINGS = ("part", "table", "strategy")
+SETTINGS = ("part", "table", "repeat", "strategy")
 TAKES_DATA = True
 FIXED = {"size": 15, "folds": 10, "first": 5}
 LABELS, PROBABILITIES, EARLY = "classification", "probabilities", "early"
@@ -105,13 +105,20 @@ def wanted_of(part, table):
     return [*both, "ActiveDecorate", rest]
 
 
-def plan(quick):
-    """One case per part and table."""
+def plan(quick, trials=None):
+    """One case per part, table and repetition of the cross-validation; of one by default."""
     if quick:
-        return study.every([RANDOM, "ActiveDecorate"], part=[LABELS], table=[QUICK])
-    cases = study.every(wanted_of, part=[LABELS], table=FOR_LABELS)
-    cases += study.every(wanted_of, part=[PROBABILITIES, EARLY], table=TWO_CLASSES + MORE_CLASSES)
+        return study.every([RANDOM, "ActiveDecorate"], part=[LABELS], table=[QUICK], repeat=[0])
+    cases = []
+    for repeat in range(trials or 1):
+        every = TWO_CLASSES + MORE_CLASSES
+        cases += study.every(_wanted, part=[LABELS], table=FOR_LABELS, repeat=[repeat])
+        cases += study.every(_wanted, part=[PROBABILITIES, EARLY], table=every, repeat=[repeat])
     return cases
+
+
+def _wanted(part, table, repeat):
+    return wanted_of(part, table)
 
 
 def check_needs(cases, lines):
@@ -146,7 +153,7 @@ def batches(part, n_pool, table):
     return sizes
 
 
-def measure(part, table, wanted):
+def measure(part, table, repeat, wanted):
     """One line per strategy."""
     X, y, data = rows_of(table, part)
     folds = 3 if table == QUICK else FIXED["folds"]
@@ -161,7 +168,7 @@ def measure(part, table, wanted):
             first=FIXED["first"],
             n_labels=MIXED.get(table) if name.endswith("for DECORATE") else None,
             cv=folds,
-            random_state=0,
+            random_state=repeat,
         )
         lines[name] = {"data": data, "n_pool": n_pool, "seconds": round(curves["seconds"].sum(), 1)}
         lines[name] |= _compact(curves, part)

@@ -39,6 +39,7 @@ def long(lines, part):
         }
         n_trials, sizes = len(line["error"]), line["n_labels"]
         trial, n_labels = np.repeat(np.arange(n_trials), len(sizes)), np.tile(sizes, n_trials)
+        trial += n_trials * line["repeat"]
         frame = pd.DataFrame({"trial": trial, "n_labels": n_labels, **values})
         # With ten folds a test part is a ninth of its pool.
         frames.append(
@@ -64,6 +65,8 @@ def tables(lines):
     for part in (PROBABILITIES, EARLY):
         if part in curves:
             found[f"decorate_queries_{part}"] = markdown(_records(curves[part]))
+    if PROBABILITIES in curves:
+        found["decorate_queries_by_table"] = markdown(_by_table(curves[PROBABILITIES]))
     found["decorate_queries_claims"] = claims_table(claims(curves))
     return found
 
@@ -145,6 +148,25 @@ def _records(curves):
     return pd.DataFrame(rows).fillna("")
 
 
+def _by_table(curves):
+    """Tables 7.1 - 7.3: percent by which squared error falls and lift area grows, by table."""
+    rows = {}
+    for strategy, reference, title in COMPARED:
+        some = curves[curves["strategy"].isin([strategy, reference])]
+        for measure in MEASURES:
+            for data, part in some.groupby("data", sort=False):
+                if part["strategy"].nunique() == 2:
+                    found = improvement(part, reference, measure=measure).iloc[0]
+                    star = "*" if found["p"] < LEVEL else ""
+                    row = rows.setdefault(data, {"table": data})
+                    row.setdefault(title, []).append(f"{found['percent']:+.1f}{star}")
+    cells = [
+        {name: one if name == "table" else ", ".join(one) for name, one in row.items()}
+        for row in rows.values()
+    ]
+    return pd.DataFrame(cells).fillna("")
+
+
 def claims(curves):
     """The claims of chapters 6 and 7 that the curves can answer."""
     if LABELS in curves:
@@ -204,7 +226,8 @@ def _of_labels(curves):
         text = "margins reduce the error more than divergence"
         yield Claim(text, "11 of 15", f"{wins} of {len(by)}", 2 * wins > len(by))
     if {DECORATE, JS} <= set(wide):
-        fewer, more = ((wide[JS] * sign < wide[DECORATE] * sign).sum() for sign in (1, -1))
+        # Wins of margins and of divergence.
+        fewer, more = ((wide[DECORATE] * sign < wide[JS] * sign).sum() for sign in (1, -1))
         text = "divergence needs about as many labels as margins"
         yield Claim(text, "7 : 8", f"{fewer} : {more}", bool(abs(fewer - more) <= len(wide) / 4))
     yield from _of_mixed(curves)
@@ -215,9 +238,8 @@ def _of_mixed(curves):
     best = []
     for _, part in curves[curves["strategy"].isin(MIXED)].groupby("data"):
         if set(MIXED) <= set(part["strategy"]):
-            end = part.groupby("strategy")["n_labels"].max().min()
-            means = part[part["n_labels"] <= end].groupby("strategy")["error"].mean()
-            best.append(means.idxmin())
+            found = improvement(part, MIXED[0]).set_index("strategy")["percent"]
+            best.append(found.idxmax() if found.max() > 0 else MIXED[0])
     if best:
         wins = best.count(DECORATE)
         yield Claim(

@@ -20,6 +20,7 @@ from benchmarks.decorate.visit_tables import (
     ALONE_TOGETHER,
     RANDOM_ALONE,
     RANDOM_TOGETHER,
+    TEST_SHARE,
     TOGETHER,
     draw,
     tables,
@@ -36,12 +37,11 @@ SETTINGS = ("problem", "trial", "strategy")
 TAKES_DATA = True
 FEEDERWATCH, AVIMEDI = "FeederWatch", "avimedi"
 N_SPECIES = 10
-N_TRIALS = 3
+N_TRIALS = {AVIMEDI: 12, FEEDERWATCH: 4}
 FIRST = 5  # sites per region
 PER_ROUND = 5  # sites per region, on average
 N_ROUNDS = 5
 N_MEMBERS = 8
-TEST_SHARE = 1 / 3
 OF_VISITS = {"snow_seen", "effort", "records"}  # nobody knows these before a visit
 LEAST = 1e-6  # probability of what happened
 FIXED = {"members": N_MEMBERS, "first": FIRST, "per_round": PER_ROUND, "species": N_SPECIES}
@@ -56,11 +56,16 @@ __all__ = ["draw", "tables"]
 
 
 def plan(quick, trials=None):
-    """One case per problem and trial."""
+    """One case per problem and trial; FeederWatch, which takes longer, has fewer."""
     if quick:
         return study.every([RANDOM_TOGETHER, TOGETHER], problem=[AVIMEDI], trial=["quick"])
-    trials = range(trials or N_TRIALS)
-    return study.every(STRATEGIES, trial=trials, problem=[AVIMEDI, FEEDERWATCH])
+    return [
+        case
+        for trial in range(trials or max(N_TRIALS.values()))
+        for problem, most in N_TRIALS.items()
+        if trials or trial < most
+        for case in study.every(STRATEGIES, problem=[problem], trial=[trial])
+    ]
 
 
 def check_needs(cases, lines):

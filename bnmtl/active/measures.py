@@ -80,17 +80,18 @@ def improvement(curves, reference, measure="error", top=1.0):
         A strategy.
     measure : {"error", "squared_error", "lift_chart_area"}, default="error"
     top : float, default=1.0
-        Share of the points to use, those with the largest improvements: 0.2 for the "top 20 %
-        error reduction".
+        Share of the curve to use, where improvements are largest: 0.2 for the "top 20 % error
+        reduction". A point counts by the number of labels since the one before, so that batches may
+        have any size.
 
     Returns
     -------
     pandas.DataFrame
-        By data set and strategy other than the reference: mean improvement in percent over the
-        points that both have (points at which the reference makes no error are left out); the
-        difference in natural units, positive where the strategy is better; the p value of a paired
-        t-test over trials of the means of the used points; and that of the test corrected for
-        overlapping training sets.
+        By data set and strategy other than the reference: mean improvement in percent along the
+        part of the curve that both have (points at which the reference makes no error are left
+        out); the difference in natural units, positive where the strategy is better; the p value of
+        a paired t-test over trials of the means of the used points; and that of the test corrected
+        for overlapping training sets.
 
     References
     ----------
@@ -119,13 +120,25 @@ def _compared(wide, base, sign, top, ratio):
     wide, base = wide.align(base, join="inner")
     means, base_means = wide.mean(), base.mean()
     points = base_means.index[(base_means > 0) & means.notna()]
+    if not len(points):
+        return (np.nan,) * 4
     percent = 100 * sign * (means[points] / base_means[points] - 1)
-    n_points = max(1, round(top * len(points)))
-    used = percent.sort_values(ascending=False, kind="stable").index[:n_points]
-    by_trial = (sign * (wide[used] - base[used])).mean(axis=1).dropna()
-    mean = float(percent[used].mean()) if len(used) else np.nan
+    weights = _labels_since(wide.columns)[points]
+    order = percent.sort_values(ascending=False, kind="stable").index
+    # Points until their labels are the share, to the nearest point.
+    before = weights[order].cumsum() - weights[order] / 2
+    used = order[: max(1, int((before < top * weights.sum()).sum()))]
+    shares = weights[used] / weights[used].sum()
+    by_trial = ((sign * (wide[used] - base[used])) @ shares).dropna()
+    mean = float(percent[used] @ shares)
     p_values = (resampled_p(by_trial, one) for one in (0.0, ratio))
     return mean, float(by_trial.mean()), *p_values
+
+
+def _labels_since(sizes):
+    """Number of labels since the point before, by number of labels; the first as the second."""
+    steps = np.diff(sizes)
+    return pd.Series(np.append(steps[:1], steps) if len(steps) else np.ones(1), sizes)
 
 
 def _means(curves, measure):

@@ -221,8 +221,14 @@ class NetworkImputer(BaseEstimator):
         """Positions of the states of each variable; -1 where missing or unknown."""
         network = self.networks_[task]
         (states,) = self._states.of({task: frame}).values()
-        states = states.rename(columns=str)
+        states = {str(name): self._known(str(name), cells) for name, cells in states.items()}
+        states = pd.DataFrame(states, index=frame.index)
         return code_frame(states, network.states, complete=False, unseen="ignore")
+
+    def _known(self, name, cells):
+        """Cells of a column; where whole numbers are states, fractions are unknown ones."""
+        numbers = None if self._states.is_binned(name) else numeric_values(cells)
+        return cells if numbers is None else cells.where(numbers == np.floor(numbers))
 
     def _filled(self, task, frame, seed):
         """A frame with its missing cells filled."""

@@ -1,0 +1,153 @@
+"""The claims of chapter 4 of Melville's thesis, from the lines of the learning curves."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from benchmarks.claims import OURS, Claim, gain_claim
+from benchmarks.decorate.curve_tables import PERCENTS, RIVALS, at_full_size, size_ratios
+from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, paired, values_of
+from benchmarks.decorate.learners import BASE, DECORATE
+from benchmarks.summary import LEVEL, mean_and_error
+from bnmtl.metrics.resampled import resampled_p
+
+FEW, MANY = ("1%", "2%", "5%", "10%", "20%"), ("75%", "100%")
+POINTS = ("5%", "10%", "20%", "50%", "100%")
+SPECIAL = "splice"  # on which rejection matters
+# Method, rival, points, claim, published. By the geometric mean over points, tested over tables.
+BETTER = (
+    *((DECORATE, one, FEW, f"better than {one} with few cases", "yes") for one in RIVALS),
+    (DECORATE, BASE, PERCENTS, "better than its base at all sizes", "yes"),
+    ("AdaBoost", DECORATE, MANY, "AdaBoost ahead with all cases on average", "1.04, 1.10"),
+    ("unlabeled", BASE, POINTS, "unlabeled cases beat the base", "yes"),
+    (DECORATE, "unlabeled", POINTS, "but not artificial cases, which are better", "yes"),
+    (DECORATE, "uniform", POINTS, "the marginals are better than uniform cases", "yes"),
+    ("network", DECORATE, POINTS, "cases from a learned network are better", OURS),
+)
+ALIKE = (
+    ("pool", "a pool is as good as fresh cases"),
+    ("no rejection", "rejection harmless to drop on average"),
+)
+
+
+def gains(lines, method, rival, points):
+    """Percent by which the error is below that of a rival, geometric mean over points, by table."""
+    logs = {}
+    for point in points:
+        for table, (ours, other) in paired(lines, method, rival, point).items():
+            # Half an error in all folds stands for none.
+            least = 0.5 / (len(ours) * 10)
+            ratio = max(ours.mean(), least) / max(other.mean(), least)
+            logs.setdefault(table, []).append(np.log(ratio))
+    return 100 * (1 - np.exp(pd.Series({table: np.mean(some) for table, some in logs.items()})))
+
+
+def correlations(lines):
+    """Rank correlations of diversity with the error reductions, over folds, tables and sizes.
+
+    Of the first repetition, which all numbers of artificial cases have.
+
+    Returns
+    -------
+    dict of str to (float, int)
+        Against the mean error of the members, and against the error of the base.
+    """
+    lines = lines[lines["repeat"] == 0]
+    spread, over_members, over_base = [], [], []
+    sizes = [one for one in lines["method"].unique() if one.startswith("size ")]
+    for method in (*sizes, DECORATE):
+        for percent in ("20%", "100%"):
+            errors, base = (values_of(lines, one, percent) for one in (method, BASE))
+            diverse, members = (
+                values_of(lines, method, percent, value) for value in ("diversity", "member_error")
+            )
+            for table, repeats in errors.items():
+                known = (set(one.get(table, {})) for one in (base, diverse, members))
+                for repeat in set(repeats).intersection(*known):
+                    ours = repeats[repeat]
+                    spread += diverse[table][repeat].tolist()
+                    over_members += (members[table][repeat] - ours).tolist()
+                    over_base += (base[table][repeat] - ours).tolist()
+    named = {"members": over_members, "base": over_base}
+    return {
+        name: (float(stats.spearmanr(spread, values).statistic), len(spread))
+        for name, values in named.items()
+        if len(spread) > 2
+    }
+
+
+def claims(lines):
+    """The claims of chapter 4 that the lines can answer."""
+    full, lines = at_full_size(lines), lines[~lines["table"].isin(MORE_TABLES)]
+    for method, rival, points, text, published in BETTER:
+        found = gains(lines, method, rival, points)
+        if len(found) > 1:
+            yield gain_claim(text, published, found)
+    for method, text in ALIKE:
+        found = gains(lines, method, DECORATE, POINTS)
+        if len(found) > 1:
+            p = stats.ttest_1samp(found, 0).pvalue
+            shown = f"{mean_and_error(found, 1)} % (p {p:.3f})"
+            yield Claim(text, "yes", shown, bool(p >= LEVEL or found.mean() > 0))
+    yield from _of_rejection(lines)
+    if full:
+        yield _at_full_size(full)
+    ratios = size_ratios(lines, "20%")
+    if ratios:
+        many = [ratio for share, ratio in ratios.items() if share >= 0.5]
+        few = min(ratios)
+        shown = {f"{share:g}": f"{ratio:.3f}" for share, ratio in ratios.items()}
+        holds = bool(max(abs(ratio - 1) for ratio in many) < 0.02 < ratios[few] - 1)
+        yield Claim("half to one artificial case per case alike, less hurts", "yes", shown, holds)
+    yield from _of_diversity(lines)
+
+
+def _of_rejection(lines):
+    """That dropping the rejection of members hurts on splice."""
+    shown, holding = {}, 0
+    for point in POINTS:
+        pair = paired(lines, "no rejection", DECORATE, point).get(SPECIAL)
+        if pair is not None:
+            ours, other = pair
+            p = resampled_p(ours - other, 1 / (N_FOLDS - 1))
+            shown[point] = f"{ours.mean() / other.mean():.3f} (p {p:.3f})"
+            holding += bool(ours.mean() > other.mean() and p < LEVEL)
+    if shown:
+        yield Claim(f"but not on {SPECIAL} (error ratio)", "yes", shown, (holding, len(shown)))
+
+
+def _at_full_size(full):
+    """That DECORATE and AdaBoost differ on few tables, by the plain test as published."""
+    records = []
+    for test in ("plain", "corrected"):
+        won, lost = (
+            sum(
+                one[test] < LEVEL and sign * (one["other"].mean() - one["ours"].mean()) > 0
+                for one in full.values()
+            )
+            for sign in (1, -1)
+        )
+        records.append((won, len(full) - won - lost, lost))
+    shown = {
+        name: "/".join(map(str, one))
+        for name, one in zip(("plain", "corrected"), records, strict=True)
+    }
+    text = "with all cases, level with AdaBoost on most tables"
+    return Claim(text, "4/25/4", shown, 2 * records[0][1] > len(full))
+
+
+def _of_diversity(lines):
+    """Rank correlations, and that DECORATE is more diverse than its rivals with few cases."""
+    for name, (value, n) in correlations(lines).items():
+        published = {"members": "0.66", "base": "0.16"}[name]
+        text = f"diversity goes with error reduction, against that of the {name}"
+        yield Claim(text, published, f"{value:.2f} of {n}", value > 0)
+    for rival in ("bagging", "AdaBoost"):
+        differences = {}
+        for point in ("10 cases", "20 cases", "30 cases"):
+            pairs = paired(lines, DECORATE, rival, point, "diversity")
+            for table, (ours, other) in pairs.items():
+                differences.setdefault(table, []).append(100 * (ours - other).mean())
+        found = pd.Series({table: np.mean(some) for table, some in differences.items()})
+        if len(found) > 1:
+            yield gain_claim(f"more diverse than {rival} with few cases", "yes", found)
