@@ -221,7 +221,7 @@ def test_mistakes_are_one_sentence(ask, tmp_path, options, words):
     ("labels", "words"),
     [
         (["present"] * 3 + [None] * 77, "3 labels"),
-        (["present"] * 30 + [None] * 50, "1 class"),
+        (["present"] * 30 + [None] * 50, "of one class"),
         ([None] * 80, "0 labels"),
         ([0.5, 0.7] * 30 + [None] * 20, "classes"),
     ],
@@ -233,3 +233,32 @@ def test_labels_must_be_classes_and_enough(ask, tmp_path, labels, words):
     assert words in err
     sites().assign(rank=1).to_csv(tmp_path / "bad.csv", index=False)
     assert "rank" in ask("--out", "o", table="bad.csv")[2]
+
+
+def test_columns_that_name_the_rows_are_a_warning(ask, no_curve, tmp_path):
+    sites().assign(number=np.arange(80)[::-1] + 7).to_csv(tmp_path / "sites.csv", index=False)
+    code, _, err = ask("--ignore", "hours", "--out", "o")
+    assert code == 0 and err == "".join(
+        f"warning: TABLE has the column `{name}`, in which each row has its own value; leave it "
+        f"out with `--ignore {name}` if it only names the rows.\n"
+        for name in ("site", "number")
+    )
+    assert ask(*COMMON, "--ignore", "number", "--out", "p")[::2] == (0, "")
+
+
+def test_question_marks_may_be_missing_labels(ask, no_curve, tmp_path):
+    table = sites()
+    table["wren"] = table["wren"].where(np.arange(80) != 3, "?")
+    table.to_csv(tmp_path / "sites.csv", index=False)
+    code, _, err = ask(*COMMON, "--out", "o")
+    assert code == 0 and err.startswith("warning: `--label`: column `wren` has a class `?`; give")
+    assert ask(*COMMON, "--na", "?", "--out", "p")[::2] == (0, "")
+    table.fillna({"wren": "?"}).to_csv(tmp_path / "sites.csv", index=False)
+    code, _, err = ask(*COMMON, "--out", "q")
+    remedy = 'give `--na "?"` if this means that there is none'
+    assert code == 2 and err.endswith(f"each row has a label: empty it there, or {remedy}.\n")
+
+
+def test_the_number_of_classes_is_a_word(ask, tmp_path):
+    sites().assign(wren=["present"] * 40 + [None] * 40).to_csv(tmp_path / "sites.csv", index=False)
+    assert "it has 40 labels of one class: label some random rows first" in ask(*COMMON)[2]

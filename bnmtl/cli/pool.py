@@ -7,11 +7,13 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, check_new_columns, complete_names, without_points
-from bnmtl.errors import InputError, located
+from bnmtl.errors import InputError, located, warn
 from bnmtl.wording import Bare
 
 NEW_COLUMNS = ("rank", "utility", "predicted", "probability", "reason")
 _FEWEST = 5
+_LEAST_IDENTIFIED = 10  # rows among which names of rows are noticed
+_UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,22 @@ def read_pool(options, strategy):
         X = X.assign(**{options.task_column: task})
     if not X.shape[1]:
         raise InputError("table", "must have a column that is a feature", Bare(options.table))
+    _warn_of_identifiers(X)
     candidates, n_excluded = _candidates(rows, y, options)
     return Pool(rows, X, y, task, _costs(rows, options.cost), candidates, n_excluded)
+
+
+def _warn_of_identifiers(X):
+    """Warn about features that seem to be names or numbers of the rows."""
+    if len(X) < _LEAST_IDENTIFIED:
+        return
+    for name, column in X.items():
+        is_number = is_numeric_dtype(column.dtype)
+        numbers = np.sort(column.to_numpy(float, na_value=np.nan)) if is_number else np.zeros(0)
+        if column.is_unique and (not is_number or (np.diff(numbers) == 1).all()):
+            rule = "has the column {name}, in which each row has its own value"
+            remedies = "leave it out with `--ignore {name!s}` if it only names the rows"
+            warn("table", rule, remedies=remedies, name=name)
 
 
 def _read(path, na):
@@ -108,15 +124,21 @@ def _labels(column, name):
     labels = kept.astype("string")
     n_labels, classes = int(labels.notna().sum()), labels.dropna().unique()
     if n_labels == len(labels):
-        rule, remedies = "must be empty in the rows to ask for", "empty it there"
+        rule, remedies = "must be empty in the rows to ask for", ["empty it there"]
+        if _UNKNOWN in classes:
+            remedies.append('give `--na "?"` if this means that there is none')
         raise InputError(
             "label", rule, found="each row has a label", remedies=remedies, column=name
         )
     if n_labels < _FEWEST or len(classes) < 2:
         rule = f"must have {_FEWEST} labels or more, of two classes"
-        found, remedies = "it has {n:label} of {k} class(es)", "label some random rows first"
-        details = {"column": name, "n": n_labels, "k": len(classes)}
+        found, remedies = "it has {n:label} of {k}", "label some random rows first"
+        k = "one class" if len(classes) == 1 else f"{len(classes)} classes"
+        details = {"column": name, "n": n_labels, "k": Bare(k)}
         raise InputError("label", rule, found=found, remedies=remedies, **details)
+    if _UNKNOWN in classes:
+        rule, remedies = "has a class `?`", 'give `--na "?"` if this means that there is no label'
+        warn("label", rule, remedies=remedies, column=name)
     return labels.astype(object).where(labels.notna(), None)
 
 

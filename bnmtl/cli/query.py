@@ -95,7 +95,7 @@ def _places(rows, given):
     for name in names:
         check_column(rows, name, "map", "table")
         if not pd.api.types.is_numeric_dtype(rows[name]):
-            raise InputError("map", "must be columns of numbers", column=name)
+            raise InputError("map", "must hold numbers", column=name)
     return names
 
 
