@@ -6,7 +6,7 @@ from scipy import stats
 
 from benchmarks.claims import OURS, Claim, gain_claim
 from benchmarks.decorate.curve_tables import PERCENTS, RIVALS, at_full_size, size_ratios
-from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, paired, values_of
+from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, paired, reductions
 from benchmarks.decorate.learners import BASE, DECORATE
 from benchmarks.summary import LEVEL, mean_and_error
 from bnmtl.metrics.resampled import resampled_p
@@ -45,34 +45,17 @@ def gains(lines, method, rival, points):
 def correlations(lines):
     """Rank correlations of diversity with the error reductions, over folds, tables and sizes.
 
-    Of the first repetition, which all numbers of artificial cases have.
-
     Returns
     -------
     dict of str to (float, int)
         Against the mean error of the members, and against the error of the base.
     """
-    lines = lines[lines["repeat"] == 0]
-    spread, over_members, over_base = [], [], []
-    sizes = [one for one in lines["method"].unique() if one.startswith("size ")]
-    for method in (*sizes, DECORATE):
-        for percent in ("20%", "100%"):
-            errors, base = (values_of(lines, one, percent) for one in (method, BASE))
-            diverse, members = (
-                values_of(lines, method, percent, value) for value in ("diversity", "member_error")
-            )
-            for table, repeats in errors.items():
-                known = (set(one.get(table, {})) for one in (base, diverse, members))
-                for repeat in set(repeats).intersection(*known):
-                    ours = repeats[repeat]
-                    spread += diverse[table][repeat].tolist()
-                    over_members += (members[table][repeat] - ours).tolist()
-                    over_base += (base[table][repeat] - ours).tolist()
-    named = {"members": over_members, "base": over_base}
+    found = reductions(lines)
+    if len(found) < 3:
+        return {}
     return {
-        name: (float(stats.spearmanr(spread, values).statistic), len(spread))
-        for name, values in named.items()
-        if len(spread) > 2
+        name: (float(stats.spearmanr(found["diversity"], found[name]).statistic), len(found))
+        for name in ("members", "base")
     }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmarks.decorate.curve_values import values_of
+from benchmarks.decorate.curve_values import reductions, values_of
 from benchmarks.decorate.learners import BASE, DECORATE
 from bnmtl import plotting
 
@@ -31,8 +31,12 @@ def draw(lines):
 
 
 def more_pictures(lines):
-    """Scatter of errors of DECORATE and of each rival, one point per table."""
-    found = {}
+    """Errors of DECORATE and of each rival by table; error reduction against diversity."""
+    found, ensembles = {}, reductions(lines) if len(lines) else pd.DataFrame()
+    if len(ensembles) > 2:
+        found["decorate_curves-diversity"] = plotting.error_by_diversity(
+            ensembles, error="members", label="error below the mean of the members"
+        )
     for rival in METHODS[1:]:
         for point in POINTS:
             errors = {name: _means(lines, name, point) for name in (rival, DECORATE)}

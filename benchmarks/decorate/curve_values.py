@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from benchmarks.decorate.learners import BASE, DECORATE
 from benchmarks.summary import LEVEL
 from bnmtl.metrics.resampled import resampled_p
 
@@ -137,3 +139,32 @@ def record(lines, first, second, point, value="error", sign=1):
     ratio = float(np.exp(np.mean(ratios))) if ratios else np.nan
     records = signs.count(1), signs.count(0), signs.count(-1)
     return Record(*records, *counted, ratio, len(pairs))
+
+
+def reductions(lines):
+    """Diversity and error reductions of DECORATE with any number of artificial cases, by fold.
+
+    Of the first repetition, which all numbers have.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns table, diversity, and by how much the error is below the mean error of the members
+        and below that of the base.
+    """
+    lines, rows = lines[lines["repeat"] == 0], []
+    sizes = [one for one in lines["method"].unique() if one.startswith("size ")]
+    for method in (*sizes, DECORATE):
+        for percent in ("20%", "100%"):
+            errors, base = (values_of(lines, one, percent) for one in (method, BASE))
+            diverse, members = (
+                values_of(lines, method, percent, value) for value in ("diversity", "member_error")
+            )
+            for table in set(errors) & set(base) & set(diverse) & set(members):
+                ours, *others = (one[table][0] for one in (errors, diverse, members, base))
+                rows += [
+                    (table, spread, member - error, alone - error)
+                    for error, spread, member, alone in zip(ours, *others, strict=True)
+                ]
+    found = pd.DataFrame(rows, columns=["table", "diversity", "members", "base"])
+    return found.sort_values(["table", "diversity"], kind="stable").reset_index(drop=True)
