@@ -25,7 +25,7 @@ _KINDS = {
 }
 _BINS = 4
 _SURE = 0.995
-FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
+_FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
 _HOW = "They have the largest utilities: on them the committee is least decided."
 _DRAWN = (
     "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
@@ -167,7 +167,7 @@ class _Together:
         pool = self._pool
         X = self._X.assign(**{_TaskColumn.NAME: pool.task}).iloc[pool.labeled]
         few = self._strategy.committee()
-        few.set_params(n_members=FEW_MEMBERS, n_jobs=None, progress=False)
+        few.set_params(n_members=_FEW_MEMBERS, n_jobs=None, progress=False)
         data = X.reset_index(drop=True), pool.y.iloc[pool.labeled]
         return _curve(_TaskColumn(few), data, plan)
 

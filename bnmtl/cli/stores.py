@@ -46,7 +46,7 @@ def _opened(options):
     _warn_if_unfinished(store)
     if options.test is None and has_test(store):
         part, remedies = store.parts[TEST], "give others with `--test TABLE`"
-        check_both_classes(store.classes[part.y], "store", "must have test cases", remedies)
+        _check_both_classes(store.classes[part.y], "store", "must have test cases", remedies)
     return store
 
 
@@ -67,13 +67,13 @@ def has_test(store):
     return TEST in store.parts and store.parts[TEST].y is not None
 
 
-def check_both_classes(labels, argument, rule, remedies, **place):
+def _check_both_classes(labels, argument, rule, remedies):
     """Raise unless both classes occur among labels."""
     first = labels[0]
     if all(label == first for label in labels):
         rule, found = f"{rule} of both classes", "all are {label!r}"
         label = first.item() if hasattr(first, "item") else first
-        raise InputError(argument, rule, found=found, remedies=remedies, label=label, **place)
+        raise InputError(argument, rule, found=found, remedies=remedies, label=label)
 
 
 def _of_tables(options):
@@ -88,5 +88,5 @@ def _of_tables(options):
         with located(file=files[part]):
             check_complete(table[label], "label", table[label].isna().to_numpy())
             remedies = "give other cases" if part == TEST else ()
-            check_both_classes(table[label].to_numpy(), "label", "must have cases", remedies)
+            _check_both_classes(table[label].to_numpy(), "label", "must have cases", remedies)
     return PredictionStore(**from_tables(tables, label, HILLCLIMB, files))

@@ -61,7 +61,7 @@ class SelectionReport:
             return said
         return (
             f"{said} On the cases of selection the best single model is better, {best:.4f} against "
-            f"{ensemble:.4f}, because ensembles of bags are averaged."
+            f"{ensemble:.4f}, as can be with bags or a start of several models."
         )
 
     def __str__(self):

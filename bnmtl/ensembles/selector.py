@@ -39,9 +39,9 @@ class EnsembleSelector(BaseEstimator):
         root_mean_squared_error or cross_entropy (hyphens may replace underscores), or one of these
         functions of `bnmtl.metrics.prediction`. Of any other function (y, p), larger values are
         better, except for ``brier_score``, ``calibration_error`` and ``squared_error`` there; y are
-        positions in the classes. A mapping gives the weights of normalized scores; a
-        metric on which no model beats the base rate is left out. With more than two classes:
-        accuracy, cross_entropy, root_mean_squared_error, or a function.
+        positions in the classes. A mapping gives the weights of normalized scores; a metric on
+        which no model beats the base rate is left out. With more than two classes: accuracy,
+        cross_entropy, root_mean_squared_error, or a function.
     initial : "auto" or int, default="auto"
         Number of the best models with which a bag starts; "auto" is the number up to 25 with the
         best mean.
