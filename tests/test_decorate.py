@@ -21,7 +21,7 @@ from bnmtl.active.committees import BaggingCommittee
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.decorate.artificial import FromNetwork, Marginals, Uniform, generator_of
+from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
 from bnmtl.ensembles import MarginalSampler, Munge
@@ -276,6 +276,33 @@ def test_weights_count_as_repetitions_in_the_statistics():
         for name in ("count", "size", "kind"):
             left, right = once[name].tolist(), repeated[name].tolist()
             assert left == (right if name == "kind" else pytest.approx(right, abs=1e-9))
+
+
+@pytest.mark.parametrize("kind", [Marginals, Uniform, Repeated])
+def test_members_receive_the_drawn_cases_for_columns_of_all_types(kind):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(5, 3, size=40)
+    frame = pd.DataFrame(
+        {
+            "half": numbers.astype(np.float16),
+            "single": numbers.astype(np.float32),
+            "count": pd.array([*rng.integers(0, 9, size=39), None], dtype="Int64"),
+            "share": pd.array([*rng.random(39), None], dtype="Float32"),
+            "byte": rng.integers(0, 255, size=40).astype(np.uint8),
+            "nothing": np.full(40, np.nan),
+            "yes": rng.random(40) < 0.5,
+            "known": pd.array([True, False, None, True] * 10, dtype="boolean"),
+            "grade": pd.Categorical(["b", None, "a", "b"] * 10, categories=["a", "b", "c"]),
+            "word": np.array(["y", None, "x", "y"] * 10, dtype=object),
+            "empty": np.full(40, None),
+        }
+    )
+    columns = read_columns(frame)
+    cases = Repeated(frame) if kind is Repeated else kind(frame, columns, np.ones(40))
+    encode, drawn = TreeInputs(columns), cases.draw(30, 4)
+    assert drawn.dtypes.to_dict() == frame.dtypes.to_dict()
+    np.testing.assert_array_equal(cases.inputs(30, 4, encode), encode(drawn))
+    assert cases.inputs(30, 4, None).equals(drawn)
 
 
 def test_columns_without_variation_or_cells():

@@ -14,7 +14,16 @@ GENERATORS = ("marginals", "uniform", "pool", "unlabeled", "network")
 _POOL = 10  # times the number of cases
 
 
-class _ByColumn:
+class _Artificial:
+    """Base of generators."""
+
+    def inputs(self, n, seed, encode):
+        """Draw ``n`` cases as members receive them: encoded, or as they are if encode is None."""
+        rows = self.draw(n, seed)
+        return rows if encode is None else encode(rows)
+
+
+class _ByColumn(_Artificial):
     """Base of generators with independent columns.
 
     Parameters
@@ -31,15 +40,25 @@ class _ByColumn:
 
     def draw(self, n, seed):
         """Draw ``n`` cases of the kind of X."""
+        cells = zip(self._columns, self._cells(n, seed), strict=True)
+        return rows_like(self._like, [column.restored(drawn) for column, drawn in cells])
+
+    def inputs(self, n, seed, encode):
+        """Draw ``n`` cases as members receive them, without a frame in between."""
+        if encode is None:
+            return self.draw(n, seed)
+        return encode.of_cells(self._cells(n, seed))
+
+    def _cells(self, n, seed):
+        """Numbers, or codes of nominal values, of each column."""
         drawn = []
         for column, statistics in zip(self._columns, self._statistics, strict=True):
             rng = generator(seed, "column", column.name)
             if column.is_numeric:
-                cells = _typed(column, self._numbers(statistics, n, rng))
+                drawn.append(_typed(column, self._numbers(statistics, n, rng)))
             else:
-                cells = _codes(statistics, n, rng)
-            drawn.append(column.restored(cells))
-        return rows_like(self._like, drawn)
+                drawn.append(_codes(statistics, n, rng))
+        return drawn
 
 
 class Marginals(_ByColumn):
@@ -47,8 +66,7 @@ class Marginals(_ByColumn):
 
     def _statistics_of(self, column, weights):
         if not column.is_numeric:
-            counts = _counts(column, weights)
-            return (counts + 1) / (counts + 1).sum() if len(counts) else counts
+            return _cumulative(_counts(column, weights) + 1)
         known = ~np.isnan(column.cells)
         numbers, weights = column.cells[known], weights[known]
         total = weights.sum()
@@ -68,8 +86,7 @@ class Uniform(_ByColumn):
 
     def _statistics_of(self, column, weights):
         if not column.is_numeric:
-            occurs = _counts(column, weights) > 0
-            return occurs / occurs.sum() if occurs.any() else occurs.astype(float)
+            return _cumulative(_counts(column, weights) > 0)
         known = column.cells[~np.isnan(column.cells) & (weights > 0)]
         return (known.min(), known.max()) if len(known) else (np.nan, np.nan)
 
@@ -85,19 +102,29 @@ def _counts(column, weights):
     return np.bincount(column.cells[known], weights[known], minlength=len(values))
 
 
-def _codes(shares, n, rng):
-    """Codes by their shares; -1 if no value is known."""
-    return rng.choice(len(shares), size=n, p=shares) if shares.any() else np.full(n, -1)
+def _cumulative(counts):
+    """Cumulative shares of the values; nothing if no value is known."""
+    if not counts.any():
+        return np.empty(0)
+    shares = (counts / counts.sum()).cumsum()
+    return shares / shares[-1]
+
+
+def _codes(cumulative, n, rng):
+    """Codes by their cumulative shares; -1 if no value is known."""
+    if not len(cumulative):
+        return np.full(n, -1)
+    return cumulative.searchsorted(rng.random(n), side="right")
 
 
 def _typed(column, numbers):
     """Numbers that the type of the column can hold; whole ones if all of the column are whole."""
-    known = column.cells[~np.isnan(column.cells)]
-    if not len(known) or not (known == np.rint(known)).all():
-        return numbers
     kind = np.dtype(getattr(column.dtype, "numpy_dtype", column.dtype))
-    whole = np.rint(numbers)
-    return whole if kind.kind == "f" else np.clip(whole, *_limits(kind))
+    known = column.cells[~np.isnan(column.cells)]
+    if len(known) and (known == np.rint(known)).all():
+        whole = np.rint(numbers)
+        return whole.astype(kind) if kind.kind == "f" else np.clip(whole, *_limits(kind))
+    return numbers.astype(kind) if kind.kind == "f" else numbers
 
 
 def _limits(kind):
@@ -106,7 +133,7 @@ def _limits(kind):
     return max(limits.min, -(2**53)), min(limits.max, 2**53)
 
 
-class Repeated:
+class Repeated(_Artificial):
     """Rows of a table, drawn with repetition.
 
     Parameters
@@ -115,15 +142,25 @@ class Repeated:
     """
 
     def __init__(self, rows):
-        self._rows = rows
+        self._rows, self._encoded = rows, None
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
-        at = generator(seed, "rows").integers(len(self._rows), size=n)
-        return take(self._rows, at)
+        return take(self._rows, self._drawn(n, seed))
+
+    def inputs(self, n, seed, encode):
+        """Draw ``n`` cases as members receive them; all rows are encoded once."""
+        if encode is None:
+            return self.draw(n, seed)
+        if self._encoded is None:
+            self._encoded = encode(self._rows)
+        return self._encoded[self._drawn(n, seed)]
+
+    def _drawn(self, n, seed):
+        return generator(seed, "rows").integers(len(self._rows), size=n)
 
 
-class Called:
+class Called(_Artificial):
     """Cases from a function of the user (frame, n, rng)."""
 
     def __init__(self, function, X):
@@ -135,7 +172,7 @@ class Called:
         return _checked(found, self._X, n)
 
 
-class Sampled:
+class Sampled(_Artificial):
     """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``.
 
     If there are tasks, its ``fit`` takes ``tasks``, too.
@@ -154,7 +191,7 @@ class Sampled:
         return _checked(found, self._X, n)
 
 
-class FromNetwork:
+class FromNetwork(_Artificial):
     """Cases from a learned network, or from the networks of several tasks, learned together.
 
     Each task has the same share of the artificial cases as of the cases.

@@ -10,7 +10,6 @@ from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
 from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
 from bnmtl.metrics.cases import checked_weights
-from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import type_of
@@ -230,7 +229,7 @@ class _Training:
         """The members, and number, acceptance, error and diversity of each trial."""
         model, classes = self._model, self._model.classes_
         members = [self._fitted(seed, 1)]
-        known = [probabilities_of(members[0], self._inputs, classes)]
+        known = [model._probabilities_by(members[0], self._inputs)]
         error = self._error(known)
         rows = [(1, True, error, 0.0)]
         while (
@@ -240,7 +239,7 @@ class _Training:
         ):
             trial = len(rows) + 1
             member = self._fitted(seed, trial, members)
-            candidate = [*known, probabilities_of(member, self._inputs, classes)]
+            candidate = [*known, model._probabilities_by(member, self._inputs)]
             new_error = self._error(candidate)
             accepted = model.reject is None or new_error <= error
             spread = diversity(np.stack(candidate), weights=self._weights)
@@ -255,11 +254,12 @@ class _Training:
         model, inputs, y, weights = self._model, self._inputs, self._y, self._weights
         if members:
             draws = int(generator(seed, "cases", trial).integers(2**63))
-            inputs_of = model._inputs_of(self._artificial.draw(self._n_artificial, draws))
+            drawn = self._artificial.inputs(self._n_artificial, draws, model._encode)
             classes = model.classes_
-            mean = np.mean([probabilities_of(one, inputs_of, classes) for one in members], axis=0)
+            known = [model._probabilities_by(one, drawn) for one in members]
+            mean = np.mean(known, axis=0)
             labels = opposite_labels(mean, model.zero, generator(seed, "labels", trial))
-            inputs, y = stacked(inputs, inputs_of), np.concatenate([y, classes[labels]])
+            inputs, y = stacked(inputs, drawn), np.concatenate([y, classes[labels]])
             if weights is not None:
                 weights = np.concatenate([weights, np.ones(self._n_artificial)])
         member = model._new_member(seed, trial)

@@ -65,8 +65,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         inputs = self._inputs_of(read_rows(self, X, self._allows_nan(), reset=False))
-        members = self.estimators_
-        return np.stack([probabilities_of(one, inputs, self.classes_) for one in members])
+        return np.stack([self._probabilities_by(one, inputs) for one in self.estimators_])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -90,6 +89,13 @@ class Committee(ClassifierMixin, BaseEstimator):
     def _inputs_of(self, rows):
         """Rows as the members receive them."""
         return rows if self._encode is None else self._encode(rows)
+
+    def _probabilities_by(self, member, inputs):
+        """Probabilities of all classes by a member, from rows as `_inputs_of` returns them."""
+        is_checked = self._encode is not None and isinstance(member, DecisionTreeClassifier)
+        # On few rows, the check of a tree takes longer than its prediction.
+        options = {"check_input": False} if is_checked and self._allows_nan() else {}
+        return probabilities_of(member, inputs, self.classes_, **options)
 
     def _new_member(self, seed, number):
         """A classifier to be fitted, the member with a number."""

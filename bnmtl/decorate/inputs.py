@@ -124,7 +124,27 @@ class TreeInputs:
                 return np.asarray(X, dtype=np.float32)
             X = pd.DataFrame(X)
         columns = zip(self._known, X.items(), strict=True)
-        return np.concatenate([_block(known, cells) for known, (_, cells) in columns], axis=1)
+        return self.of_cells(
+            cells.to_numpy(dtype=np.float32, na_value=np.nan)
+            if known is None
+            else known.codes(cells)
+            for known, (_, cells) in columns
+        )
+
+    def of_cells(self, columns):
+        """Encoded rows from the cells of each column.
+
+        Parameters
+        ----------
+        columns : iterable of numpy.ndarray, each of shape (n_rows,)
+            Numbers, or positions of nominal values: -1 for missing ones, -2 for unknown ones.
+
+        Returns
+        -------
+        numpy.ndarray of float32, shape (n_rows, n_inputs)
+        """
+        every = zip(self._known, columns, strict=True)
+        return np.concatenate([_block(known, cells) for known, cells in every], axis=1)
 
 
 class _Known:
@@ -142,7 +162,7 @@ class _Known:
         # Text that two values share stands for the first.
         self._by_text = {text: at for at, text in reversed([*enumerate(map(str, values))])}
 
-    def positions(self, cells):
+    def codes(self, cells):
         """Of each cell among the values; -1 for missing ones, -2 for unknown ones."""
         if isinstance(self._dtype, pd.CategoricalDtype) and cells.dtype == self._dtype:
             return cells.array.codes
@@ -159,10 +179,9 @@ class _Known:
 def _block(known, cells):
     """Encoded cells of a column."""
     if known is None:
-        return cells.to_numpy(dtype=np.float32, na_value=np.nan)[:, None]
+        return cells.astype(np.float32, copy=False)[:, None]
     found = np.zeros((len(cells), known.n_values + 1), dtype=np.float32)
-    at = known.positions(cells)
-    found[np.arange(len(cells)), np.maximum(at, -1)] = at >= -1
+    found[np.arange(len(cells)), np.maximum(cells, -1)] = cells >= -1
     return found
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def probabilities_of(model, rows, classes):
+def probabilities_of(model, rows, classes, **options):
     """Probabilities of all classes by a classifier that may not know some of them.
 
     Parameters
@@ -12,12 +12,14 @@ def probabilities_of(model, rows, classes):
     rows : array-like of shape (n_cases, n_columns)
     classes : array of shape (n_classes,)
         Sorted.
+    **options : dict
+        Of its ``predict_proba``.
 
     Returns
     -------
     numpy.ndarray of float, shape (n_cases, n_classes)
     """
-    p = np.asarray(model.predict_proba(rows), dtype=float)
+    p = np.asarray(model.predict_proba(rows, **options), dtype=float)
     if p.shape[1] == len(classes):
         return p
     found = np.zeros((len(p), len(classes)))
