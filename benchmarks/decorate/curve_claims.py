@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from benchmarks.claims import OURS, Claim, gain_claim
-from benchmarks.decorate.curve_tables import PERCENTS, RIVALS, at_full_size, size_ratios
+from benchmarks.decorate.curve_tables import PERCENTS, RIVALS, at_full_size
 from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, paired, reductions
 from benchmarks.decorate.learners import BASE, DECORATE
 from benchmarks.summary import LEVEL, mean_and_error
@@ -25,8 +25,9 @@ BETTER = (
     ("network", DECORATE, POINTS, "cases from a learned network are better", OURS),
 )
 ALIKE = (
-    ("pool", "a pool is as good as fresh cases"),
-    ("no rejection", "rejection harmless to drop on average"),
+    ("pool", POINTS, "a pool is as good as fresh cases"),
+    ("no rejection", POINTS, "rejection harmless to drop on average"),
+    ("size 0.5", ("20%", "100%"), "half an artificial case per case as good as one"),
 )
 
 
@@ -66,8 +67,8 @@ def claims(lines):
         found = gains(lines, method, rival, points)
         if len(found) > 1:
             yield gain_claim(text, published, found)
-    for method, text in ALIKE:
-        found = gains(lines, method, DECORATE, POINTS)
+    for method, points, text in ALIKE:
+        found = gains(lines, method, DECORATE, points)
         if len(found) > 1:
             p = stats.ttest_1samp(found, 0).pvalue
             shown = f"{mean_and_error(found, 1)} % (p {p:.3f})"
@@ -75,13 +76,10 @@ def claims(lines):
     yield from _of_rejection(lines)
     if full:
         yield _at_full_size(full)
-    ratios = size_ratios(lines, "20%")
-    if ratios:
-        many = [ratio for share, ratio in ratios.items() if share >= 0.5]
-        few = min(ratios)
-        shown = {f"{share:g}": f"{ratio:.3f}" for share, ratio in ratios.items()}
-        holds = bool(max(abs(ratio - 1) for ratio in many) < 0.02 < ratios[few] - 1)
-        yield Claim("half to one artificial case per case alike, less hurts", "yes", shown, holds)
+    found = gains(lines, "size 0.1", DECORATE, ("20%", "100%"))
+    if len(found) > 1:
+        text = "fewer artificial cases hurt (one per ten cases against one per case)"
+        yield gain_claim(text, "yes", -found)
     yield from _of_diversity(lines)
 
 

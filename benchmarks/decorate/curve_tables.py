@@ -35,6 +35,28 @@ VARIANTS = {
     "network": (BASE, DECORATE),
     "of full trees": ("full tree", DECORATE),
 }
+# Published ratios of the variants, by percent.
+_PERCENTS_15 = ("5%", "10%", "15%", "20%", "30%", "40%", "50%")
+PUBLISHED_VARIANTS = {
+    ("unlabeled", BASE): (_PERCENTS_15, (0.9337, 0.9726, 0.9675, 0.9664, 0.9426, 0.9187, 0.9234)),
+    ("unlabeled", "pool"): (_PERCENTS_15, (1.151, 1.1733, 1.2003, 1.1857, 1.170, 1.1357, 1.1095)),
+    ("uniform", BASE): (
+        PERCENTS,
+        (0.868, 0.8623, 0.8373, 0.8423, 0.8447, 0.8583, 0.845, 0.8781, 0.857, 0.8889),
+    ),
+    ("uniform", DECORATE): (
+        PERCENTS,
+        (1.0131, 1.0222, 1.039, 1.0405, 1.0427, 1.065, 1.067, 1.0727, 1.0377, 1.0975),
+    ),
+    ("no rejection", DECORATE): (
+        PERCENTS,
+        (1.0005, 1.0014, 1.0151, 1.0278, 1.0251, 1.0263, 1.0224, 1.0182, 1.0189, 1.014),
+    ),
+    ("no rejection", BASE): (
+        PERCENTS,
+        (0.9036, 0.8801, 0.9284, 0.9679, 0.9751, 0.9806, 0.9788, 0.9818, 0.9869, 0.9825),
+    ),
+}
 _WITH_15 = ("1%", "2%", "5%", "10%", "15%", "20%", "30%", "40%", "50%", "75%", "100%")
 
 
@@ -102,7 +124,11 @@ def _variants(lines, variants):
                 _, plain, _, ratio = found.texts()
                 row[percent] = f"{plain}, {ratio}" if found.n else ""
             rows.append(row)
-    return pd.DataFrame(rows)
+            if (variant, rival) in PUBLISHED_VARIANTS:
+                percents, ratios = PUBLISHED_VARIANTS[variant, rival]
+                shown = dict(zip(percents, (f"{one:.3f}" for one in ratios), strict=True))
+                rows.append({"method": variant, "against": "published ratio"} | shown)
+    return pd.DataFrame(rows).fillna("")
 
 
 def _of_network(lines):
