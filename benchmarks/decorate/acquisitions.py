@@ -142,9 +142,10 @@ class Curve:
     def _strategy(self, name):
         if name == RANDOM:
             return RandomAcquisition(random_state=self._seed)
-        if name == ERRORS:
-            return ErrorSampling(self._model(), random_state=self._seed)
-        return GODA(self._model(), random_state=self._seed)
+        # Strategies encode rows for trees themselves.
+        base = self._model() if self._part == DECORATE else tree()
+        kind = ErrorSampling if name == ERRORS else GODA
+        return kind(base, random_state=self._seed)
 
     def _error(self, rows, y):
         model = self._model().fit(rows, y)

@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 
 from bnmtl.active.incomplete import read_incomplete
 from bnmtl.active.picking import pick_best
 from bnmtl.active.utilities import small_margin
 from bnmtl.classification import NetworkImputer
 from bnmtl.decorate.artificial import stacked, take
-from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.committee import check_estimator
+from bnmtl.decorate.inputs import TreeInputs, columns_of
 from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator, seed_of, with_seed
@@ -18,32 +19,6 @@ from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
 _WRONG = 2.0  # utility of a misclassified case, above all others
-
-
-class _OneTree(Committee):
-    """A decision tree with two cases or more in each leaf, on encoded rows.
-
-    Parameters
-    ----------
-    random_state : int, default=None
-    """
-
-    estimator = None
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
-
-    def fit(self, X, y):
-        """Fit the tree."""
-        X, y = self._read_cases(X, y)
-        self.classes_ = np.unique(y)
-        self._encode_columns(X)
-        seed = seed_of(self.random_state)
-        self.estimators_ = [self._new_member(seed, 0).fit(self._inputs_of(X), y)]
-        return self
-
-    def _default_tree(self):
-        return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 
 
 class _Acquisition(BaseEstimator):
@@ -117,9 +92,9 @@ class ErrorSampling(_Acquisition):
     Parameters
     ----------
     estimator : classifier, default=None
-        With ``predict_proba``; it receives frames as they are, with their missing cells. None is a
-        `DecisionTreeClassifier` with two cases or more in each leaf, on numbers, which may be
-        missing, and one indicator per nominal value.
+        With ``predict_proba``. Decision trees of scikit-learn receive numbers, which may be
+        missing, one indicator per nominal value; others receive frames as they are, with their
+        missing cells. None is a `DecisionTreeClassifier` with two cases or more in each leaf.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -143,8 +118,9 @@ class ErrorSampling(_Acquisition):
     def _utilities(self, table, seed):
         check_estimator(self.estimator)
         rows, y = take(table.X, table.incomplete), table.y[table.incomplete]
-        model = _model(self.estimator, seed).fit(table.X, table.y)
-        p = probabilities_of(model, rows, model.classes_)
+        encode, template = _learner(self.estimator, table.X)
+        model = _model(template, seed).fit(encode(table.X), table.y)
+        p = probabilities_of(model, encode(rows), model.classes_)
         is_wrong = model.classes_[p.argmax(axis=1)] != y
         return np.where(is_wrong, _WRONG, small_margin(p[None]))
 
@@ -201,12 +177,14 @@ class GODA(_Acquisition):
         rows = table.incomplete[tried]
         accuracies = np.zeros((self.n_imputations, len(tried)))
         imputers = _imputers(self.imputer, seed, self.n_imputations, known, labels)
+        encode, template = _learner(self.estimator, table.X)
+        inputs = encode(known)
         for number, imputer in enumerate(imputers):
-            imputed = imputer.transform(take(table.X, rows), table.y[rows])
+            imputed = encode(imputer.transform(take(table.X, rows), table.y[rows]))
             for at, row in enumerate(rows):
-                X = stacked(known, take(imputed, [at]))
+                X = stacked(inputs, take(imputed, [at]))
                 y = np.append(labels, table.y[row])
-                model = _model(self.estimator, seed).fit(X, y)
+                model = _model(template, seed).fit(X, y)
                 accuracies[number, at] = np.mean(model.predict(X) == y)
         found[tried] = accuracies.mean(axis=0)
         return found
@@ -287,7 +265,8 @@ class ExpectedUtility(BaseEstimator):
     def _utilities(self, table, cells, seed):
         """Expected gain of each cell over its values."""
         frame = pd.DataFrame(table.X)
-        before = _fit_of(_model(self.estimator, seed), frame, table.y)
+        encode, template = _learner(self.estimator, table.X)
+        before = _fit_of(_model(template, seed), encode(frame), table.y)
         known, labels = frame.iloc[table.complete], table.y[table.complete]
         imputer = _network_imputer(self.imputer, seed).fit(known, labels)
         gains = np.zeros(len(cells))
@@ -301,7 +280,7 @@ class ExpectedUtility(BaseEstimator):
                 for one, share in zip(tried, shares[tried] / shares[tried].sum(), strict=True):
                     changed = frame.copy()
                     changed.iloc[row, column] = values.iloc[one]
-                    after = _fit_of(_model(self.estimator, seed), changed, table.y)
+                    after = _fit_of(_model(template, seed), encode(changed), table.y)
                     gains[at] += share * (after - before)
         return gains
 
@@ -320,10 +299,18 @@ def _fit_of(model, X, y):
     return float(p[np.arange(len(y)), np.searchsorted(model.classes_, y)].mean())
 
 
-def _model(estimator, seed):
+def _learner(estimator, X):
+    """How rows like X are encoded, and the classifier that learns from encoded rows."""
+    if estimator is None:
+        estimator = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
+    if isinstance(estimator, BaseDecisionTree):
+        return TreeInputs(columns_of(X, "from_dtype")), estimator
+    return (lambda rows: rows), estimator
+
+
+def _model(template, seed):
     """The classifier to be fitted."""
-    drawn = int(generator(seed, "model").integers(_SEEDS))
-    return with_seed(_OneTree() if estimator is None else estimator, drawn)
+    return with_seed(template, int(generator(seed, "model").integers(_SEEDS)))
 
 
 def _imputers(template, seed, n, known, labels):
