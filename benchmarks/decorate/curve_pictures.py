@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmarks.decorate.curve_values import reductions, values_of
+from benchmarks.decorate.curve_values import MORE_TABLES, TABLES, reductions, values_of
 from benchmarks.decorate.learners import BASE, DECORATE
 from bnmtl import plotting
 
@@ -12,8 +12,8 @@ POINTS = ("1%", "20%")
 
 
 def draw(lines):
-    """Errors by number of training cases, one panel per table."""
-    rows = []
+    """Errors by number of training cases, one panel per table with a curve."""
+    lines, rows = _with_curves(lines), []
     for method in METHODS:
         chosen = lines[lines["method"] == method]
         for table, repeat, n_train, points in zip(
@@ -27,11 +27,16 @@ def draw(lines):
                         for fold, error in enumerate(folds)
                     ]
     columns = ["data", "strategy", "trial", "n_labels", "error"]
-    return plotting.strategy_curves(pd.DataFrame(rows, columns=columns), xlabel="training cases")
+    figure = plotting.strategy_curves(pd.DataFrame(rows, columns=columns), xlabel="training cases")
+    *panels, _ = figure.axes
+    for axes in panels:
+        axes.set_xscale("log")
+    return figure
 
 
 def more_pictures(lines):
     """Errors of DECORATE and of each rival by table; error reduction against diversity."""
+    lines = _with_curves(lines)
     found, ensembles = {}, reductions(lines) if len(lines) else pd.DataFrame()
     if len(ensembles) > 2:
         found["decorate_curves-diversity"] = plotting.error_by_diversity(
@@ -48,6 +53,15 @@ def more_pictures(lines):
                     table, rival, DECORATE, f"error of {rival}{label}", f"error of {DECORATE}"
                 )
     return found
+
+
+def _with_curves(lines):
+    """The lines of tables with curves, in the order of the tables."""
+    if not len(lines):
+        return lines
+    rank = {name: at for at, name in enumerate(TABLES)}
+    chosen = lines[~lines["table"].isin(MORE_TABLES)]
+    return chosen.sort_values("table", key=lambda names: names.map(rank), kind="stable")
 
 
 def _means(lines, method, point):
