@@ -16,6 +16,7 @@ from benchmarks.decorate.imputation_tables import (
     NETWORK,
     NOTHING,
     SHARES,
+    SOFT,
     TOGETHER,
 )
 from benchmarks.decorate.query_tables import RANDOM, SQUARED
@@ -140,7 +141,7 @@ def test_hidden_cells_are_filled_and_the_others_kept(method):
     changed.loc[40:, "same"], changed.loc[40:, "size"] = "u", 99.0
     tables = imputations.fillings(method, X, is_hidden, y, 0)
     again = imputations.fillings(method, changed, is_hidden, y, 0)
-    assert len(tables) == (imputations.N_DRAWS if method == DRAWS else 1)
+    assert len(tables) == (imputations.N_DRAWS if method in (DRAWS, SOFT) else 1)
     for one, other in zip(tables, again, strict=True):
         pd.testing.assert_frame_equal(one, other)
         assert one["kind"].tolist() == X["kind"].tolist()
@@ -216,6 +217,16 @@ def test_the_quick_study_fills_iris():
     assert found[NETWORK]["error_of_one"] == found[NETWORK]["error"]
     # Without information from the other cells, the network would not be better than means.
     assert np.mean(found[NETWORK]["squared_cells"]) < np.mean(found[MEANS]["squared_cells"])
+    assert found[SOFT]["wrong_cells"] == found[DRAWS]["wrong_cells"]
+
+
+def test_soft_counts_of_equal_draws_are_those_of_one():
+    X, y = cases()
+    rows = imputations.Indicators().transform(X)
+    once = imputations._tree(1, 0).fit(X, y)[-1]
+    five = imputations._tree(5, 0).fit(pd.concat([X] * 5), np.tile(y, 5))[-1]
+    assert five.tree_.n_node_samples.min() >= 10
+    np.testing.assert_array_equal(once.predict_proba(rows), five.predict_proba(rows))
 
 
 @QUIET

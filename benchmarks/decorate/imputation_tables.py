@@ -10,7 +10,7 @@ from bnmtl.metrics.resampled import resampled_p
 
 CLASSIFIED, BIRDS = "classification", "birds"
 COMPLETE, NOTHING, MEANS = "complete cases only", "gaps as they are", "means and modes"
-NETWORK, DRAWS = "network", "network, five draws"
+NETWORK, DRAWS, SOFT = "network", "network, five draws", "network, soft counts of draws"
 SHARES, ALONE, TOGETHER = "shares of the region", "networks alone", "networks together"
 
 
@@ -85,6 +85,7 @@ def claims(lines):
             "one tree of draws better than of expected values",
         ),
         (trees, "error", DRAWS, NETWORK, "and the mean of five trees of draws"),
+        (trees, "error", SOFT, NETWORK, "and one tree of soft counts"),
     ):
         found = gains(cells, measure, ours, other)
         if len(found) > 1:

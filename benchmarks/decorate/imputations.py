@@ -2,10 +2,11 @@
 
 Run `python -m benchmarks.decorate.imputations --data FOLDER` (an hour on two cores). In the tables
 of chapter 8 of Melville's thesis a share of the training cases is complete and the others have the
-same 30 % of their features; a tree learns from them after each kind of imputation. In the bird
-counts of several regions some cells of new sites are hidden; networks learned together or for each
-region alone give their probabilities. A line has the results of one method at one share or number
-of complete rows. The data are not part of the project: see `benchmarks/predictions/uci.py` and
+same 30 % of their features; a tree learns from them after each kind of imputation. With soft
+counts, each case is five draws that count a fifth each. In the bird counts of several regions some
+cells of new sites are hidden; networks learned together or for each region alone give their
+probabilities. A line has the results of one method at one share or number of complete rows. The
+data are not part of the project: see `benchmarks/predictions/uci.py` and
 `benchmarks/birds/bird_tasks.py`; avimedi is.
 """
 
@@ -32,6 +33,7 @@ from benchmarks.decorate.imputation_tables import (
     NETWORK,
     NOTHING,
     SHARES,
+    SOFT,
     TOGETHER,
     draw,
     tables,
@@ -54,7 +56,7 @@ HIDDEN = 0.3  # of the cells of each further site
 LEAST = 1e-6
 FIXED = {"folds": N_FOLDS, "draws": N_DRAWS, "known": KNOWN, "hidden": HIDDEN}
 METHODS = {
-    CLASSIFIED: (COMPLETE, NOTHING, MEANS, NETWORK, DRAWS),
+    CLASSIFIED: (COMPLETE, NOTHING, MEANS, NETWORK, DRAWS, SOFT),
     BIRDS: (SHARES, ALONE, TOGETHER),
 }
 __all__ = ["draw", "tables"]
@@ -106,13 +108,16 @@ def _of_fold(X, y, rows, percent, method, names):
     is_hidden[rng.permutation(len(pool))[:n_complete]] = False
     seed = int(generator(0, "model", *names).integers(2**31 - 1))
     filled = fillings(method, train, is_hidden, labels, seed)
-    trees = [make_pipeline(Indicators(), tree(seed=seed)) for _ in filled]
-    classes = np.arange(int(y.max()) + 1)
     kept = ~is_hidden.any(axis=1) if method == COMPLETE else slice(None)
+    learned = [(cases[kept], labels[kept]) for cases in filled]
+    if method == SOFT:
+        learned = [(pd.concat(filled, ignore_index=True), np.tile(labels, len(filled)))]
+    n_each = len(filled) if method == SOFT else 1
+    classes = np.arange(int(y.max()) + 1)
     p = np.stack(
         [
-            probabilities_of(model.fit(cases[kept], labels[kept]), X.iloc[test], classes)
-            for model, cases in zip(trees, filled, strict=True)
+            probabilities_of(_tree(n_each, seed).fit(*cases), X.iloc[test], classes)
+            for cases in learned
         ]
     )
     error = {
@@ -122,6 +127,12 @@ def _of_fold(X, y, rows, percent, method, names):
     if method in (COMPLETE, NOTHING):
         return error | {"wrong_cells": None, "squared_cells": None}
     return error | cell_errors(train, filled, is_hidden)
+
+
+def _tree(n_each, seed):
+    """A tree with two cases or more in each leaf, of which each is some rows."""
+    model = tree(seed=seed)
+    return make_pipeline(Indicators(), model.set_params(min_samples_leaf=2 * n_each))
 
 
 def fillings(method, X, is_hidden, y, seed):
@@ -141,10 +152,10 @@ def fillings(method, X, is_hidden, y, seed):
         return [shown]
     if method == MEANS:
         return [shown.fillna({name: _center(shown[name]) for name in shown})]
-    fill = "draw" if method == DRAWS else "expected"
+    fill = "draw" if method in (DRAWS, SOFT) else "expected"
     learner = SingleTaskLearner(missing="drop", random_state=seed)
     imputer = NetworkImputer(learner, fill=fill, random_state=seed).fit(shown, y)
-    n = N_DRAWS if method == DRAWS else 1
+    n = N_DRAWS if fill == "draw" else 1
     return [imputer.set_params(random_state=seed + at).transform(shown, y) for at in range(n)]
 
 
