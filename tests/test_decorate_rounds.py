@@ -7,7 +7,16 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import Pipeline
 
 from benchmarks.decorate import acquisitions, bases, ensemble_sizes, other_bases, visits
-from benchmarks.decorate.acquisition_tables import ALL_CASES, ERRORS, GODA_NAME, RANDOM, SMALL
+from benchmarks.decorate.acquisition_tables import (
+    ALL_CASES,
+    CELLS,
+    ERRORS,
+    EXPECTED,
+    GODA_NAME,
+    RANDOM,
+    RANDOM_CELLS,
+    SMALL,
+)
 from benchmarks.decorate.acquisition_tables import claims as acquisition_claims
 from benchmarks.decorate.acquisition_tables import tables as acquisition_tables
 from benchmarks.decorate.visit_tables import ALONE_ALONE, RANDOM_TOGETHER, TOGETHER, needed
@@ -217,6 +226,43 @@ def test_goda_is_judged_by_its_model_of_complete_cases():
     assert points[0][1] == expected
     assert any(error != of_all for _, error, of_all in points)
     assert points[-1][1] == points[-1][2]
+
+
+@pytest.mark.parametrize("name", [RANDOM_CELLS, ERRORS, EXPECTED])
+def test_rounds_of_cells_measure_as_many_as_a_case_lacks(name, monkeypatch):
+    monkeypatch.setattr(acquisitions, "CELL_ROUNDS", 3)
+    X = frame(50, seed=3)
+    rows, y = (np.arange(40), np.arange(40, 50)), labels(X, 2)
+    curve, again = (acquisitions.CellCurve(X, y, rows, CELLS, ("t", 0)) for _ in range(2))
+    before = curve._observed.copy()
+    first = curve._error(X[:40].mask(~before), y[:40])
+    points = curve.run(name)
+    assert [n for n, _, _ in points] == [0, 2, 4, 6] and points[0][1] == first
+    assert (curve._observed & ~before).sum() == 6 and not (before & ~curve._observed).any()
+    completed = (curve._observed & ~before).sum(axis=1)
+    assert (name == ERRORS) == (set(completed) == {0, 2} and (completed == 2).sum() == 3)
+    # Values of hidden cells are not looked at, and rounds can be repeated.
+    again._X = again._X.mask(~curve._observed)
+    assert again.run(name) == points
+
+
+def test_cells_have_a_table_and_claims():
+    rng = np.random.default_rng(0)
+    lines = pd.DataFrame(
+        {"part": CELLS, "table": table, "strategy": name, "seconds": 1.0}
+        | {"n_labels": [0, 2, 4], "error": (level + 1e-4 * rng.normal(size=(10, 3))).tolist()}
+        for table in ("anneal", "autos", "soybean")
+        for name, level in ((RANDOM_CELLS, 0.3), (ERRORS, 0.1), (EXPECTED, 0.2))
+    )
+    rows = acquisition_tables(lines)["decorate_acquisitions_cells"].splitlines()
+    assert rows[2].startswith("| anneal | 0.300 | 0.100 | 0.200 | 33.")
+    verdicts = {one.text: one.verdict() for one in acquisition_claims(lines)}
+    start = "cells of highest expected utility beat"
+    assert verdicts == {
+        f"{start} random cells": "yes",
+        f"{start} the cells of error sampling": "no",
+    }
+    assert set(acquisitions.more_pictures(lines)) == {"decorate_acquisitions-cells"}
 
 
 def test_acquisitions_have_tables_and_claims():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmarks.claims import Claim, claims_table
+from benchmarks.claims import Claim, claims_table, gain_claim
 from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
 from bnmtl.active import improvement
@@ -11,6 +11,7 @@ from bnmtl.active import improvement
 TREES, DECORATE, SMALL = "trees", "DECORATE", "small tables"
 RANDOM, ERRORS, GODA_NAME = "random", "error sampling", "GODA"
 ALL_CASES = "GODA, model of all cases"
+CELLS, RANDOM_CELLS, EXPECTED = "cells", "random cells", "expected utility"
 TOP = 0.2
 # Percent reductions of the error, in all and in the best fifth (tables 8.2, 8.3).
 PUBLISHED = {
@@ -32,7 +33,7 @@ PUBLISHED = {
 
 
 def long(lines, part):
-    """Curves as `improvement` wants them; ``n_labels`` counts completed cases."""
+    """Curves as `improvement` wants them; ``n_labels`` counts completed cases, or cells."""
     frames = []
     for line in lines[lines["part"] == part].to_dict("records"):
         values = {line["strategy"]: line["error"]}
@@ -67,6 +68,9 @@ def tables(lines):
     small = long(lines, SMALL)
     if len(small):
         found["decorate_acquisitions_goda"] = markdown(_beside_goda(small, lines))
+    cells = long(lines, CELLS)
+    if len(cells):
+        found["decorate_acquisitions_cells"] = markdown(_of_cells(cells))
     found["decorate_acquisitions_claims"] = claims_table(claims(lines))
     return found
 
@@ -117,6 +121,20 @@ def _beside_goda(curves, lines):
     return pd.DataFrame(rows).fillna("")
 
 
+def _of_cells(curves):
+    """Mean errors along the curves of single cells, and reductions over random cells."""
+    rows = []
+    for table, part in curves.groupby("data", sort=False):
+        means = part.groupby("strategy", sort=False)["error"].mean()
+        row = {"table": table} | {f"error, {name}": f"{one:.3f}" for name, one in means.items()}
+        if {RANDOM_CELLS, EXPECTED} <= set(means.index):
+            line = improvement(part, RANDOM_CELLS).set_index("strategy").loc[EXPECTED]
+            row["reduction over random cells (%)"] = f"{line['percent']:.1f}"
+            row["p, corrected"] = f"{line['p_corrected']:.3f}"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
 def claims(lines):
     """The claims of chapter 8 that the curves can answer."""
     for part in (TREES, DECORATE):
@@ -144,6 +162,13 @@ def claims(lines):
         shown = {table: f"{ratio:.0f} times" for table, ratio in times.items()}
         text = "error sampling takes a fraction of the time of GODA"
         yield Claim(text, "yes", shown, (int((times > 2).sum()), len(times)))
+    curves = long(lines, CELLS)
+    for reference in (RANDOM_CELLS, ERRORS) if len(curves) else ():
+        found = improvement(curves, reference)
+        found = found[found["strategy"] == EXPECTED].set_index("data")["percent"]
+        if len(found) > 1:
+            other = "the cells of error sampling" if reference == ERRORS else reference
+            yield gain_claim(f"cells of highest expected utility beat {other}", "ours", found)
 
 
 def draw(lines):
@@ -161,4 +186,8 @@ def more_pictures(lines):
         if len(curves):
             figure = plotting.strategy_curves(curves, xlabel="complete cases")
             found[f"decorate_acquisitions-{name}"] = figure
+    cells = long(lines, CELLS)
+    if len(cells):
+        figure = plotting.strategy_curves(cells, xlabel="measured cells")
+        found["decorate_acquisitions-cells"] = figure
     return found

@@ -3,8 +3,9 @@
 Run `python -m benchmarks.decorate.acquisitions --data FOLDER` (hours on two cores). Every training
 case starts with the same 30 % of its features; in each round a strategy completes a batch of cases,
 and a model of all cases, complete or not, is judged on complete test cases. GODA's model learns
-from complete cases only; that of all cases stands beside it. A line has the curve of one strategy
-on a table: errors by number of completed cases and fold. The data are not part of the project: see
+from complete cases only; that of all cases stands beside it. Single cells are ours: in each round
+as many as one case lacks. A line has the curve of one strategy on a table: errors by number of
+completed cases, or of cells, and fold. The data are not part of the project: see
 `benchmarks/predictions/uci.py`.
 """
 
@@ -15,10 +16,13 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
 from benchmarks.decorate.acquisition_tables import (
+    CELLS,
     DECORATE,
     ERRORS,
+    EXPECTED,
     GODA_NAME,
     RANDOM,
+    RANDOM_CELLS,
     SMALL,
     TREES,
     draw,
@@ -28,7 +32,7 @@ from benchmarks.decorate.acquisition_tables import (
 from benchmarks.decorate.curve_values import N_FOLDS
 from benchmarks.decorate.curves import QUICK, check_needs, folds_of, read
 from benchmarks.decorate.learners import Indicators, decorate, tree
-from bnmtl.active import GODA, ErrorSampling, RandomAcquisition
+from bnmtl.active import GODA, ErrorSampling, ExpectedUtility, RandomAcquisition
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator
 
@@ -36,8 +40,10 @@ NAME = "decorate_acquisitions"
 SETTINGS = ("part", "table", "strategy")
 TAKES_DATA = True
 TABLES = ("anneal", "soybean", "kr-vs-kp", "hypothyroid", "autos")
-BATCH = {TREES: 10, DECORATE: 20, SMALL: 10}
-MOST_ROUNDS = {TREES: 100, DECORATE: 40, SMALL: 100}  # larger tables have larger batches
+BATCH = {TREES: 10, DECORATE: 20, SMALL: 10, CELLS: 10}
+MOST_ROUNDS = {TREES: 100, DECORATE: 40, SMALL: 100, CELLS: 100}  # else, batches are larger
+CELL_ROUNDS = 25  # of as many cells as a case lacks
+TRIED = 2  # candidates per cell to be measured
 SMALL_ROWS = 200
 KNOWN = 0.3  # share of the features
 FIXED = {"folds": N_FOLDS, "alpha": 0.003}
@@ -49,7 +55,8 @@ def plan(quick):
     if quick:
         return study.every([RANDOM, ERRORS, GODA_NAME], part=[SMALL], table=[QUICK])
     cases = study.every([RANDOM, ERRORS], part=[TREES, DECORATE], table=TABLES)
-    return cases + study.every([RANDOM, ERRORS, GODA_NAME], part=[SMALL], table=TABLES)
+    cases += study.every([RANDOM, ERRORS, GODA_NAME], part=[SMALL], table=TABLES)
+    return cases + study.every([RANDOM_CELLS, ERRORS, EXPECTED], part=[CELLS], table=TABLES)
 
 
 def measure(part, table, wanted):
@@ -58,14 +65,14 @@ def measure(part, table, wanted):
     X = X.dropna(axis=1, how="all")
     is_quick = table == QUICK
     most = 60 if is_quick else SMALL_ROWS
-    if part == SMALL and len(X) > most:
+    if part in (SMALL, CELLS) and len(X) > most:
         rows = np.sort(generator(0, "rows", table).permutation(len(X))[:most])
         X, y = X.iloc[rows].reset_index(drop=True), np.unique(y[rows], return_inverse=True)[1]
-    folds = folds_of(table, y)
+    folds, kind = folds_of(table, y), CellCurve if part == CELLS else Curve
     lines = {}
     for name in wanted:
         began = time.perf_counter()
-        curves = [Curve(X, y, rows, part, (table, at)).run(name) for at, rows in enumerate(folds)]
+        curves = [kind(X, y, rows, part, (table, at)).run(name) for at, rows in enumerate(folds)]
         n_points = min(len(curve) for curve in curves)
         sizes = [point[0] for point in curves[0][:n_points]]
         lines[name] = {
@@ -151,6 +158,43 @@ class Curve:
         model = self._model().fit(rows, y)
         p = probabilities_of(model, self._test, self._classes)
         return round(float(np.mean(p.argmax(axis=1) != self._test_y)), 5)
+
+
+class CellCurve(Curve):
+    """The rounds of one strategy that measures cells, or whole cases of as many cells."""
+
+    def run(self, name):
+        """Numbers of cells measured since the start, and errors (twice).
+
+        Returns
+        -------
+        list of (int, float, float)
+        """
+        n_cells, points = int((~self._observed).sum(axis=1).max()), []
+        for number in range(CELL_ROUNDS + 1):
+            shown = self._X.mask(~self._observed)
+            error = self._error(shown, self._y)
+            points.append((number * n_cells, error, error))
+            if number < CELL_ROUNDS:
+                self._measure(name, shown, n_cells, number)
+        return points
+
+    def _measure(self, name, shown, n_cells, number):
+        """Mark the cells of one round as observed."""
+        if name == ERRORS:
+            rows = self._strategy(ERRORS).acquire(shown, self._y, self._observed, 1)
+            self._observed[rows] = True
+            return
+        if name == RANDOM_CELLS:
+            hidden = np.argwhere(~self._observed)
+            drawn = generator(self._seed, "cells", number).permutation(len(hidden))
+            cells = hidden[drawn[:n_cells]]
+        else:
+            strategy = ExpectedUtility(
+                tree(), n_candidates=TRIED * n_cells, random_state=self._seed
+            )
+            cells = strategy.acquire_cells(shown, self._y, self._observed, n_cells)
+        self._observed[tuple(cells.T)] = True
 
 
 if __name__ == "__main__":
