@@ -99,12 +99,11 @@ def test_number_of_jobs(make, expected):
 @every_learner
 def test_seeds_matter_and_generators_advance(make):
     tasks = sachs_tasks()
-    once = make().set_params(random_state=np.random.default_rng(1)).fit(tasks)
-    again = make().set_params(random_state=np.random.default_rng(1)).fit(tasks)
+    generators = [np.random.default_rng(1) for _ in range(3)]
+    once, again = (make().set_params(random_state=rng).fit(tasks) for rng in generators[:2])
     assert result(once) == result(again)
-    rng = np.random.default_rng(1)
-    make().set_params(random_state=rng).fit(tasks)
-    assert rng.integers(2**63) != np.random.default_rng(1).integers(2**63)
+    used, _, fresh = (rng.integers(2**63) for rng in generators)
+    assert used != fresh
 
 
 def test_a_fresh_seed_is_drawn_without_one():

@@ -203,6 +203,7 @@ def test_merged_rows_score_as_the_rows_themselves(score):
         assert np.array_equal(merged.gains(child, parents), plain.gains(child, parents)[:-1])
 
 
+@pytest.mark.slow_without_jit
 def test_a_full_cache_forgets_but_never_errs():
     """With room for few tables the scores stay what they are, and are counted more often."""
     task = encode_quietly(reference.frame("insurance"))
