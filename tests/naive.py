@@ -272,7 +272,7 @@ def positives_among_first(ranked, n_cases):
     return ranked[:whole].sum() + rest
 
 
-def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_weight):
+def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_weight, weights):
     """Bagged probability trees: means over trees of the smoothed counts of leaves.
 
     Parameters
@@ -283,6 +283,7 @@ def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_w
     smooth : function of the counts of a leaf
     oob_weight : float
         How much a case counts in leaves of trees that have not seen it.
+    weights : list of float by training case
 
     Returns
     -------
@@ -294,7 +295,7 @@ def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_w
         found = [0.0] * n_classes
         for i, code in enumerate(codes):
             if leaves[t][i] == leaf and i != without:
-                found[code] += bags[t][i] if bags[t][i] else oob_weight
+                found[code] += weights[i] * (bags[t][i] if bags[t][i] else oob_weight)
         return smooth(found)
 
     def mean(rows):
@@ -308,12 +309,14 @@ def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_w
     return new, [mean(rows) if rows else [math.nan] * n_classes for rows in out]
 
 
-def example_specific(leaves, bags, codes, new_leaves, n_classes, oob_weight, skips):
+def example_specific(leaves, bags, codes, new_leaves, n_classes, oob_weight, skips, weights):
     """Mean out-of-bag example-specific probabilities; arguments as in `leaf_probabilities`.
 
     ``skips`` leaves out trees without the vote in the leaf; otherwise all of its cases count.
     """
-    trees, prior = range(len(bags)), [codes.count(k) / len(codes) for k in range(n_classes)]
+    trees, total = range(len(bags)), sum(weights)
+    of_class = [[w for code, w in zip(codes, weights) if code == k] for k in range(n_classes)]
+    prior = [sum(some) / total for some in of_class]
 
     def first_most(counts):
         return max(range(n_classes), key=lambda k: (counts[k], -k)) if any(counts) else None
@@ -322,23 +325,26 @@ def example_specific(leaves, bags, codes, new_leaves, n_classes, oob_weight, ski
         seen = [0] * n_classes
         for i, code in enumerate(codes):
             if leaves[t][i] == leaf:
-                seen[code] += bags[t][i]
+                seen[code] += bags[t][i] * weights[i]
         return first_most(seen)
 
     def together(votes):
         return first_most([votes.count(k) for k in range(n_classes)])
 
-    out = [
-        together([vote_of(t, leaves[t][i]) for t in trees if not bags[t][i]])
-        for i in range(len(codes))
-    ]
+    def out_of_bag(i, without=None):
+        """The vote on a case by trees that have seen neither it nor another."""
+        free = [t for t in trees if not bags[t][i] and (without is None or not bags[t][without])]
+        return together([vote_of(t, leaves[t][i]) for t in free])
+
+    out = [out_of_bag(i) for i in range(len(codes))]
 
     def counted(t, leaf, vote, without):
         found = [0.0] * n_classes
         for i, code in enumerate(codes):
-            counts = vote is None or (out[i] is not None and out[i] == vote)
+            its_vote = out[i] if without is None else out_of_bag(i, without)
+            counts = vote is None or (its_vote is not None and its_vote == vote)
             if leaves[t][i] == leaf and i != without and counts:
-                found[code] += bags[t][i] if bags[t][i] else oob_weight
+                found[code] += weights[i] * (bags[t][i] if bags[t][i] else oob_weight)
         return found
 
     def mean(places, vote, without=None):
