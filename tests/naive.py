@@ -315,8 +315,8 @@ def example_specific(leaves, bags, codes, new_leaves, n_classes, oob_weight, ski
     ``skips`` leaves out trees without the vote in the leaf; otherwise all of its cases count.
     """
     trees, total = range(len(bags)), sum(weights)
-    of_class = [[w for code, w in zip(codes, weights) if code == k] for k in range(n_classes)]
-    prior = [sum(some) / total for some in of_class]
+    members = [[i for i, code in enumerate(codes) if code == k] for k in range(n_classes)]
+    prior = [sum(weights[i] for i in some) / total for some in members]
 
     def first_most(counts):
         return max(range(n_classes), key=lambda k: (counts[k], -k)) if any(counts) else None
