@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,6 +75,19 @@ def by_domingos(said, truth):
     others = [one for one in labels if one != main]
     factor = sum(one == best for one in others) / len(others) if others else 0.0
     return bias, 0.0, -factor * variance
+
+
+def test_columns_of_the_truth_are_found_by_name():
+    rounds, truth = made(0, n_classes=3)
+    frame = pd.DataFrame(truth, columns=[str(one) for one in rounds.classes])
+    expected = bias_variance(rounds, truth=truth)
+    for same in (frame, frame[frame.columns[::-1]], pd.DataFrame(truth)):
+        pd.testing.assert_frame_equal(bias_variance(rounds, truth=same), expected)
+    first = str(rounds.classes[0])
+    with pytest.raises(InputError, match=f"`{first}` is missing"):
+        bias_variance(rounds, truth=frame.rename(columns={first: "other"}))
+    with pytest.raises(InputError, match="it has others, too"):
+        bias_variance(rounds, truth=frame.assign(other=0.0))
 
 
 @pytest.mark.parametrize("seed", range(5))

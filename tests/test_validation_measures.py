@@ -60,6 +60,10 @@ def only_of_two(y, p):
     raise ValueError("of two classes only")
 
 
+def fitted_forest():
+    return RandomForestClassifier(3, random_state=0).fit(*noisy())
+
+
 def rounds_of(model, scheme="bootstrap", rounds=12, data=None, **options):
     X, y = noisy() if data is None else data
     return predict_rounds(model, X, y, scheme, rounds, random_state=0, **options)
@@ -120,6 +124,22 @@ def test_medians_are_refused(median):
     with pytest.raises(InputError, match="jumps where one case changes"):
         jackknife([1.0, 2.0, 3.0, 9.0], median)
     assert jackknife([1.0, 2.0, 3.0, 9.0], median, d=2, random_state=0).value == 2.5
+
+
+def test_groups_of_rounds_are_left_out_together_and_drawn_together():
+    X, y = noisy()
+    X, y, group = np.repeat(X[:20], 5, axis=0), np.repeat(y[:20], 5), np.repeat(np.arange(20), 5)
+    rounds = predict_rounds(DecisionTreeClassifier(), X, y, rounds=12, groups=group, random_state=0)
+    found = jackknife(rounds)
+    right = rounds.mean_predictions().argmax(axis=1) == rounds.codes
+    without = [right[group != one].mean() for one in range(20)]
+    assert found.standard_error == pytest.approx(np.sqrt(19) * np.std(without))
+    for d in (2, 4):
+        some = jackknife(rounds, d=d, n_samples=2000, random_state=0)
+        assert some.standard_error == pytest.approx(found.standard_error, rel=0.1)
+    by_group = bootstrap_error(rounds, groups=group, random_state=0)
+    assert bootstrap_error(rounds, random_state=0) == by_group
+    assert bootstrap_error(rounds, groups=np.arange(100), random_state=0).bca != by_group.bca
 
 
 # Bootstrap
@@ -271,6 +291,12 @@ def test_two_classifiers_are_drawn_together():
         (lambda r: jackknife([1, 2], "mean"), "function"),
         (lambda r: jackknife(([1, 2], [1]), np.mean), "same length"),
         (lambda r: jackknife([1], np.mean), "two cases"),
+        (lambda r: jackknife([1, 2], lambda a: a), "`statistic` must give a number"),
+        (lambda r: bootstrap_error(r, groups="site"), "`groups` must be one value"),
+        (lambda r: bootstrap_error(r, groups=[np.nan] * len(r.y)), "a value for each row"),
+        (lambda r: r.score("accurate"), "metric"),
+        (lambda r: forest_bound(fitted_forest(), noisy()[0][:5], noisy()[1]), "each row of `X`, 5"),
+        (lambda r: forest_bound(fitted_forest(), noisy()[0], None), "`y` must be one value"),
         (lambda r: jackknife([1, 2, 3], np.mean, d=3), "`d`"),
         (lambda r: compare(r, "rounds"), "`second` must be rounds"),
         (lambda r: compare(r, rounds_of(GaussianNB(), rounds=3)), "the rounds of"),
@@ -366,6 +392,18 @@ def test_predictions_of_cases_are_exchanged():
     assert 0.1 < expected < 1
     made = compare(*rounds, "roc_area", n_resamples=200)
     assert made.p_randomization == pytest.approx(expected)
+
+
+def test_one_group_cannot_be_exchanged():
+    rounds = rounds_of(GaussianNB(), "holdout", 3)
+    other = rounds_of(DecisionTreeClassifier(), "holdout", 3)
+    together = [
+        Rounds(one.predictions, one.y, one.classes, one.in_bag, group=np.zeros(len(one.y)))
+        for one in (rounds, other)
+    ]
+    for metric in ("accuracy", "roc_area"):
+        found = compare(*together, metric, random_state=0)
+        assert found.p_randomization == 1 and np.isnan(found.p_mcnemar)
 
 
 def test_equal_classifiers_seldom_differ():

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -290,6 +291,18 @@ def test_inputs_are_kept():
         ({"X_test": np.zeros((2, 3)), "y_test": ["a"]}, "each row of `X_test`, 2"),
         ({"scheme": "loo"}, "scheme"),
         ({"scheme": 3}, "splitter"),
+        ({"scheme": KFold}, "splitter of scikit-learn, got the class KFold"),
+        ({"scheme": "jackknife", "groups": ["a"] * 60}, "two groups or more"),
+        ({"y": np.linspace(0.1, 1, 60)}, "`y` must hold labels of classes, got 0.1"),
+        ({"X": csr_array(np.eye(60))}, "got csr_array"),
+        (
+            {
+                "estimator": MultitaskBayesNetClassifier("size"),
+                "X": pd.DataFrame({"size": np.arange(60)}),
+                "task": ["t"] * 60,
+            },
+            "`X` must not have the column `size`",
+        ),
         ({"rounds": 0}, "rounds"),
         ({"scheme": "kfold", "folds": 1}, "folds"),
         ({"scheme": "kfold", "folds": 61}, "folds"),
@@ -320,6 +333,9 @@ def test_mistakes_are_named(changed, words):
         ({"full": [[1.0]]}, "full"),
         ({"in_bag": [[0]]}, "in_bag"),
         ({"task": ["a"]}, "task"),
+        ({"predictions": [[[0.5, np.nan], [0.5, 0.5]]]}, "of all classes of a case, or none"),
+        ({"predictions": [[[1.5, -0.5], [0.5, 0.5]]]}, "from 0 to 1, got 1.5"),
+        ({"full": [[1.5, -0.5], [0.5, 0.5]]}, "`full` must be probabilities"),
     ],
     ids=str,
 )

@@ -8,7 +8,7 @@ from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
-from bnmtl.validation.rounds import Rounds
+from bnmtl.validation.rounds import Rounds, value_per_row
 from bnmtl.validation.scoring import OF_CASES
 from bnmtl.wording import type_of
 
@@ -82,7 +82,7 @@ def bootstrap_error(
         positions of classes and probabilities of all classes that gives the loss of each case.
     confidence : float, default=0.95
     groups : array-like of shape (n_cases,), default=None
-        Cases of the same group are drawn together for the intervals.
+        Cases of the same group are drawn together for the intervals. None is those of the rounds.
     n_resamples : int, default=2000
     random_state : None, int or numpy.random.Generator, default=None
         Of the intervals. With an int, results depend only on data and parameters.
@@ -124,7 +124,7 @@ def bootstrap_error(
         both, others = _out_of_bag(other, loss, "other")
         shared, first, second = np.intersect1d(cases, both, return_indices=True)
         differences = losses[first] - others[second]
-        of_groups = _groups_of(groups, len(rounds.y), shared)
+        of_groups = _groups_of(groups, rounds, shared)
         return ErrorDifference(float(differences.mean()), *interval(differences, of_groups))
     if rounds.full is None:
         rule, remedies = "must have predictions by the fit to all cases", "use `predict_rounds`"
@@ -137,7 +137,7 @@ def bootstrap_error(
     # Without room, for constant predictions say, the ratio would be one of rounding errors.
     overfitting = float(np.clip((capped - training) / room, 0, 1)) if room > 1e-9 else 0.0
     weight = _LEFT_OUT / (1 - (1 - _LEFT_OUT) * overfitting)
-    of_groups = _groups_of(groups, len(rounds.y), cases)
+    of_groups = _groups_of(groups, rounds, cases)
     return BootstrapError(
         training=training,
         out_of_bag=error,
@@ -204,13 +204,12 @@ def _no_information(rounds, loss):
     )
 
 
-def _groups_of(groups, n, cases):
+def _groups_of(groups, rounds, cases):
     """Positions of the groups of some cases."""
+    groups = rounds.group if groups is None else groups
     if groups is None:
         return None
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise InputError("groups", "must be one value for each case, {n}", len(groups), n=n)
+    groups = value_per_row("groups", groups, len(rounds.y), "rounds")
     return np.unique(groups[cases], return_inverse=True)[1]
 
 

@@ -178,6 +178,9 @@ def _exchanged(first, second, metric, n_resamples, rng):
     (codes, group, ours), (_, _, theirs) = map(_predictions, (first, second))
     options = {"n_resamples": n_resamples, "random_state": rng, "permutation_type": "samples"}
     n = int(group.max()) + 1
+    if n == 1:
+        # Exchanged or not, the difference has the same size.
+        return 1.0
     if metric.of_cases:
         # A mean over cases: an exchange changes the sign of a sum of differences.
         differences = metric.of_cases(codes, ours) - metric.of_cases(codes, theirs)

@@ -28,8 +28,9 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
           class and with their variance, estimated without bias. A bias can be below 0.
         - "squared": squared error of the probabilities, summed over classes, in the same way.
     truth : array-like of numbers, shape (n_cases, n_classes), default=None
-        True probabilities of the classes of each case. Without them noise counts as bias. With
-        them errors are those of labels drawn from ``truth``, and those of the rounds do not count.
+        True probabilities of the classes of each case; columns of a frame are found by name.
+        Without them noise counts as bias. With them errors are those of labels drawn from
+        ``truth``, and those of the rounds do not count.
     by_case : bool, default=False
         Whether cases have a row each; otherwise means over cases, and over those of each task.
 
@@ -94,6 +95,8 @@ def _truth_of(rounds, truth):
     """Probabilities of the classes of each case: the given ones, or 1 for its label."""
     if truth is None:
         return np.eye(len(rounds.classes))[rounds.codes]
+    if isinstance(truth, pd.DataFrame):
+        truth = _by_class(truth, rounds.classes)
     truth = checked_table("truth", truth, ("cases", "classes"))
     expected = rounds.predictions.shape[1:]
     if truth.shape != expected:
@@ -103,6 +106,19 @@ def _truth_of(rounds, truth):
     if (truth < 0).any() or (abs(sums - 1) > 1e-6).any():
         raise InputError("truth", "must be probabilities that sum to 1 in each row")
     return truth / sums[:, None]
+
+
+def _by_class(truth, classes):
+    """Columns in the order of the classes that they are named for; unnamed ones as they are."""
+    names, labels = [str(name) for name in truth], [str(label) for label in classes]
+    if sorted(names) != sorted(labels):
+        if isinstance(truth.columns, pd.RangeIndex):
+            return truth
+        lacking = next((one for one in labels if one not in names), None)
+        found = "{lacking} is missing" if lacking is not None else "it has others, too"
+        rule = "must have one column for each class, {labels}"
+        raise InputError("truth", rule, found=found, labels=labels, lacking=lacking)
+    return truth.iloc[:, [names.index(label) for label in labels]]
 
 
 def _of_cases(cases, n_rounds):

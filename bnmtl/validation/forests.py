@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.trees.ensemble import TreeEnsemble
+from bnmtl.validation.rounds import value_per_row
 from bnmtl.wording import type_of
 
 
@@ -72,10 +73,11 @@ def forest_bound(forest, X, y):
     >>> found.verdict, bool(found.error < found.bound < 0.2)
     ('bound', True)
     """
+    y = value_per_row("y", y, len(X))
     unseen = _unseen(forest, len(y))
     classes = forest.classes_
-    codes = np.searchsorted(classes, np.asarray(y))
-    if not np.isin(np.asarray(y), classes).all():
+    codes = np.searchsorted(classes, y)
+    if not np.isin(y, classes).all():
         raise InputError("y", "must hold the classes of the fit")
     votes = np.stack([_votes(forest, number, X) for number in range(len(forest.estimators_))])
     n_trees = unseen.sum(axis=0)
@@ -129,7 +131,7 @@ def _votes(forest, number, X):
     """Positions of the classes that a tree votes for."""
     tree = forest.estimators_[number]
     features = getattr(forest, "estimators_features_", None)
-    inputs = np.asarray(X, dtype=float)
+    inputs = np.asarray(X)
     if features is not None:
         inputs = _safe_indexing(inputs, features[number], axis=1)
     # Trees predict positions of the classes of the forest, also where their bag lacks some.

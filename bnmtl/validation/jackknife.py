@@ -39,13 +39,14 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     Parameters
     ----------
     data : Rounds, array-like, or tuple of array-likes of the same length
-        Of rounds, labels and the mean predictions of each case count.
+        Of rounds, labels and the mean predictions of each case count, and cases of the same group
+        are left out together.
     statistic : str or callable, default="accuracy"
         Of rounds a metric of `bnmtl.metrics.prediction` or a function (y, p) of labels, as
         positions of classes, and probabilities of all classes. Otherwise a function of the arrays.
     d : int, default=1
-        Number of cases left out at a time. Statistics that jump if one case changes need more,
-        about the square root of their number.
+        Number of cases, or groups, left out at a time. Statistics that jump if one case changes
+        need more, about the square root of their number.
     n_samples : int, default=1000
         Number of sets that are left out, drawn at random, if ``d`` is above 1.
     random_state : None, int or numpy.random.Generator, default=None
@@ -73,22 +74,23 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     >>> jackknife([1, 2, 3, 4, 5], np.var).corrected
     2.5
     """
-    arrays, function, name = _read(data, statistic)
-    n = len(arrays[0])
+    arrays, function, name, units = _read(data, statistic)
+    n = len(units)
     check_whole("d", d, least=1, most=n - 1)
     check_whole("n_samples", n_samples, least=2)
     if d == 1 and name in NOT_SMOOTH:
         rule = f"must be above 1 for `{name}`, which jumps where one case changes"
         remedies = f"about {max(2, round(np.sqrt(n)))}"
         raise InputError("d", rule, d, remedies=remedies)
-    value = float(function(*arrays))
+    value = _number(function, arrays)
     if d == 1:
-        left_out = np.arange(n)[:, None]
+        left_out = units
     else:
         rng = generator(seed_of(random_state), "jackknife")
-        left_out = np.stack([rng.permutation(n)[:d] for _ in range(n_samples)])
+        drawn = (rng.permutation(n)[:d] for _ in range(n_samples))
+        left_out = [np.concatenate([units[one] for one in some]) for some in drawn]
     without = [
-        float(function(*(np.delete(one, rows, axis=0) for one in arrays))) for rows in left_out
+        _number(function, [np.delete(one, rows, axis=0) for one in arrays]) for rows in left_out
     ]
     bias = (n - d) / d * (np.mean(without) - value)
     error = np.sqrt((n - d) / d * np.var(without))
@@ -96,12 +98,15 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
 
 
 def _read(data, statistic):
-    """Arrays, the function of them, and its name."""
+    """Arrays, the function of them and its name, and positions that are left out together."""
     if isinstance(data, Rounds):
         metric = metric_of(statistic, len(data.classes))
         p = data.mean_predictions()
         known = ~np.isnan(p[:, 0])
-        return (data.codes[known], p[known]), metric, metric.name
+        cases = np.arange(known.sum())
+        group = cases if data.group is None else data.group[known]
+        units = [cases[group == one] for one in np.unique(group)]
+        return (data.codes[known], p[known]), metric, metric.name, units
     if not callable(statistic):
         rule = "must be a function of the arrays"
         raise InputTypeError(
@@ -112,7 +117,15 @@ def _read(data, statistic):
         raise InputError("data", "must be arrays of the same length")
     if len(arrays[0]) < 2:
         raise InputError("data", "must hold two cases or more", len(arrays[0]))
-    return arrays, statistic, _name_of(statistic)
+    return arrays, statistic, _name_of(statistic), list(np.arange(len(arrays[0]))[:, None])
+
+
+def _number(function, arrays):
+    """The value of a statistic."""
+    found = np.asarray(function(*arrays))
+    if found.ndim or found.dtype.kind not in "bif":
+        raise InputError("statistic", "must give a number", type_of(found) if found.ndim else found)
+    return float(found)
 
 
 def _name_of(function):

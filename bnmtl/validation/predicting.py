@@ -7,6 +7,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.classification import MultitaskBayesNetClassifier
@@ -14,7 +15,7 @@ from bnmtl.errors import InputError, InputTypeError, check_choice, check_number,
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
-from bnmtl.validation.rounds import Rounds
+from bnmtl.validation.rounds import Rounds, value_per_row
 from bnmtl.validation.splits import SCHEMES, splits_of
 from bnmtl.wording import type_of
 
@@ -157,16 +158,19 @@ class _Data:
 
     @classmethod
     def read(cls, X, y, task, groups):
-        X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+        given, X = X, X if isinstance(X, pd.DataFrame) else np.asarray(X)
         if X.ndim != 2 or not len(X):
-            raise InputError("X", "must be a table with a row for each case", type_of(X))
-        y = _column("y", y, len(X))
+            raise InputError("X", "must be a table with a row for each case", type_of(given))
+        y = value_per_row("y", y, len(X))
+        if type_of_target(y).startswith("continuous"):
+            rule, remedies = "must hold labels of classes", "divide the numbers into classes"
+            raise InputError("y", rule, float(y[y != np.rint(y)][0]), remedies=remedies)
         classes = np.unique(y)
         if len(classes) < 2:
             raise InputError("y", "must hold two classes or more", len(classes))
-        task = None if task is None else _column("task", task, len(X)).astype(str)
+        task = None if task is None else value_per_row("task", task, len(X)).astype(str)
         if groups is not None:
-            groups = np.unique(_column("groups", groups, len(X)), return_inverse=True)[1]
+            groups = np.unique(value_per_row("groups", groups, len(X)), return_inverse=True)[1]
         return cls(X, y, classes, task, groups)
 
     def strata(self):
@@ -175,19 +179,6 @@ class _Data:
         if self.task is None:
             return codes
         return np.unique(self.task, return_inverse=True)[1] * len(self.classes) + codes
-
-
-def _column(name, values, n, table="X"):
-    """One value for each row, none of them missing."""
-    values = np.asarray(values)
-    if values.shape != (n,):
-        rule = f"must be one value for each row of `{table}`, {{n}}"
-        given = values.shape if values.ndim else type_of(values.item())
-        raise InputError(name, rule, given, n=n)
-    if pd.isna(values).any():
-        rule = "must hold a value for each row"
-        raise InputError(name, rule, found="one is missing", remedies="drop those rows")
-    return np.array(values.tolist()) if values.dtype == object else values
 
 
 def _test_data(data, X_test, y_test, task_test, scheme):
@@ -200,12 +191,12 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     if (task_test is None) != (data.task is None):
         raise InputError("task_test", "must be given if and only if {task} is", task_test)
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
-    y = _column("y_test", y_test, len(X), "X_test")
+    y = value_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
         raise InputError("y_test", "must hold labels of {y} only", y[unknown][0])
     if task_test is not None:
-        task_test = _column("task_test", task_test, len(X), "X_test").astype(str)
+        task_test = value_per_row("task_test", task_test, len(X), "X_test").astype(str)
     return _Data(X, y, data.classes, task_test)
 
 
@@ -215,6 +206,10 @@ def _check(estimator, data, scheme, rounds, folds, test_size):
     if is_multitask and data.task is None:
         rule = "must be given, because the classifier learns several tasks"
         raise InputError("task", rule, None)
+    names = [str(name) for name in data.X] if isinstance(data.X, pd.DataFrame) else []
+    if is_multitask and estimator.target in names:
+        rule, remedies = "must not have the column {target}, which the labels get", "rename it"
+        raise InputError("X", rule, remedies=remedies, target=estimator.target)
     has_tags = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     predicts = has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")
     if not is_multitask and not predicts:

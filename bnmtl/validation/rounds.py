@@ -4,11 +4,47 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from bnmtl.errors import InputError
+from bnmtl.validation.scoring import metric_of
+from bnmtl.wording import type_of
 
 _FORMAT = 1
 _PARTS = ("predictions", "y", "classes", "in_bag", "full", "task")
+
+
+def value_per_row(name, values, n, table="X"):
+    """An array with one value for each row, none of them missing.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    values : array-like
+    n : int
+        Number of rows.
+    table : str, default="X"
+        What has the rows.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n,)
+
+    Raises
+    ------
+    InputError
+        For another shape, and missing values.
+    """
+    values = np.asarray(values)
+    if values.shape != (n,):
+        rule = f"must be one value for each row of `{table}`, {{n}}"
+        given = values.shape if values.ndim else type_of(values.item())
+        raise InputError(name, rule, given, n=n)
+    if pd.isna(values).any():
+        rule = "must hold a value for each row"
+        raise InputError(name, rule, found="one is missing", remedies="drop those rows")
+    return np.array(values.tolist()) if values.dtype == object else values
 
 
 class Rounds:
@@ -81,6 +117,16 @@ class Rounds:
         unknown = ~np.isin(self.y, self.classes)
         if unknown.any():
             raise InputError("y", "must hold {classes} only", self.y[unknown][0])
+        for name, p in (("predictions", self.predictions), ("full", self.full)):
+            if p is None:
+                continue
+            missing = np.isnan(p)
+            if (missing.any(axis=-1) != missing.all(axis=-1)).any():
+                rule = "must hold the probabilities of all classes of a case, or none"
+                raise InputError(name, rule, found="some are NaN")
+            outside = (p < -1e-9) | (p > 1 + 1e-9)
+            if outside.any():
+                raise InputError(name, "must be probabilities, from 0 to 1", float(p[outside][0]))
 
     @property
     def codes(self):
@@ -169,8 +215,9 @@ class Rounds:
 
         Parameters
         ----------
-        metric : callable (codes, p)
-            Of positions of classes and probabilities of all classes.
+        metric : str or callable (codes, p)
+            A metric of `bnmtl.metrics.prediction`, or a function of positions of classes and
+            probabilities of all classes.
 
         Returns
         -------
@@ -181,8 +228,9 @@ class Rounds:
         Raises
         ------
         ValueError
-            If it is defined on no round: that of the last one.
+            For an unknown metric; and if it is defined on no round: that of the last one.
         """
+        metric = metric_of(metric, len(self.classes)) if isinstance(metric, str) else metric
         least = 1 if getattr(metric, "of_cases", None) else 2
         found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):

@@ -45,7 +45,7 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
     """
     n = len(X)
     if not isinstance(scheme, str):
-        if not hasattr(scheme, "split"):
+        if isinstance(scheme, type) or not hasattr(scheme, "split"):
             rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
             raise InputTypeError("scheme", rule, type_of(scheme))
         return list(scheme.split(X, codes, groups))
@@ -55,6 +55,8 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
             for number in range(options["rounds"])
         ]
     if scheme == "jackknife":
+        if groups is not None and groups.max() == 0:
+            raise InputError("groups", "must hold two groups or more to leave one out", 1)
         splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
         return list(splitter.split(np.zeros(n), groups=groups))
     if scheme == "holdout":

@@ -86,9 +86,7 @@ def _value(rounds, name):
 def _bootstrap_errors(rounds, random_state):
     """Errors by the bootstrap; none of other rounds."""
     try:
-        found = bootstrap_error(
-            rounds, confidence=_LEVEL, groups=rounds.group, random_state=random_state
-        )
+        found = bootstrap_error(rounds, confidence=_LEVEL, random_state=random_state)
     except InputError:
         return []
     return [
