@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from benchmarks.trees import mob_esp, mob_esp_tables
+from benchmarks.trees.mob_esp_claims import CLAIMS, claims
 from benchmarks.trees.mob_esp_tables import B_PETS, EB_PETS, MEASURES, MOB_ESP, NETWORK
 
 pytestmark = pytest.mark.beside_kernels
@@ -31,18 +32,34 @@ def test_measures_by_hand():
 
 
 def test_shares_are_held_out_alike():
-    few, many = (mob_esp.holdouts_of("glass", 214, one) for one in (NETWORK, MOB_ESP))
-    assert (len(few), len(many)) == (10, 100)
-    for (train, test), (other_train, other_test) in zip(few, many, strict=False):
+    once, again = (mob_esp.holdouts_of("glass", 214) for _ in range(2))
+    assert len(once) == 100
+    for (train, test), (other_train, other_test) in zip(once, again, strict=True):
         assert np.array_equal(test, other_test) and np.array_equal(train, other_train)
         assert len(test) == 22 and not set(test) & set(train)
-    assert len(mob_esp.holdouts_of("sick", 3772, MOB_ESP)) == 30
-    assert len(mob_esp.holdouts_of("nursery", 12960, MOB_ESP)) == 10
+    assert len(mob_esp.holdouts_of("sick", 3772)) == 30
+    assert len(mob_esp.holdouts_of("nursery", 12960)) == 10
+
+
+def test_shared_trees_are_those_of_separate_fits():
+    X, y = make_classification(90, 5, n_informative=3, n_classes=3, random_state=0)
+    frame, forests = pd.DataFrame(X, columns=list("abcde")), {}
+    frame["kind"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "z"))
+    for gaps in (False, True):
+        if gaps:
+            frame.loc[::9, "a"], forests = np.nan, {}
+        for name, make in mob_esp.METHODS.items():
+            if name != NETWORK:
+                model = mob_esp.fitted(make(3), frame[:60], y[:60], forests)
+                alone = make(3).fit(frame[:60], y[:60])
+                same = model.predict_proba(frame[60:]) == alone.predict_proba(frame[60:])
+                assert same.all(), name
+        assert len(forests) == 2
 
 
 def test_every_method_has_a_case_on_every_table():
     cases = mob_esp.plan(False)
-    assert len(cases) == len(mob_esp.TABLES) * len(mob_esp.METHODS)
+    assert [case["wanted"] for case in cases] == [list(mob_esp.METHODS)] * len(mob_esp.TABLES)
     assert len(set(mob_esp.TABLES)) == 45
     assert {one for pair in mob_esp_tables.PAIRS for one in pair} == set(mob_esp.METHODS)
 
@@ -93,18 +110,10 @@ def invented(levels, tables="abcdefgh", n=5):
     return pd.DataFrame(rows)
 
 
-def test_tables_and_claims_follow_the_values():
-    levels = {
-        B_PETS: 0.2,
-        f"{B_PETS}, out-of-bag cases": 0.15,
-        f"{B_PETS}, no smoothing": 0.19,
-        f"{B_PETS}, random features": 0.21,
-        EB_PETS: 0.14,
-        f"{EB_PETS}, smoothing": 0.16,
-        MOB_ESP: 0.12,
-    }
+def test_tables_follow_the_values():
+    levels = {name: one for name, one in LEVELS.items() if "no out-of-bag" not in name}
     lines = invented(levels)
-    made = mob_esp_tables.tables(lines)
+    made = mob_esp.tables(lines)
     rows = {line.split(" | ")[0].strip("| "): line for line in made["mob_esp"].splitlines()}
     cells = rows[MOB_ESP].strip("| ").split(" | ")
     assert float(cells[1]) == pytest.approx(0.12 + 0.035, abs=0.001)
@@ -114,22 +123,76 @@ def test_tables_and_claims_follow_the_values():
     pairs = made["mob_esp_records"].splitlines()
     (first,) = [one for one in pairs if one.startswith(f"| {EB_PETS} | {B_PETS} |")]
     assert first.count("8/0/0 (8:0, 8:0)") == 5
-    found = {claim.text: claim.verdict() for claim in mob_esp_tables.claims(lines)}
-    assert found["EB-PETs better than B-PETs"] == "yes"
-    assert found["MOB-ESP better than EB-PETs"] == "yes"
-    assert found["EB-PETs better than MOB-ESP"] == "no"
-    assert found["random features help B-PETs"] == "no"
-    assert found["out-of-bag cases help B-PETs most, squared error"] == "yes"
-    assert found["EB-PETs better than with smoothing"] == "yes"
-    assert "ours: MOB-ESP better than a forest" not in found
     assert "MOB-ESP is better on 8 of 8" in mob_esp_tables.draw(lines).axes[0].get_title()
-    assert mob_esp_tables.tables(lines[:0]) == {}
-    assert "mob_esp_claims" not in mob_esp_tables.tables(invented(levels, "abc"))
-    worse = invented(levels | {f"{B_PETS}, no smoothing": 0.1, EB_PETS: 0.3})
-    found = {claim.text: claim.verdict() for claim in mob_esp_tables.claims(worse)}
-    assert found["out-of-bag cases help B-PETs most, squared error"] == "no"
+    assert mob_esp.tables(lines[:0]) == {}
+    assert "mob_esp_claims" in mob_esp.tables(lines)
+    assert "mob_esp_claims" not in mob_esp.tables(invented(levels, "abc"))
+
+
+LEVELS = {
+    B_PETS: 0.2,
+    f"{B_PETS}, out-of-bag cases": 0.15,
+    f"{B_PETS}, no smoothing": 0.19,
+    f"{B_PETS}, random features": 0.21,
+    EB_PETS: 0.14,
+    f"{EB_PETS}, smoothing": 0.16,
+    f"{EB_PETS}, no out-of-bag cases": 0.13,
+    MOB_ESP: 0.12,
+}
+# Enough tables for small p values after Holm's correction.
+MANY = "abcdefghijklmnopqrst"
+
+
+def verdicts(lines):
+    return {one.text: one.verdict() for one in claims(lines)}
+
+
+def test_claims_follow_the_values():
+    found = verdicts(invented(LEVELS, MANY))
+    assert found["EB-PETs better than B-PETs"] == "yes"
+    assert found["MOB-ESP better than EB-PETs on average"] == "yes"
+    assert found["EB-PETs better than MOB-ESP"] == "no"
+    assert found["out-of-bag cases help B-PETs"] == "yes"
+    assert found["more than dropping the smoothing"] == "yes"
+    assert found["it does not help by the other measures"] == "no"
+    assert found["random features help B-PETs"] == "no"
+    assert found["they do not help on average"] == "not refuted"
+    assert found["EB-PETs better than without out-of-bag cases"] == "no"
+    assert found["but not by the lift area"] == "not refuted"
+    assert "MOB-ESP better than a forest" not in found
+    worse = {f"{B_PETS}, no smoothing": 0.1, EB_PETS: 0.3, f"{B_PETS}, random features": 0.1}
+    found = verdicts(invented(LEVELS | worse, MANY))
+    assert found["more than dropping the smoothing"] == "no"
     assert found["EB-PETs better than B-PETs"] == "no"
-    assert found["no smoothing helps B-PETs"] == "yes"
+    assert found["dropping the smoothing helps B-PETs on average"] == "yes"
+    assert found["they do not help on average"] == "no"
+
+
+def test_claims_have_texts_of_their_own_and_a_direction():
+    texts = [one.text for one in CLAIMS]
+    assert len(set(texts)) == len(texts)
+    # Better on most tables by little, worse on the others by much: ranks speak for worse.
+    lines = invented({B_PETS: 0.2, EB_PETS: 0.2}, MANY)
+    gain = np.where(np.arange(20) < 12, 0.0005, -0.1)
+    ours = lines["method"] == EB_PETS
+    other = lines.loc[~ours, "mse"]
+    moved = [[one - g for one in values] for values, g in zip(other, gain, strict=True)]
+    lines = lines.assign(mse=[*other, *moved])
+    assert mob_esp_tables.record(lines, EB_PETS, B_PETS, "mse")[0] == (12, 0, 8)
+    expected = next(one for one in CLAIMS if one.text == "EB-PETs better than B-PETs")
+    (claim,) = [one for one in claims(lines) if one.text == expected.text]
+    assert claim.measured["squared error"].startswith("12/0/8") and claim.verdict() == "no"
+
+
+def test_p_values_are_corrected_for_all_tests():
+    lines = invented({B_PETS: 0.2, EB_PETS: 0.19}, MANY)
+    (claim,) = claims(lines)
+    # Four tests, each of twenty signs alike: 2 ** -20 each, times four.
+    assert all("p 0.000" in one for one in claim.measured.values())
+    few = invented({B_PETS: 0.2, EB_PETS: 0.19}, "abcdef")
+    (claim,) = claims(few)
+    assert all("p 0.062" in one for one in claim.measured.values())  # 4 / 64
+    assert claim.verdict() == "no"
 
 
 def test_records_count_what_is_beyond_chance():
@@ -138,6 +201,9 @@ def test_records_count_what_is_beyond_chance():
     assert sum(every) == sum(plain) == sum(corrected) == 8
     assert plain[0] + plain[2] < 4
     assert corrected[1] >= plain[1]
+    near = invented({B_PETS: 0.2, EB_PETS: 0.198}, MANY)
+    _, plain, corrected = mob_esp_tables.record(near, EB_PETS, B_PETS, "mse")
+    assert plain[0] > corrected[0] > 0
     # Only the shares that both have are compared.
     short = lines.copy()
     short["mse"] = [

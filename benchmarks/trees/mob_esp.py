@@ -1,8 +1,9 @@
 """MOB-ESP and enhanced bagged trees beside their rivals on 45 tables (Nielsen 2012).
 
 Run `python -m benchmarks.trees.mob_esp --data FOLDER` (hours on two cores). A tenth of the cases is
-held out at random, again and again. A line has the measures of one method on a table, one value per
-share held out. The data are not part of the project: see `benchmarks/predictions/uci.py`.
+held out at random, again and again; methods that differ only in what they count in leaves share the
+trees. A line has the measures of one method on a table, one value per share held out. The data are
+not part of the project: see `benchmarks/predictions/uci.py`.
 """
 
 import time
@@ -11,13 +12,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ShuffleSplit
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from benchmarks import study
+from benchmarks.claims import claims_table
 from benchmarks.decorate.bases import BASES
 from benchmarks.decorate.curves import QUICK, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.learners import Indicators
+from benchmarks.trees import mob_esp_tables
+from benchmarks.trees.mob_esp_claims import claims
 from benchmarks.trees.mob_esp_tables import (
     B_PETS,
     CALIBRATED,
@@ -26,13 +30,13 @@ from benchmarks.trees.mob_esp_tables import (
     MOB_ESP,
     NETWORK,
     draw,
-    tables,
 )
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import lift_chart_area
 from bnmtl.seeding import generator, with_seed
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
+from bnmtl.trees.ensemble import TreeEnsemble, on_trees_of
 
 NAME = "mob_esp"
 SETTINGS = ("table", "method")
@@ -47,11 +51,10 @@ TABLES = (
     *("pendigits", "primary-tumor", "segment", "sick", "sonar", "soybean", "spambase", "splice"),
     *("tic-tac-toe", "vehicle", "vote", "vowel", "waveform-5000", "wine", "zoo"),
 )
-# Number of shares held out by the number of cases; learned networks have the last one.
+# Number of shares held out by the number of cases.
 N_HOLDOUTS = {1000: 100, 4000: 30, 10**9: 10}
-FEW_HOLDOUTS = 10
 _LEAST = 2  # cases in a leaf
-__all__ = ["draw", "tables"]
+__all__ = ["draw"]
 
 
 class CalibratedForest(ClassifierMixin, BaseEstimator):
@@ -130,12 +133,18 @@ METHODS = {
 }
 
 
+def tables(lines):
+    """All tables as Markdown, by name, and the claims if there are enough tables."""
+    found, answered = mob_esp_tables.tables(lines), claims(lines) if len(lines) else []
+    return found | ({"mob_esp_claims": claims_table(answered)} if answered else {})
+
+
 def plan(quick):
-    """One case per table and method."""
+    """One case per table: the methods share the trees that they have in common."""
     if quick:
         names = [B_PETS, EB_PETS, MOB_ESP, CALIBRATED]
         return study.every(names, table=[QUICK])
-    return [{"table": table, "wanted": [method]} for method in METHODS for table in TABLES]
+    return study.every(METHODS, table=TABLES)
 
 
 def check_needs(cases, lines):
@@ -143,11 +152,10 @@ def check_needs(cases, lines):
     check_tables(cases, lines)
 
 
-def holdouts_of(table, n_cases, method):
-    """Training and test rows of each share held out, the same for all methods."""
+def holdouts_of(table, n_cases):
+    """Training and test rows of each share held out."""
     state = int(generator(0, "holdouts", table).integers(2**32 - 1))
     n = next(n for most, n in N_HOLDOUTS.items() if n_cases <= most)
-    n = min(n, FEW_HOLDOUTS) if method == NETWORK else n
     n = 5 if table == QUICK else n
     splitter = ShuffleSplit(n, test_size=FIXED["held_out"], random_state=state)
     return list(splitter.split(np.zeros(n_cases)))
@@ -156,21 +164,52 @@ def holdouts_of(table, n_cases, method):
 def measure(table, wanted):
     """One line per method."""
     X, y, data = read(table)
-    lines = {}
-    for method in wanted:
-        began, found = time.perf_counter(), []
-        for number, (train, test) in enumerate(holdouts_of(table, len(y), method)):
-            seed = int(generator(0, "method", table, number).integers(2**31 - 1))
-            model = METHODS[method](seed).fit(X.iloc[train], y[train])
+    found, seconds = {method: [] for method in wanted}, dict.fromkeys(wanted, 0.0)
+    for number, (train, test) in enumerate(holdouts_of(table, len(y))):
+        seed = int(generator(0, "method", table, number).integers(2**31 - 1))
+        forests = {}
+        for method in wanted:
+            began = time.perf_counter()
+            model = fitted(METHODS[method](seed), X.iloc[train], y[train], forests)
             p = probabilities_of(model, X.iloc[test], np.arange(y.max() + 1))
-            found.append(measures(p, y[test], y[train]))
-        lines[method] = {
+            found[method].append(measures(p, y[test], y[train]))
+            seconds[method] += time.perf_counter() - began
+    return {
+        method: {
             "data": data,
             "n_train": len(train),
-            **{name: [one[name] for one in found] for name in found[0]},
-            "seconds": round(time.perf_counter() - began, 2),
+            **{name: [one[name] for one in every] for name in every[0]},
+            "seconds": round(seconds[method], 2),
         }
-    return lines
+        for method, every in found.items()
+    }
+
+
+def fitted(model, X, y, forests):
+    """A model fitted to cases, if possible on trees that another one has grown on them.
+
+    Parameters
+    ----------
+    model : classifier
+    X : pandas.DataFrame
+    y : numpy.ndarray of int
+    forests : dict
+        Ensembles of probability trees fitted to the cases, by what their trees depend on; new ones
+        are added.
+
+    Returns
+    -------
+    classifier
+    """
+    ensemble = model[-1] if isinstance(model, Pipeline) else None
+    if not isinstance(ensemble, TreeEnsemble):
+        return model.fit(X, y)
+    key = ensemble._draws_features()
+    if key not in forests:
+        forests[key] = model.fit(X, y)[-1]
+    else:
+        on_trees_of(ensemble, forests[key], model[:-1].transform(X), y)
+    return model
 
 
 def measures(p, y, y_train):

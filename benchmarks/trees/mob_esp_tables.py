@@ -1,10 +1,9 @@
-"""Tables, picture and claims of ensembles of probability trees."""
+"""Tables and picture of ensembles of probability trees."""
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.claims import Claim, claims_table
 from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
 from bnmtl.metrics.resampled import resampled_p
@@ -21,7 +20,6 @@ TITLES = {
     "accuracy": "accuracy",
 }
 RATIO = 1 / 9  # test cases per training case
-_FEWEST = 6  # tables for an answer to a claim
 # Comparisons of the paper, and ours.
 PAIRS = (
     (EB_PETS, B_PETS),
@@ -75,7 +73,7 @@ def record(lines, first, second, measure):
 
 
 def tables(lines):
-    """Means and ranks of the methods, records of pairs, and the claims."""
+    """Means and ranks of the methods, records of pairs, and shares of clipped cases."""
     if not len(lines):
         return {}
     found = {
@@ -83,8 +81,7 @@ def tables(lines):
         "mob_esp_records": markdown(_records(lines)),
         "mob_esp_clipped": markdown(_clipped(lines)),
     }
-    answered = list(claims(lines))
-    return found | ({"mob_esp_claims": claims_table(answered)} if answered else {})
+    return found
 
 
 def complete(lines):
@@ -156,84 +153,6 @@ def _clipped(lines):
 
 def _text(counts):
     return "/".join(map(str, counts))
-
-
-def claims(lines):
-    """The claims of the paper that the lines can answer."""
-    average, all_of_them = ("mse", "log_loss"), ("mse", "log_loss", "lift_area", "accuracy")
-    yield from _better(lines, "EB-PETs better than B-PETs", EB_PETS, B_PETS, all_of_them)
-    yield from _better(lines, "MOB-ESP better than EB-PETs", MOB_ESP, EB_PETS, average)
-    yield from _better(
-        lines, "MOB-ESP better than B-PETs", MOB_ESP, B_PETS, (*average, "lift_area")
-    )
-    yield from _better(lines, "EB-PETs better than MOB-ESP", EB_PETS, MOB_ESP, ("lift_area",))
-    yield from _best_enhancement(lines)
-    without = f"{B_PETS}, no smoothing"
-    every = (*average, "log_loss_eps")
-    yield from _better(lines, "no smoothing helps B-PETs", without, B_PETS, every)
-    yield from _worse(lines, "and not otherwise", without, B_PETS, ("lift_area", "accuracy"))
-    random = f"{B_PETS}, random features"
-    yield from _better(
-        lines, "random features help B-PETs", random, B_PETS, ("lift_area", "accuracy")
-    )
-    yield from _worse(lines, "and not otherwise", random, B_PETS, average)
-    for without in ("smoothing", "all features"):
-        name = f"{EB_PETS}, {without}"
-        measures = (*all_of_them, "log_loss_eps") if without == "smoothing" else all_of_them
-        yield from _better(lines, f"EB-PETs better than with {without}", EB_PETS, name, measures)
-    name = f"{EB_PETS}, no out-of-bag cases"
-    text = "EB-PETs better than without out-of-bag cases"
-    yield from _better(lines, text, EB_PETS, name, ("mse", "log_loss", "accuracy"))
-    yield from _worse(lines, "and not otherwise", EB_PETS, name, ("lift_area",))
-    yield from _better(lines, "ours: MOB-ESP better than a forest", MOB_ESP, FOREST, all_of_them)
-    text = "ours: MOB-ESP better than a calibrated forest"
-    yield from _better(lines, text, MOB_ESP, CALIBRATED, all_of_them)
-
-
-def _tests(lines, first, second, measures):
-    """Of each measure the record, and the p value of Wilcoxon's test over tables."""
-    for measure in measures:
-        means = np.array([one.mean() for one in gains(lines, first, second, measure).values()])
-        if len(means) >= _FEWEST and means.any():
-            every = record(lines, first, second, measure)[0]
-            yield (
-                TITLES[measure],
-                every,
-                float(stats.wilcoxon(means).pvalue),
-                float(np.median(means)),
-            )
-
-
-def _better(lines, text, first, second, measures):
-    """That the first is better by each of some measures, beyond chance over tables."""
-    found = list(_tests(lines, first, second, measures))
-    if found:
-        shown = {title: f"{_text(every)} (p {p:.3f})" for title, every, p, _ in found}
-        holding = sum(p < LEVEL and every[0] > every[2] for _, every, p, _ in found)
-        yield Claim(text, "yes", shown, (holding, len(found)))
-
-
-def _worse(lines, text, first, second, measures):
-    """That the first is not better by some measures, beyond chance over tables."""
-    found = list(_tests(lines, first, second, measures))
-    if found:
-        shown = {title: f"{_text(every)} (p {p:.3f})" for title, every, p, _ in found}
-        holding = sum(not (p < LEVEL and every[0] > every[2]) for _, every, p, _ in found)
-        yield Claim(text, "yes", shown, (holding, len(found)))
-
-
-def _best_enhancement(lines):
-    """Which enhancement lowers the squared error of B-PETs most."""
-    names = ("out-of-bag cases", "no smoothing", "random features")
-    medians = {
-        name: np.mean([one.mean() for one in found.values()])
-        for name in names
-        if len(found := gains(lines, f"{B_PETS}, {name}", B_PETS, "mse")) >= _FEWEST
-    }
-    if len(medians) == len(names):
-        shown = {f"{name}:": f"{value:+.4f}" for name, value in medians.items()}
-        best = max(medians, key=medians.get) == "out-of-bag cases"
-        yield Claim("out-of-bag cases help B-PETs most, squared error", "yes", shown, best)
 
 
 def draw(lines):

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bnmtl.errors import check_whole
+from bnmtl.errors import InputError, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 
@@ -39,6 +39,17 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        X, codes, weights = self._read(X, y, sample_weight)
+        seed = seed_of(self.random_state)
+        grown = Parallel(self.n_jobs, prefer="threads")(
+            delayed(self._grown)(X, codes, weights, seed, number)
+            for number in range(self.n_estimators)
+        )
+        trees, bags = zip(*grown, strict=True)
+        return self._completed(list(trees), np.stack(bags), X, codes, weights)
+
+    def _read(self, X, y, sample_weight):
+        """Checked numbers, positions of the classes, and weights, of the cases that have one."""
         check_whole("n_estimators", self.n_estimators, least=1)
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
@@ -47,17 +58,19 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, codes = np.unique(y, return_inverse=True)
-        seed = seed_of(self.random_state)
-        grown = Parallel(self.n_jobs, prefer="threads")(
-            delayed(self._grown)(X, codes, weights, seed, number)
-            for number in range(self.n_estimators)
-        )
-        self.estimators_ = [tree for tree, _ in grown]
-        self.bags_ = np.stack([bag for _, bag in grown])
+        return X, codes, weights
+
+    def _completed(self, trees, bags, X, codes, weights):
+        """The ensemble with its trees and what it learns from their leaves."""
+        self.estimators_, self.bags_ = trees, bags
         totals = np.bincount(codes, weights)
         self.class_prior_ = totals / totals.sum()
-        self._learn(np.stack([one.apply(X) for one in self.estimators_]), codes, weights)
+        self._learn(self._leaves(X).T, codes, weights)
         return self
+
+    def _leaves(self, X):
+        """The leaf of each case in each tree, of checked numbers."""
+        return np.stack([one.apply(X, check_input=False) for one in self.estimators_], axis=1)
 
     def apply(self, X):
         """The leaf of each case in each tree.
@@ -72,8 +85,7 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         options = {"dtype": np.float32, "ensure_all_finite": "allow-nan", "reset": False}
-        X = validate_data(self, X, **options)
-        return np.stack([one.apply(X) for one in self.estimators_], axis=1)
+        return self._leaves(validate_data(self, X, **options))
 
     def predict_proba(self, X):
         """Probabilities of the classes.
@@ -118,12 +130,44 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
             max_features=self._features_per_split(X.shape[1]),
             random_state=int(generator(seed, "tree", number).integers(_SEEDS)),
         )
-        # Repeated rows, because `min_samples_leaf` counts rows and not weights.
-        return tree.fit(X[rows], codes[rows], sample_weight=weights[rows]), bag
+        # Repeated rows, because `min_samples_leaf` counts rows and not weights. On few rows, the
+        # check takes as long as the growth; without it, trees do not look for missing cells.
+        inputs, has_gaps = X[rows], bool(np.isnan(X).any())
+        tree.fit(inputs, codes[rows], sample_weight=weights[rows], check_input=has_gaps)
+        return tree, bag
 
     def _features_per_split(self, n_features):
         """Number of features that each split chooses from."""
         return min(n_features, int(math.log2(n_features)) + 1) if self._draws_features() else None
+
+
+def on_trees_of(ensemble, other, X, y):
+    """Fit an ensemble to the trees that another one has grown on the same cases.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        It would grow the same trees: it has the same ``n_estimators``, ``criterion``,
+        ``max_depth``, ``min_samples_leaf`` and int ``random_state``, and draws features or does
+        not.
+    other : TreeEnsemble
+        Fitted without weights.
+    X, y
+        The cases of its fit.
+
+    Returns
+    -------
+    TreeEnsemble
+        The ensemble, as its ``fit`` would make it.
+    """
+    names = ("n_estimators", "criterion", "max_depth", "min_samples_leaf", "random_state")
+    ours, theirs = (
+        [getattr(one, name) for name in names] + [one._draws_features()]
+        for one in (ensemble, other)
+    )
+    if ours != theirs:
+        raise InputError("other", "must have grown the trees that the ensemble would grow")
+    return ensemble._completed(other.estimators_, other.bags_, *ensemble._read(X, y, None))
 
 
 def class_bag(codes, rng):
