@@ -1,13 +1,14 @@
 """Probability trees: smoothed leaves by hand, weights, and scikit-learn's interface."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.trees import ProbabilityTree
+from bnmtl.trees import BaggedPETs, ProbabilityTree
 
 pytestmark = pytest.mark.beside_kernels
 SMOOTHINGS = [None, "laplace", 2.5]
@@ -65,6 +66,20 @@ def test_the_prior_decides_in_a_leaf_of_ties():
     X, y = [[0], [0], [1], [1]], ["a", "b", "b", "b"]
     assert ProbabilityTree().fit(X, y).predict([[0]])[0] == "a"
     assert ProbabilityTree(smoothing=1.0).fit(X, y).predict([[0]])[0] == "b"
+
+
+def test_trees_stop_at_a_number_of_leaves():
+    X, y, _ = data()
+    assert ProbabilityTree(max_leaf_nodes=3, random_state=0).fit(X, y).get_n_leaves() == 3
+
+
+@pytest.mark.parametrize("model", [ProbabilityTree(), BaggedPETs(3)], ids=str)
+def test_columns_of_text_are_named(model):
+    frame = pd.DataFrame({"size": [1.0, 2, 3, 4], "site": ["1", None, "z", "2"]})
+    with pytest.raises(InputError, match="column `site`.* must hold numbers, got 'z'"):
+        model.fit(frame, [0, 1, 0, 1])
+    # Numbers as text are numbers.
+    model.fit(frame.assign(site=["1", "0", "3", "2"]), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("wrong", ["m", 0, -1.0, True])

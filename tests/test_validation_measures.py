@@ -544,21 +544,22 @@ def test_slide_bagging_example_3():
     """
     x = np.arange(1, 11) / 10
     y = np.where((x > 0.35) & (x < 0.75), -1, 1)
-    sums = np.zeros(10, dtype=int)
+    sums, said = np.zeros(10, dtype=int), []
     for threshold, bags in BAGS.items():
         for bag in bags:
             rows = np.array([round(10 * float(one)) - 1 for one in bag.split()])
             below = x[rows] <= threshold
             says = [np.sign(y[rows][side].sum()) if side.any() else -1 for side in (below, ~below)]
-            sums += np.where(x <= threshold, says[0], says[1]).astype(int)
+            said.append(np.where(x <= threshold, says[0], says[1]).astype(int))
+            sums += said[-1]
     assert sums.tolist() == [2, 2, 2, -6, -6, -6, -6, 2, 2, 2]
     assert (np.sign(sums) == y).all()
-
-
-def test_slide_boosting():
-    """Record 4 is hard, and is drawn more often from round to round."""
-    drawn = ["7 3 2 8 7 9 4 10 6 3", "5 4 9 4 2 5 1 7 4 2", "4 4 8 10 4 5 4 6 3 4"]
-    assert [one.split().count("4") for one in drawn] == [1, 3, 5]
+    # As rounds: the stumps err and vary, their majority does not err.
+    said = np.stack(said)
+    rounds = Rounds(np.eye(2)[(said + 1) // 2], y, [-1, 1], np.zeros(said.shape, dtype=int))
+    parts = bias_variance(rounds).loc["zero_one"]
+    assert (parts["bias"], parts["error_of_mean"]) == (0, 0)
+    assert parts["error"] == parts["variance"] == pytest.approx(np.mean(said != y))
 
 
 def test_slide_adaboost_weights_by_hand():

@@ -125,6 +125,17 @@ def test_rounds_of_one_case_count_as_often_as_they_should():
     assert found.low < found.difference < found.high
 
 
+def test_intervals_end_where_metrics_do():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 20)
+    p = np.clip(np.stack([np.eye(2)[y]] * 3) + 0.02 * rng.normal(size=(3, 40, 2)), 0, 1)
+    p[0, :2] = 1 - p[0, :2]
+    rounds = Rounds(p, y, [0, 1], np.ones((3, 40), dtype=int))
+    table = measures_table({"one": rounds}).set_index("metric")
+    assert table.loc["accuracy", "high"] == 1 and table.loc["accuracy", "low"] < 1
+    assert table.loc["squared_error", "low"] == table.loc["cross_entropy", "low"] == 0
+
+
 def test_a_value_that_is_always_the_same_has_no_interval():
     p = np.full((3, 4, 2), 0.5)
     rounds = Rounds(p, [0, 1, 0, 1], [0, 1], np.ones((3, 4), dtype=int))

@@ -35,7 +35,8 @@ class ArcStability(NamedTuple):
         if they are like random ones; edges, edges_low, edges_high, the same without directions,
         which data often cannot decide; n_arcs, the mean number of arcs; shd, the expected number of
         pairs of variables in which the equivalence classes of two replicates differ. Stability is
-        NaN if no replicate has an arc.
+        NaN if no replicate has an arc. Intervals and standard errors are those of more replicates
+        of these rows; other rows would differ more.
     arcs : pandas.DataFrame
         One row per learner, task and ordered pair of variables: arc and edge, the shares of the
         replicates with parent -> child and with either direction, and standard_error, that of arc.

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bnmtl.errors import InputError, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
+from bnmtl.trees.leaves import check_numbers
 
 _SEEDS = 2**31 - 1
 
@@ -52,6 +53,7 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
         """Checked numbers, positions of the classes, and weights, of the cases that have one."""
         check_whole("n_estimators", self.n_estimators, least=1)
         self._check_parameters()
+        check_numbers(X)
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)

@@ -1,16 +1,27 @@
 """Class counts of leaves: smoothed, and without the case that asks."""
 
 import numpy as np
+import pandas as pd
 
-from bnmtl.errors import check_choice, check_number
+from bnmtl.errors import InputError, check_number
 
 
 def check_smoothing(smoothing):
     """Raise unless a value is None, "laplace" or a number above 0."""
-    if isinstance(smoothing, str):
-        check_choice("smoothing", smoothing, ("laplace",))
-    elif smoothing is not None:
+    if isinstance(smoothing, str) and smoothing != "laplace":
+        raise InputError("smoothing", 'must be None, "laplace" or a number above 0', smoothing)
+    if not isinstance(smoothing, str) and smoothing is not None:
         check_number("smoothing", smoothing, above=0, remedies="None does not smooth")
+
+
+def check_numbers(X):
+    """Raise if a column of a frame holds something else than numbers."""
+    for name, column in X.items() if isinstance(X, pd.DataFrame) else ():
+        numbers = pd.to_numeric(column, errors="coerce")
+        others = column[numbers.isna() & column.notna()]
+        if len(others):
+            rule, remedies = "must hold numbers", "encode its values, by `OneHotEncoder` say"
+            raise InputError("X", rule, others.iloc[0], remedies=remedies, column=str(name))
 
 
 def smoothed(counts, smoothing, prior):

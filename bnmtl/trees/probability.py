@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bnmtl.trees.leaves import check_smoothing, smoothed
+from bnmtl.trees.leaves import check_numbers, check_smoothing, smoothed
 
 
 class ProbabilityTree(DecisionTreeClassifier):
@@ -27,6 +27,7 @@ class ProbabilityTree(DecisionTreeClassifier):
     min_samples_split : int or float, default=2
     min_samples_leaf : int or float, default=1
     max_features : int, float or {"sqrt", "log2"}, default=None
+    max_leaf_nodes : int, default=None
     ccp_alpha : float, default=0.0
         As in `sklearn.tree.DecisionTreeClassifier`.
     random_state : None, int or numpy.random.RandomState, default=None
@@ -69,6 +70,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         min_samples_split=2,
         min_samples_leaf=1,
         max_features=None,
+        max_leaf_nodes=None,
         ccp_alpha=0.0,
         random_state=None,
     ):
@@ -78,6 +80,7 @@ class ProbabilityTree(DecisionTreeClassifier):
             min_samples_split=min_samples_split,
             min_samples_leaf=min_samples_leaf,
             max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
             ccp_alpha=ccp_alpha,
             random_state=random_state,
         )
@@ -100,6 +103,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         ProbabilityTree
         """
         check_smoothing(self.smoothing)
+        check_numbers(X)
         y = y if y is None else column_or_1d(y, warn=True)
         return super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
 

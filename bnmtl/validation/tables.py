@@ -16,6 +16,7 @@ from bnmtl.validation.scoring import metric_of
 ALL = "all"
 _LEVEL = 0.95
 _OF_ANY = ("accuracy", "squared_error", "cross_entropy", "lift_chart_area")
+_UP_TO_1 = {"accuracy", "roc_area"}
 _COMPARED = ("accuracy", "squared_error", "cross_entropy", "roc_area")
 
 
@@ -38,9 +39,9 @@ def measures_table(made, random_state=0):
     pandas.DataFrame
         Columns model, task (or "all"), metric, value, low and high: the mean over rounds (over all
         predictions, if the metric is a mean over cases) and its interval of 95 %, corrected for
-        training sets that overlap. Of bootstraps also the errors by the bootstrap, with the BCa
-        interval over cases or groups of the out-of-bag error. NaN where a metric is not defined,
-        and for the interval if all rounds have the same value.
+        training sets that overlap and cut where the metric has its bounds. Of bootstraps also the
+        errors by the bootstrap, with the BCa interval over cases or groups of the out-of-bag error.
+        NaN where a metric is not defined, and for the interval if all rounds have the same value.
     """
     rows = []
     with _quiet():
@@ -80,7 +81,8 @@ def _value(rounds, name):
     if np.ptp(values) == 0:
         return mean, np.nan, np.nan
     width = interval_width(values, rounds.test_ratio(), _LEVEL, weights)
-    return mean, mean - width, mean + width
+    least, most = 0.0, 1.0 if name in _UP_TO_1 else np.inf
+    return mean, max(mean - width, least), min(mean + width, most)
 
 
 def _bootstrap_errors(rounds, random_state):
