@@ -25,9 +25,9 @@ BETTER = (
     ("network", DECORATE, POINTS, "cases from a learned network are better", OURS),
 )
 ALIKE = (
+    ("size 0.5", ("20%", "100%"), "half an artificial case per case as good as one"),
     ("pool", POINTS, "a pool is as good as fresh cases"),
     ("no rejection", POINTS, "rejection harmless to drop on average"),
-    ("size 0.5", ("20%", "100%"), "half an artificial case per case as good as one"),
 )
 
 
