@@ -125,7 +125,8 @@ def test_tables_follow_the_curves(lines):
         ("ActiveDecorateJS against random", 13.8),
         ("BootstrapJS against random", 35.5),
     ):
-        record, mean = squared[title]
+        record, corrected, mean = squared[title]
+        assert corrected == f"corrected {record}"
         assert record == "2/0/0" and float(mean.strip(" %")) == pytest.approx(percent, abs=1)
     (row,) = [one for one in made["decorate_queries_by_table"].split("\n") if "| vote |" in one]
     assert len(row.strip("| ").split(" | ")) == 7 and "*" in row

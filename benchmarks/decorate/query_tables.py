@@ -116,8 +116,10 @@ def _mixed(curves, mixed):
     return pd.DataFrame(rows)
 
 
-def signs(curves, strategy, reference, measure):
+def signs(curves, strategy, reference, measure, p="p"):
     """By table: 1 if a strategy is significantly better than a reference, -1 if worse, else 0.
+
+    ``p`` is "p", as published, or "p_corrected" for training cases that folds share.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def signs(curves, strategy, reference, measure):
     if not len(some):
         return [], []
     found = improvement(some, reference, measure=measure)
-    made = np.where(found["p"] < LEVEL, np.sign(found["difference"]), 0).astype(int)
+    made = np.where(found[p] < LEVEL, np.sign(found["difference"]), 0).astype(int)
     return made.tolist(), found["percent"].tolist()
 
 
@@ -142,7 +144,9 @@ def _records(curves):
         for measure, name in MEASURES.items():
             made, percents = signs(curves, strategy, reference, measure)
             if made:
-                row[name] = f"{_record(made)}, {np.mean(percents):+.1f} %"
+                fewer, _ = signs(curves, strategy, reference, measure, "p_corrected")
+                mean = f"{np.mean(percents):+.1f} %"
+                row[name] = f"{_record(made)}, corrected {_record(fewer)}, {mean}"
         if len(row) > 1:
             rows.append(row)
     return pd.DataFrame(rows).fillna("")
