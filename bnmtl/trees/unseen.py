@@ -26,9 +26,12 @@ class Unseen:
         self._is_free, self._codes, self._shares = bags == 0, codes, shares
         self._n_classes = n_classes
         self._order = np.argsort(leaves, axis=1, kind="stable")
-        ends = [np.searchsorted(np.sort(one), one, side="right") for one in leaves]
-        starts = [np.searchsorted(np.sort(one), one, side="left") for one in leaves]
-        self._start, self._size = np.stack(starts), np.stack(ends) - np.stack(starts)
+        ordered = np.take_along_axis(leaves, self._order, axis=1)
+        self._start, end = (
+            np.stack([np.searchsorted(*pair, side) for pair in zip(ordered, leaves, strict=True)])
+            for side in ("left", "right")
+        )
+        self._size = end - self._start
 
     def counts(self, case, vote):
         """Class counts of the leaves of a case, in each tree that has not seen it, without it.
