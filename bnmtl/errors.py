@@ -326,6 +326,19 @@ def _check(kind, noun, argument, value, limits, optional, remedies):
     raise error(argument, rule, value, remedies=remedies, **limits)
 
 
+def check_jobs(n_jobs):
+    """Raise unless `n_jobs` is a number of processes as joblib takes it: not 0, or None.
+
+    Parameters
+    ----------
+    n_jobs : object
+    """
+    remedies = "-1 is all cores"
+    check_whole("n_jobs", n_jobs, optional=True, remedies=remedies)
+    if n_jobs == 0:
+        raise InputError("n_jobs", "must not be 0", remedies=remedies)
+
+
 def check_choice(argument, value, choices, remedies=()):
     """Raise InputError unless a value is one of the choices, which may include None.
 

@@ -337,6 +337,7 @@ class Stubborn:
         ({"cv": 51}, "largest class, 50"),
         ({"strategies": {"r": (type("Asks", (), {"query": print})(), NAIVE)}}, "estimator"),
         ({"n_labels": 0}, "n_labels"),
+        ({"n_jobs": 1.5}, "`n_jobs` must be"),
         ({"random_state": "x"}, "random_state"),
     ],
 )

@@ -268,6 +268,8 @@ def test_mistakes():
         Stacking(method="ridge").fit(store)
     with pytest.raises(InputError, match="`columns` must be 'own' with"):
         Stacking(method="logistic", columns="all").fit(store)
+    with pytest.raises(InputError, match="`n_jobs` must not be 0"):
+        Stacking(MODELS, n_jobs=0).fit(X, y)
     with pytest.raises(InputError, match="`estimators` must be two classifiers or more"):
         Stacking(MODELS[:1]).fit(X, y)
     with pytest.raises(InputError, match="must be None with a store"):

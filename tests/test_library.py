@@ -747,6 +747,8 @@ def test_refit_checks_the_rows(in_this_process, built):
     assert (ensemble.predict(changed) == y).mean() > (ensemble.predict(X) == y).mean()
     with pytest.raises(InputError, match="`hillclimb` must be None for a library that uses"):
         LibraryEnsemble(built, weights).fit(X, y, hillclimb=(X, y))
+    with pytest.raises(InputError, match="`n_jobs` must not be 0"):
+        LibraryEnsemble(built, weights, n_jobs=0).fit(X, y)
 
 
 def test_refit_of_some_models(in_this_process, built):

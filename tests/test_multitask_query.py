@@ -204,7 +204,9 @@ def test_impossible_queries_are_refused(changed, words):
         SMALL.query(**{"X": X, "y": y, "task": task} | changed)
 
 
-@pytest.mark.parametrize("wrong", [{"n_members": 1}, {"estimator": MultitaskLearner()}])
+@pytest.mark.parametrize(
+    "wrong", [{"n_members": 1}, {"n_jobs": 0}, {"estimator": MultitaskLearner()}]
+)
 def test_impossible_strategies_are_refused(wrong):
     with pytest.raises((InputError, InputTypeError), match=next(iter(wrong))):
         MultitaskQuery(**wrong).query(*regions())

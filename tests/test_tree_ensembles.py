@@ -274,6 +274,11 @@ def test_counts_without_the_case_itself():
     ("model", "words"),
     [
         (BaggedPETs(0), "n_estimators"),
+        (BaggedPETs(criterion="mse"), "`criterion` must be 'gini'"),
+        (BaggedPETs(max_depth=0), "`max_depth`"),
+        (BaggedPETs(min_samples_leaf=0), "`min_samples_leaf`"),
+        (BaggedPETs(min_samples_leaf=1.5), "`min_samples_leaf`"),
+        (MOBESP(n_jobs=0), "`n_jobs`"),
         (BaggedPETs(smoothing="m"), "smoothing"),
         (EnhancedBaggedPETs(smoothing=-1), "smoothing"),
         (EnhancedBaggedPETs(out_of_bag="yes"), "out_of_bag"),

@@ -304,6 +304,9 @@ def test_what_may_be_chance_is_said():
     assert said[1] == "By accuracy, us and them are equally good (60.0 %)."
     said = _verdict(values={"third": (0.85, 0.25)})
     assert "us is best of 3 models (90.0 % against 85.0 % of third" in said[1]
+    assert said[1].endswith("chance. Its lead over them is hardly chance.")
+    said = _verdict(values={"third": (0.85, 0.25)}, p=0.4)
+    assert said[1].endswith("chance. Its lead over them may be chance.")
     said = _verdict(p=np.nan)
     assert said[1].endswith("all rounds differ by the same amount, so chance cannot be judged.")
 

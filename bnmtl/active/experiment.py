@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from bnmtl.active.contenders import fitted, labels_of, read_contenders
 from bnmtl.active.curves_file import CurvesFile
 from bnmtl.decorate.artificial import take
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_jobs, check_whole
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
@@ -117,6 +117,7 @@ def run_experiment(
     if first != "classes":
         check_whole("first", first, least=1)
     check_whole("n_labels", n_labels, least=1, optional=True)
+    check_jobs(n_jobs)
     plans = {name: _Plan(first, _sizes(batch_size, name), n_labels) for name in tables}
     settings = {
         "strategies": {name: _text_of(one) for name, one in contenders.items()},

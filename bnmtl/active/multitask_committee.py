@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.rows import target_classes
-from bnmtl.errors import InputError, InputTypeError, InputWarning, check_whole, located
+from bnmtl.errors import InputError, InputTypeError, InputWarning, check_jobs, check_whole, located
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
@@ -72,6 +72,7 @@ class MultitaskCommittee(BaseEstimator):
             rule = "must be a MultitaskBayesNetClassifier or None"
             raise InputTypeError("estimator", rule, type_of(self.estimator))
         check_whole("n_members", self.n_members, least=2)
+        check_jobs(self.n_jobs)
         X, labels, task = read_tasks(X, y, task)
         known = labels.notna().all(axis=1).to_numpy()
         if not known.any():

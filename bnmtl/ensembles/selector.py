@@ -14,7 +14,7 @@ from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.selection import grow, library_of
 from bnmtl.ensembles.store import PredictionStore
-from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_jobs, check_number, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import type_of
@@ -179,9 +179,7 @@ class EnsembleSelector(BaseEstimator):
             check_number("prune", self.prune, above=0, most=1, remedies='"sweep" chooses it')
         check_whole("max_steps", self.max_steps, least=1)
         check_whole("patience", self.patience, least=1, optional=True)
-        check_whole("n_jobs", self.n_jobs, optional=True, remedies="-1 is all cores")
-        if self.n_jobs == 0:
-            raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
+        check_jobs(self.n_jobs)
         if not isinstance(self.replacement, bool | np.bool_):
             raise InputTypeError("replacement", "must be True or False", self.replacement)
 

@@ -15,7 +15,14 @@ from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.means import predictions_of
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_whole,
+)
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import seed_of
 
@@ -110,6 +117,7 @@ class Stacking(ClassifierMixin, BaseEstimator):
         """
         check_choice("method", self.method, ("linear", "logistic"))
         check_choice("columns", self.columns, ("own", "all"))
+        check_jobs(self.n_jobs)
         if self.method == "logistic" and self.columns == "all":
             raise InputError("columns", "must be 'own' with {method=logistic}", self.columns)
         seed = seed_of(self.random_state)

@@ -1,6 +1,6 @@
 """Descriptions and checks of the parameters common to all learners."""
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_jobs
 from bnmtl.networks.smoothing import check_size
 from bnmtl.scores import LogLikelihood, Score
 from bnmtl.search.options import Exact, Limits, search_of
@@ -67,9 +67,7 @@ def check_common(learner):
             "limits", "must be a `Limits` or None", learner.limits, remedies=remedy
         )
     learner.used_limits().check()
-    check_whole("n_jobs", learner.n_jobs, optional=True, remedies="-1 is all cores")
-    if learner.n_jobs == 0:
-        raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
+    check_jobs(learner.n_jobs)
     if learner.score is not None and not isinstance(learner.score, Score):
         rule = "must be one of the scores of `bnmtl.scores` or None"
         raise InputTypeError("score", rule, learner.score, remedies="for example MixedDirichlet()")

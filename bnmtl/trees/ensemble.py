@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bnmtl.errors import InputError, check_whole
+from bnmtl.errors import InputError, check_choice, check_jobs, check_number, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 from bnmtl.trees.leaves import check_numbers
@@ -52,6 +52,13 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
     def _read(self, X, y, sample_weight):
         """Checked numbers, positions of the classes, and weights, of the cases that have one."""
         check_whole("n_estimators", self.n_estimators, least=1)
+        check_choice("criterion", self.criterion, ("gini", "entropy", "log_loss"))
+        check_whole("max_depth", self.max_depth, least=1, optional=True)
+        if isinstance(self.min_samples_leaf, float):
+            check_number("min_samples_leaf", self.min_samples_leaf, above=0, below=1)
+        else:
+            check_whole("min_samples_leaf", self.min_samples_leaf, least=1)
+        check_jobs(self.n_jobs)
         self._check_parameters()
         check_numbers(X)
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")

@@ -11,7 +11,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.classification import MultitaskBayesNetClassifier
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_whole,
+)
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
@@ -115,7 +122,7 @@ def predict_rounds(
             if given is not None:
                 raise InputError(name, "must come with {X_test}", remedies="give both")
     test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
-    _check(estimator, data, scheme, rounds, folds, test_size)
+    _check(estimator, data, scheme, rounds, folds, test_size, n_jobs)
     strata = data.strata() if stratify else None
     options = {"rounds": rounds, "folds": folds, "test_size": test_size}
     seed = seed_of(random_state)
@@ -200,7 +207,7 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     return _Data(X, y, data.classes, task_test)
 
 
-def _check(estimator, data, scheme, rounds, folds, test_size):
+def _check(estimator, data, scheme, rounds, folds, test_size, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
     is_multitask = isinstance(estimator, MultitaskBayesNetClassifier)
     if is_multitask and data.task is None:
@@ -223,6 +230,7 @@ def _check(estimator, data, scheme, rounds, folds, test_size):
         check_number("test_size", test_size, above=0, below=1)
     else:
         check_whole("test_size", test_size, least=1)
+    check_jobs(n_jobs)
 
 
 def _predicted(estimator, data, test, train, predicted, seed, number):

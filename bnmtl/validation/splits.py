@@ -96,12 +96,12 @@ def _holdouts(n, strata, groups, options, state):
         splitter = ShuffleSplit(rounds, test_size=size, random_state=state)
     try:
         return list(splitter.split(np.zeros(n), strata, groups))
-    except ValueError as error:
-        rule = "must leave cases of each class on both sides"
+    except ValueError:
+        rule, found = "must leave cases of each class on both sides", "one side would have fewer"
         remedies = "another share"
-        raise InputError(
-            "test_size", rule, size, str(error).rstrip("."), remedies=remedies
-        ) from None
+        if strata is not None and np.bincount(strata).min() == 1:
+            found, remedies = "one class has a single case", "leave rare classes out"
+        raise InputError("test_size", rule, size, found, remedies=remedies) from None
 
 
 def _folds(n, strata, groups, folds, state):
@@ -116,6 +116,11 @@ def _folds(n, strata, groups, folds, state):
             # Rare classes are in as many folds as they have cases.
             warnings.simplefilter("ignore", UserWarning)
             return list(splitter.split(np.zeros(n), strata, groups))
-    except ValueError as error:
-        rule = "must not exceed the number of cases (of groups, of the largest class)"
-        raise InputError("folds", rule, folds, str(error).rstrip(".")) from None
+    except ValueError:
+        most, of = n, "cases"
+        if groups is not None:
+            most, of = groups.max() + 1, "groups"
+        if strata is not None and (largest := np.bincount(strata).max()) < most:
+            most, of = largest, "cases of the largest class"
+        rule = f"must be at most {{most}}, the number of {of}"
+        raise InputError("folds", rule, folds, most=int(most)) from None

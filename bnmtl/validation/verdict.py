@@ -99,9 +99,18 @@ def _best(measures, differences, models, metric):
     low, gain, high = (_number(factor * one, digits) for one in (low, gain, high))
     points = " points" if unit else ""
     says += f"; difference {gain}{points}, 95 % interval {low} to {high}, {_p(p)})"
-    if p < _LEVEL:
-        return f"{says}; that is hardly chance."
-    return f"{says}, but that may be chance."
+    says += "; that is hardly chance." if p < _LEVEL else ", but that may be chance."
+    return f"{says}{_against_others(differences, first, means.index[2:], metric)}"
+
+
+def _against_others(differences, best, others, metric):
+    """Which models, from the third on, the best one surely beats; nothing if there are none."""
+    p = {other: _pair(differences, best, other, metric)[3] for other in others}
+    surely = [other for other, one in p.items() if one < _LEVEL]
+    perhaps = [other for other, one in p.items() if not one < _LEVEL]
+    parts = [f"Its lead over {all_of(surely)} is hardly chance"] if surely else []
+    parts += [f"Its lead over {all_of(perhaps)} may be chance"] if perhaps else []
+    return "".join(f" {part}." for part in parts)
 
 
 def _number(value, digits=None):

@@ -27,7 +27,15 @@ from bnmtl.ensembles.library.rows import Rows, check_hillclimb
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, digest_of, fits_of
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
 from bnmtl.ensembles.store import PredictionStore
-from bnmtl.errors import Action, InputError, InputTypeError, check_number, check_whole, warn
+from bnmtl.errors import (
+    Action,
+    InputError,
+    InputTypeError,
+    check_jobs,
+    check_number,
+    check_whole,
+    warn,
+)
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
 from bnmtl.wording import Bare, type_of
@@ -171,9 +179,7 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
     check_number("time_limit", time_limit, above=0, optional=True)
     check_whole("max_memory", max_memory, least=1, optional=True)
     workers.check_memory_limit(max_memory)
-    check_whole("n_jobs", n_jobs, optional=True, remedies="-1 is all cores")
-    if n_jobs == 0:
-        raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
+    check_jobs(n_jobs)
     check_seed(random_state)
     _check_flag("keep_models", keep_models)
     _check_flag("force", force)

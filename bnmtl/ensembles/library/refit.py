@@ -16,7 +16,7 @@ from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
 from bnmtl.ensembles.library.siblings import read_cases, saved, train
 from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.store import PredictionStore
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, check_jobs
 from bnmtl.progress import Reporter
 from bnmtl.wording import type_of
 
@@ -84,6 +84,7 @@ class LibraryEnsemble(ClassifierMixin, BaseEstimator):
         -------
         LibraryEnsemble
         """
+        check_jobs(self.n_jobs)
         record, weights = self._record(hillclimb), self._weights()
         share = hillclimb if record.hillclimb is None else record.hillclimb
         rows = Rows(X, y, share, None, record.known_columns, self.store.classes)
