@@ -30,7 +30,7 @@ STUDIES = {
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": ("weka_peer", "curves", "queries"),
     "trees": ("mob_esp",),
-    "validation": ("network_parts",),
+    "validation": ("network_parts", "tree_parts"),
 }
 # Tables of more than one study.
 TABLES = {

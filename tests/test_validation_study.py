@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.validation import network_parts, network_parts_tables
+from benchmarks.validation import network_parts, network_parts_tables, tree_parts
 from benchmarks.validation.network_parts import LEARNERS, NO_ARCS, TRUE
 from bnmtl.seeding import generator
 
@@ -127,3 +127,34 @@ def test_tables_and_pictures():
     assert ticks == ["0", "1", "2", "any"]
     alarm = lines[lines["problem"] == "ALARM"]
     assert set(network_parts_tables.more_pictures(alarm)) == {"network_parts_parents"}
+
+
+@quietly
+def test_larger_trees_have_less_bias_and_more_variance():
+    made = {
+        leaves: tree_parts.measure(tree_parts.QUICK, leaves, list(tree_parts.SMOOTHINGS))
+        for leaves in (1, 2, tree_parts.PURE)
+    }
+    lines = pd.DataFrame(
+        [
+            {"table": table, "leaves": leaves, "smoothing": smoothing} | line
+            for leaves, by_smoothing in made.items()
+            for smoothing, line in by_smoothing.items()
+            for table in (tree_parts.QUICK, "again")
+        ]
+    )
+    plain = lines[(lines["table"] == "again") & (lines["smoothing"] == tree_parts.PLAIN)]
+    assert plain["squared bias"].is_monotonic_decreasing
+    # One leaf has the shares of three classes.
+    assert plain["squared bias"].iloc[0] == pytest.approx(2 / 3, abs=0.02)
+    for loss in ("zero_one", "squared"):
+        total = lines[[f"{loss} {part}" for part in tree_parts.PARTS[:-1]]].sum(axis=1)
+        np.testing.assert_allclose(total, lines[f"{loss} error"], atol=5e-6)
+    tables = tree_parts.tables(lines)
+    pure = plain.iloc[2]
+    parts = [pure[f"squared {part}"] for part in ("error", "bias", "variance")]
+    assert "{:.3f} = {:.3f} + {:.3f}".format(*parts) in tables["tree_parts"]
+    assert f"| {parts[0]:.3f} |" in tables["tree_parts_mean"]
+    axes = tree_parts.draw(lines).axes
+    assert [tick.get_text() for tick in axes[0].get_xticklabels()] == ["1", "2", "pure"]
+    assert tree_parts.tables(lines[:0]) == {}
