@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from naive_active import spread
 
-from bnmtl import MultitaskLearner, structures
+from bnmtl import HillClimbing, MultitaskLearner, structures
 from bnmtl.active import MultitaskQuery
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError
@@ -37,11 +37,27 @@ def members_by_hand(X, labels, task, targets, seed=0):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             drawn = int(generator(seed, "member", number).integers(2**31 - 1))
-            networks = MultitaskLearner(random_state=drawn).fit(frames).networks_
+            learner = MultitaskLearner(search=HillClimbing(restarts=0), random_state=drawn)
+            networks = learner.fit(frames).networks_
         for at, target in enumerate(targets):
             model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
             found[at].append(model.predict_proba(X, task=task))
     return found
+
+
+def test_members_are_found_by_a_single_climb(monkeypatch):
+    searches = []
+    fit = MultitaskLearner.fit
+    monkeypatch.setattr(
+        MultitaskLearner,
+        "fit",
+        lambda self, tasks: searches.append(self.search) or fit(self, tasks),
+    )
+    SMALL.committee().fit(*regions())
+    assert [repr(one) for one in searches] == ["HillClimbing(restarts=0)"] * 3
+    given = MultitaskBayesNetClassifier("dysp", MultitaskLearner(search="hill-climbing"))
+    MultitaskQuery(given, n_members=2).committee().fit(*regions())
+    assert searches[3:] == ["hill-climbing"] * 2
 
 
 def test_the_utility_is_the_disagreement_of_networks_learned_together():

@@ -24,7 +24,8 @@ class MultitaskQuery(BaseEstimator):
     Parameters
     ----------
     estimator : MultitaskBayesNetClassifier, default=None
-        Its learner learns the networks; its target is not used. None has the default learner.
+        Its learner learns the networks; its target is not used. None has the default learner with
+        ``search=HillClimbing(restarts=0)``, because members differ by their bootstraps anyway.
     n_members : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.classification.by_task import quick_classifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import InputError, InputTypeError, InputWarning, check_jobs, check_whole, located
 from bnmtl.progress import Reporter
@@ -25,7 +26,8 @@ class MultitaskCommittee(BaseEstimator):
     Parameters
     ----------
     estimator : MultitaskBayesNetClassifier, default=None
-        Its learner learns the networks; its target is not used. None has the default learner.
+        Its learner learns the networks; its target is not used. None has the default learner with
+        ``search=HillClimbing(restarts=0)``, because members differ by their bootstraps anyway.
     n_members : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
@@ -89,7 +91,7 @@ class MultitaskCommittee(BaseEstimator):
             raise InputError("y", rule, remedies=remedies)
         template = self.estimator
         if template is None:
-            template = MultitaskBayesNetClassifier(self.targets_[0])
+            template = quick_classifier(self.targets_[0])
         template = clone(template).set_params(target=self.targets_[0])
         seed = seed_of(self.random_state)
         jobs = (delayed(_networks)(template, tables, seed, at) for at in range(self.n_members))

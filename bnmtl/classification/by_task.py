@@ -16,10 +16,27 @@ from bnmtl.classification.rows import (
 )
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner
+from bnmtl.learners.multitask import quick_learner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import code_frame, column_labels
 from bnmtl.tasks.encoding import named_frames
 from bnmtl.wording import listed, type_of
+
+
+def quick_classifier(target, missing="error"):
+    """A classifier for many bootstraps, with a `bnmtl.learners.multitask.quick_learner`.
+
+    Parameters
+    ----------
+    target : str
+    missing : {"error", "state"}, default="error"
+        As for the learners.
+
+    Returns
+    -------
+    MultitaskBayesNetClassifier
+    """
+    return MultitaskBayesNetClassifier(target, quick_learner(missing))
 
 
 class MultitaskBayesNetClassifier(BaseEstimator):

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from bnmtl import active
 from bnmtl.active.picking import draw_in_proportion, pick_best
 from bnmtl.active.utilities import mean_probabilities, vote_shares
-from bnmtl.classification import MultitaskBayesNetClassifier
-from bnmtl.learners import MultitaskLearner
+from bnmtl.classification.by_task import quick_classifier
 from bnmtl.seeding import generator
 from bnmtl.tasks import discretize
 
@@ -129,10 +128,8 @@ class _Together:
         self._pool = pool
         self._X = discretize(pool.X, _BINS)
         has_gaps = bool(self._X.isna().any(axis=None))
-        learner = MultitaskLearner(missing="state" if has_gaps else "error")
-        template = MultitaskBayesNetClassifier("label", learner)
         self._strategy = active.MultitaskQuery(
-            template,
+            quick_classifier("label", "state" if has_gaps else "error"),
             random_state=options.seed,
             n_jobs=-1 if options.jobs is None else options.jobs,
             progress=progress,
