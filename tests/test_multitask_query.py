@@ -46,13 +46,13 @@ def members_by_hand(X, labels, task, targets, seed=0):
 
 
 def test_members_are_found_by_a_single_climb(monkeypatch):
-    searches = []
-    fit = MultitaskLearner.fit
-    monkeypatch.setattr(
-        MultitaskLearner,
-        "fit",
-        lambda self, tasks: searches.append(self.search) or fit(self, tasks),
-    )
+    searches, fit = [], MultitaskLearner.fit
+
+    def spied(self, tasks):
+        searches.append(self.search)
+        return fit(self, tasks)
+
+    monkeypatch.setattr(MultitaskLearner, "fit", spied)
     SMALL.committee().fit(*regions())
     assert [repr(one) for one in searches] == ["HillClimbing(restarts=0)"] * 3
     given = MultitaskBayesNetClassifier("dysp", MultitaskLearner(search="hill-climbing"))
