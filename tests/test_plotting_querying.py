@@ -46,6 +46,15 @@ def test_curves_are_means_with_intervals():
     np.testing.assert_allclose(found, np.unique(np.round(expected, 10)))
 
 
+def test_strategies_differ_in_color_or_dashes():
+    table = curves()
+    names = [f"strategy {at}" for at in range(15)]
+    many = pd.concat([table.assign(strategy=name) for name in names])
+    figure = plotting.strategy_curves(pd.concat([many, table[table["strategy"] == "random"]]))
+    looks = {(line.get_color(), line._unscaled_dash_pattern) for line in figure.axes[0].lines}
+    assert len(looks) == 16
+
+
 def test_one_trial_has_no_band():
     table = curves()
     figure = plotting.strategy_curves(table[(table["trial"] == 0) & (table["data"] == "bees")])

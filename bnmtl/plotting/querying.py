@@ -1,5 +1,7 @@
 """Plots of active learning and diversity: curves of strategies, maps of utilities, two methods."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -28,6 +30,7 @@ _CAPTIONS = {
     "lift_chart_area": "lift chart area",
     "log_loss": "log-loss",
 }
+_LINES = ("-", "-.", ":")  # of strategies with the same color
 _POSITIONS = ("data", "strategy", "trial", "step", "n_labels")
 
 
@@ -80,13 +83,11 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     check_choice("measure", measure, tuple(name for name in numbers if name not in _POSITIONS))
     ylabel = _CAPTIONS.get(measure, measure) if ylabel is None else ylabel
     check_label("ylabel", ylabel)
-    styles = styles_of(curves["strategy"], "random")
+    styles = _without_markers(styles_of(curves["strategy"], "random"))
     panels = dict(list(curves.groupby("data", sort=False)))
     warn_of_boxes([*map(str, [*styles, *panels])])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
-    entries = [
-        (line_sample(one._replace(marker="")), shorten(name)) for name, one in styles.items()
-    ]
+    entries = [(line_sample(one), shorten(name)) for name, one in styles.items()]
     labels = [f"strategies: {name}" for name in panels]
     figure, every = panels_above_legend(labels, panel, entries, (xlabel, ylabel))
     for axes, (name, rows) in zip(every, panels.items(), strict=True):
@@ -94,6 +95,16 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
             _draw_curve(axes, rows[rows["strategy"] == strategy], measure, style, confidence)
         _finish(axes, shorten(str(name)))
     return figure
+
+
+def _without_markers(styles):
+    """The same with other dashes, instead of markers, where colors repeat."""
+    found, n_alike = {}, Counter()
+    for name, one in styles.items():
+        line = one.line if one.line != "-" else _LINES[n_alike[one.color] % len(_LINES)]
+        found[name] = one._replace(line=line, marker="")
+        n_alike[one.color] += 1
+    return found
 
 
 def _draw_curve(axes, rows, measure, style, confidence):
