@@ -21,6 +21,7 @@ from benchmarks.decorate.learners import DECORATE, Indicators, bagging, boosting
 from benchmarks.summary import markdown
 from bnmtl import plotting
 from bnmtl.seeding import generator
+from bnmtl.wording import count
 
 NAME = "decorate_sizes"
 SETTINGS = ("table", "method")
@@ -112,7 +113,7 @@ def tables(lines):
     rows = []
     for method, part in lines.groupby("method", sort=False):
         ratios = _ratios(part)
-        cells = {f"{size} members": f"{ratios[size]:.3f}" for size in SIZES}
+        cells = {count(size, "member"): f"{ratios[size]:.3f}" for size in SIZES}
         rows.append({"error relative to 15 members": method} | cells)
     return {
         "decorate_sizes": markdown(pd.DataFrame(rows)),
