@@ -322,11 +322,18 @@ def test_shares_are_those_of_the_visits_of_a_region():
     assert made._shares_loss(visited) == pytest.approx(np.mean(expected))
 
 
-@pytest.mark.parametrize("strategy", [RANDOM_TOGETHER, ALONE_ALONE, TOGETHER])
+@pytest.mark.parametrize("strategy", [RANDOM_TOGETHER, ALONE_ALONE, TOGETHER, LARGEST])
 def test_visits_grow_by_rounds_and_spare_the_test_sites(strategy, monkeypatch):
     monkeypatch.setattr(visits, "PER_ROUND", 3)
     made, _, region = survey()
-    asked = []
+    asked, pickers = [], []
+    query = visits.MultitaskQuery.query
+
+    def spied(self, *data, **options):
+        pickers.append(self.draws)
+        return query(self, *data, **options)
+
+    monkeypatch.setattr(visits.MultitaskQuery, "query", spied)
     fit = made._committee
     monkeypatch.setattr(
         made, "_committee", lambda way, rows: asked.append(rows[:]) or fit(way, rows)
@@ -335,6 +342,7 @@ def test_visits_grow_by_rounds_and_spare_the_test_sites(strategy, monkeypatch):
     assert [n for n, _, _ in points] == [4, 10, 16]
     last = np.array(asked[-1])
     assert len(set(last)) == 16 and (last < 40).all()
+    assert set(pickers) == (set() if strategy == RANDOM_TOGETHER else {strategy != LARGEST})
     if strategy == ALONE_ALONE:
         assert (region[last[4:]] == "east").sum() == 6
 

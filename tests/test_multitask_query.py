@@ -14,7 +14,7 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.seeding import generator, with_seed
 
 pytestmark = pytest.mark.beside_kernels
-SMALL = MultitaskQuery(n_members=3, random_state=0)
+SMALL = MultitaskQuery(n_members=3, random_state=0, draws=False)
 
 
 def regions(n=90, n_labeled=60):
@@ -43,6 +43,26 @@ def members_by_hand(X, labels, task, targets, seed=0):
             model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
             found[at].append(model.predict_proba(X, task=task))
     return found
+
+
+def test_cases_are_drawn_in_proportion_to_their_utilities():
+    X, y, task = regions()
+    committee = SMALL.committee().fit(X, y, task)
+    _, found = SMALL.query(X, y, task, return_utilities=True, committee=committee)
+    counts = np.zeros(len(X))
+    for seed in range(400):
+        query = MultitaskQuery(n_members=3, random_state=seed)
+        (row,) = query.query(X, y, task, committee=committee)
+        counts[row] += 1
+    shares = np.nan_to_num(found[0]) / np.nansum(found[0])
+    assert counts[:60].sum() == 0
+    # Four standard errors.
+    assert (np.abs(counts / 400 - shares) < 4 * np.sqrt(shares * (1 - shares) / 400) + 1e-9).all()
+    query = MultitaskQuery(n_members=3, random_state=0)
+    rows, by_pick = query.query(X, y, task, None, 5, return_utilities=True, committee=committee)
+    assert len(set(rows)) == 5 and np.isnan(by_pick[4, rows[:4]]).all()
+    again = query.query(X, y, task, batch_size=5, committee=committee)
+    assert again.tolist() == rows.tolist()
 
 
 def test_members_are_found_by_a_single_climb(monkeypatch):
@@ -221,7 +241,7 @@ def test_impossible_queries_are_refused(changed, words):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"n_members": 1}, {"n_jobs": 0}, {"estimator": MultitaskLearner()}]
+    "wrong", [{"n_members": 1}, {"n_jobs": 0}, {"draws": "best"}, {"estimator": MultitaskLearner()}]
 )
 def test_impossible_strategies_are_refused(wrong):
     with pytest.raises((InputError, InputTypeError), match=next(iter(wrong))):

@@ -99,10 +99,11 @@ def test_strategies_say_how_they_choose(ask, tmp_path, strategy):
 def test_tasks_are_learned_together(ask, tmp_path):
     table = sites().drop(columns=["east", "north"])
     table.to_csv(tmp_path / "two.csv", index=False)
-    code, _, _ = ask(*COMMON, "--task-column", "region", "--n", 2, "--out", "o", table="two.csv")
-    assert code == 0
+    options = ("--task-column", "region", "--n", 2, "--out", "o")
+    code, out, _ = ask(*COMMON, *options, table="two.csv")
+    assert code == 0 and "another seed" in " ".join(out.split())
     record = json.loads((tmp_path / "o" / "run.json").read_text())
-    assert record["strategy"] == "multitask"
+    assert (record["strategy"], record["draws"]) == ("multitask", True)
     sizes = {task["name"]: task["labeled"] + task["candidates"] for task in record["tasks"]}
     assert sizes == table["region"].value_counts().to_dict()
     assert "of 15 say" in pd.read_csv(tmp_path / "o" / "queries.csv")["reason"][0]

@@ -13,6 +13,7 @@ RANDOM_TOGETHER = "random sites, regions together"
 ALONE_ALONE = "asked alone, predicted alone"
 ALONE_TOGETHER = "asked alone, predicted together"
 TOGETHER = "asked and predicted together"
+LARGEST = "asked together for the largest utilities"
 LONGER = "asked and predicted together, longer search"
 SINGLE = (RANDOM_ALONE, ALONE_ALONE)
 TEST_SHARE = 1 / 3
@@ -106,6 +107,7 @@ def claims(lines):
         (TOGETHER, RANDOM_TOGETHER, "asking together better than random sites"),
         (TOGETHER, ALONE_TOGETHER, "asking together better than asking alone"),
         (RANDOM_TOGETHER, RANDOM_ALONE, "predicting together better than alone, random sites"),
+        (TOGETHER, LARGEST, "drawing sites better than taking those with the largest utilities"),
         (LONGER, TOGETHER, "a longer search for each member is better"),
     ):
         shown, holding, n = {}, 0, 0

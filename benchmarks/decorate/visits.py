@@ -18,6 +18,7 @@ from benchmarks.birds.bird_tasks import bird_tasks, fingerprint
 from benchmarks.decorate.visit_tables import (
     ALONE_ALONE,
     ALONE_TOGETHER,
+    LARGEST,
     LONGER,
     RANDOM_ALONE,
     RANDOM_TOGETHER,
@@ -48,13 +49,15 @@ OF_VISITS = {"snow_seen", "effort", "records"}  # nobody knows these before a vi
 LEAST = 1e-6  # probability of what happened
 FIXED = {"members": N_MEMBERS, "first": FIRST, "per_round": PER_ROUND, "species": N_SPECIES}
 QUICKLY = HillClimbing(restarts=0)  # as the committees by default
-STRATEGIES = {  # how sites are asked for, and how they are predicted
-    RANDOM_ALONE: ("random", "alone"),
-    RANDOM_TOGETHER: ("random", "together"),
-    ALONE_ALONE: ("alone", "alone"),
-    ALONE_TOGETHER: ("alone", "together"),
-    TOGETHER: ("together", "together"),
-    LONGER: ("longer", "longer"),
+# Which networks ask for sites, which predict them, and whether sites are drawn.
+STRATEGIES = {
+    RANDOM_ALONE: ("random", "alone", True),
+    RANDOM_TOGETHER: ("random", "together", True),
+    ALONE_ALONE: ("alone", "alone", True),
+    ALONE_TOGETHER: ("alone", "together", True),
+    TOGETHER: ("together", "together", True),
+    LARGEST: ("together", "together", False),
+    LONGER: ("longer", "longer", True),
 }
 __all__ = ["draw", "tables"]
 
@@ -73,7 +76,7 @@ def plan(quick, trials=None):
 
 
 def _strategies(problem, trial):
-    """All on avimedi; the longer search takes hours on FeederWatch."""
+    """All on avimedi; the longer search would take hours on FeederWatch."""
     return [name for name in STRATEGIES if problem == AVIMEDI or name != LONGER]
 
 
@@ -151,7 +154,7 @@ class Survey:
 
     def run(self, strategy, first, n_rounds):
         """Numbers of visits, log-loss, and log-loss of the shares of the visits, by round."""
-        asks, predicts = STRATEGIES[strategy]
+        asks, predicts, draws = STRATEGIES[strategy]
         visited, points = list(first), []
         per_round = PER_ROUND * len(np.unique(self._region))
         for number in range(n_rounds + 1):
@@ -168,10 +171,10 @@ class Survey:
                 rng = generator(0, "visits", *self._names, number)
                 visited += rng.permutation(left)[:per_round].tolist()
             else:
-                visited += self._asked(asks, committees[asks], visited, left, per_round)
+                visited += self._asked(asks, committees[asks], visited, left, per_round, draws)
         return points
 
-    def _asked(self, way, committee, visited, left, per_round):
+    def _asked(self, way, committee, visited, left, per_round, draws):
         """Sites to visit: of all regions together, or as many of each region."""
         y = self._species.astype(float)
         y[~np.isin(np.arange(len(y)), visited)] = np.nan
@@ -179,7 +182,7 @@ class Survey:
         if way == "alone":
             names = np.unique(self._region)
             groups = [left[self._region[left] == name] for name in names]
-        query = self._query(way)
+        query = self._query(way).set_params(draws=draws)
         return [
             row
             for some in groups

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bnmtl.active.multitask_committee import MultitaskCommittee, read_tasks
-from bnmtl.active.picking import by_pick, pick_best
+from bnmtl.active.picking import by_pick, draw_in_proportion, pick_best
 from bnmtl.active.pool import check_batch_size, rows_to_pick
 from bnmtl.active.utilities import jensen_shannon
 from bnmtl.errors import InputError, InputTypeError
@@ -29,6 +29,10 @@ class MultitaskQuery(BaseEstimator):
     n_members : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
+    draws : bool, default=True
+        Whether cases are drawn in proportion to their utilities. False takes those with the
+        largest, which are much alike: networks of bird regions learned less from ten of them at a
+        time than from random ones (`python -m benchmarks.decorate.visits`).
     n_jobs : int, default=None
         Number of processes, as in joblib; None is 1. It does not affect the result.
     progress : False, True or callable, default=False
@@ -48,17 +52,26 @@ class MultitaskQuery(BaseEstimator):
     """
 
     def __init__(
-        self, estimator=None, n_members=15, random_state=None, n_jobs=None, progress=False
+        self,
+        estimator=None,
+        n_members=15,
+        random_state=None,
+        draws=True,
+        n_jobs=None,
+        progress=False,
     ):
         self.estimator = estimator
         self.n_members = n_members
         self.random_state = random_state
+        self.draws = draws
         self.n_jobs = n_jobs
         self.progress = progress
 
     def committee(self):
         """The committee, not fitted: a `MultitaskCommittee`."""
-        return MultitaskCommittee(**self.get_params(deep=False))
+        options = self.get_params(deep=False)
+        del options["draws"]
+        return MultitaskCommittee(**options)
 
     def query(
         self,
@@ -109,6 +122,8 @@ class MultitaskQuery(BaseEstimator):
             ``batch_size`` than there are candidates, tasks or costs of another shape, costs of 0 or
             less; as the learner.
         """
+        if not isinstance(self.draws, bool | np.bool_):
+            raise InputTypeError("draws", "must be True or False", self.draws)
         X, labels, task = read_tasks(X, y, task)
         is_labeled = labels.notna().all(axis=1).to_numpy()
         rows = rows_to_pick(candidates, ~is_labeled)
@@ -118,7 +133,8 @@ class MultitaskQuery(BaseEstimator):
             committee = self.committee().fit(X, labels, task)
         utilities = _utilities(committee, X.iloc[rows], task[rows]) / cost
         rng = generator(seed_of(self.random_state), "pick", int(is_labeled.sum()))
-        picked = pick_best(utilities, batch_size, rng)
+        pick = draw_in_proportion if self.draws else pick_best
+        picked = pick(utilities, batch_size, rng)
         if not return_utilities:
             return rows[picked]
         return rows[picked], by_pick(utilities, rows, picked, len(X))

@@ -157,7 +157,7 @@ class _Together:
                 described = _described(members, None, classes.tolist(), rows=len(some))
                 words |= dict(zip(some, zip(*described, strict=True), strict=True))
         columns = map(list, zip(*(words[row] for row in rows), strict=True))
-        return Asked(rows, found[0], *columns, classes.tolist(), _HOW, draws=False)
+        return Asked(rows, found[0], *columns, classes.tolist(), _DRAWN, draws=True)
 
     def learning_curve(self, **plan):
         """Errors of a smaller committee on random cases."""
