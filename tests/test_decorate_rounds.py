@@ -19,7 +19,13 @@ from benchmarks.decorate.acquisition_tables import (
 )
 from benchmarks.decorate.acquisition_tables import claims as acquisition_claims
 from benchmarks.decorate.acquisition_tables import tables as acquisition_tables
-from benchmarks.decorate.visit_tables import ALONE_ALONE, RANDOM_TOGETHER, TOGETHER, needed
+from benchmarks.decorate.visit_tables import (
+    ALONE_ALONE,
+    LARGEST,
+    RANDOM_TOGETHER,
+    TOGETHER,
+    needed,
+)
 from benchmarks.decorate.visit_tables import claims as visit_claims
 from benchmarks.decorate.visit_tables import long as visits_long
 from benchmarks.decorate.visit_tables import tables as visit_tables
