@@ -1,5 +1,6 @@
 """The models that `bnmtl validate` judges, by name, and the features that each of them gets."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 from bnmtl.cli.validate_options import MODELS
@@ -80,7 +81,7 @@ def _check_states(cases, options, missing):
     from bnmtl.tasks import encode, split
 
     frame = cases.states.assign(**{options.label: cases.y})
-    tasks = {"all rows": frame}
+    tasks = {Path(options.table).stem: frame}
     if cases.task is not None:
         tasks = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
     encode(tasks, missing=missing)

@@ -1,6 +1,7 @@
 """One run of `bnmtl validate` without labels: what structures predict, how stable they are."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -128,7 +129,7 @@ def _read(options):
     from bnmtl.tasks import split
 
     rows = read_rows(options)
-    frames = {ALL: rows}
+    frames = {Path(options.table).stem: rows}
     if options.task_column is not None:
         check_task_names(complete_names(rows[options.task_column], "task_column"))
         frames = split(rows, options.task_column)
@@ -165,7 +166,9 @@ def _measures(scored, stability):
         if way in scored
         for task, part in _parts(scored)
     ]
-    for (model, task), row in stability.summary.iterrows():
+    n_tasks = stability.summary.index.get_level_values("task").nunique()
+    for (model, name), row in stability.summary.iterrows():
+        task = ALL if n_tasks == 1 else name
         for kind in ("edges", "arcs"):
             ends = row[kind], row[f"{kind}_low"], row[f"{kind}_high"]
             rows.append((model, task, f"stability_of_{kind}", *ends))
