@@ -201,7 +201,9 @@ def claims(curves):
 def _record_claim(text, published, made, winner):
     if not made:
         return Claim(text, published, "", "not measured")
-    return Claim(text, published, _record(made), made.count(winner) > made.count(-winner))
+    wins, losses = made.count(winner), made.count(-winner)
+    holds = 2 * wins > len(made) if published == "most" else wins > losses
+    return Claim(text, published, _record(made), holds)
 
 
 def _level_claim(text, published, made):
