@@ -28,7 +28,14 @@ STUDIES = {
     "defaults": ("defaults", "choice", "real_tables", "no_structure", "sure_arcs", "sachs"),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection"),
-    "decorate": ("weka_peer", "curves", "ensemble_sizes", "queries", "true_probabilities"),
+    "decorate": (
+        "weka_peer",
+        "curves",
+        "ensemble_sizes",
+        "queries",
+        "true_probabilities",
+        "visits",
+    ),
     "trees": ("mob_esp",),
     "validation": ("network_parts", "tree_parts"),
 }

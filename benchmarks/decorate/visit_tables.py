@@ -124,7 +124,7 @@ def claims(lines):
     wide = visits.pivot(index="problem", columns="strategy", values="visits").fillna(np.inf)
     if {TOGETHER, *SINGLE} <= set(wide):
         shown = {
-            name: f"{row[TOGETHER]:.0f} of {row[list(SINGLE)].min():.0f}"
+            name: f"{row[TOGETHER]:.0f} of {row[list(SINGLE)].min():.0f}".replace("inf", "never")
             for name, row in wide.iterrows()
         }
         wins = int((wide[TOGETHER] < wide[list(SINGLE)].min(axis=1)).sum())

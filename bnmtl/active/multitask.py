@@ -31,8 +31,8 @@ class MultitaskQuery(BaseEstimator):
         With an int, results depend only on data and parameters.
     draws : bool, default=True
         Whether cases are drawn in proportion to their utilities. False takes those with the
-        largest, which are much alike: networks of bird regions learned less from ten of them at a
-        time than from random ones (`python -m benchmarks.decorate.visits`).
+        largest, which are much alike: from ten of them at a time, networks of bird regions learned
+        less on average than from random ones (`python -m benchmarks.decorate.visits`).
     n_jobs : int, default=None
         Number of processes, as in joblib; None is 1. It does not affect the result.
     progress : False, True or callable, default=False
