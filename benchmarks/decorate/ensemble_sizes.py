@@ -137,7 +137,7 @@ def claims(lines):
     if len(ours):
         ratios = _ratios(ours)
         shown = {f"{size} members": f"{ratios[size]:.3f}" for size in (3, 5, 10, 25, 100)}
-        text = "the error levels out at 10 to 25 members (within 3 % of that of 100, not before)"
+        text = "the error levels out at 10 to 25 members (of 25 within 3 % of 100, of 3 not)"
         levels = ratios[25] < 1.03 * ratios[100] and ratios[3] > 1.03 * ratios[100]
         yield Claim(text, "yes", shown, bool(levels))
     rows = []

@@ -26,6 +26,15 @@ COMPARED = (
     ("BootstrapJS", "BootstrapLVExt", "BootstrapJS against LV-EXT"),
     ("BootstrapJS", "ActiveDecorateJS", "BootstrapJS against ActiveDecorateJS"),
 )
+# What the ensembles that predict differ by if none asks.
+PREDICTING = (
+    (SQUARED, RANDOM, "random cases: rejection by squared error against by errors"),
+    (
+        "random, bagged trees",
+        SQUARED,
+        "random cases: bagged trees against rejection by squared error",
+    ),
+)
 
 
 def long(lines, part):
@@ -139,7 +148,7 @@ def signs(curves, strategy, reference, measure, p="p"):
 def _records(curves):
     """Tables 7.1 - 7.4: wins, draws and losses over tables, and the mean improvement."""
     rows = []
-    for strategy, reference, title in COMPARED:
+    for strategy, reference, title in (*COMPARED, *PREDICTING):
         row = {"comparison": title}
         for measure, name in MEASURES.items():
             made, percents = signs(curves, strategy, reference, measure)

@@ -218,7 +218,7 @@ def quick_learner(missing="error"):
     """A learner for many bootstraps, whose search climbs once from each start.
 
     The mean of the networks of bootstraps predicts as well with it as with a thorough search, which
-    takes five times as long (`python -m benchmarks.decorate.visits`).
+    takes three times as long (`python -m benchmarks.decorate.visits`).
 
     Parameters
     ----------
