@@ -129,7 +129,7 @@ def tables(lines):
     rows = []
     for base, part in lines.groupby("base", sort=False):
         for method, rival in COMPARED:
-            if not (part["method"] == method).any():
+            if not {method, rival} <= set(part["method"]):
                 continue
             row = {"base": base, "method": method, "against": rival}
             for point in POINTS:
