@@ -315,6 +315,10 @@ def test_inputs_are_kept():
         ({"scheme": "holdout", "test_size": 0}, "test_size"),
         ({"scheme": "holdout", "test_size": 1}, "each class on both sides"),
         ({"scheme": "holdout", "y": [*"ab" * 29, "b", "c"]}, "one class has a single case"),
+        (
+            {"scheme": "holdout", "y": [*"ab" * 29, "a", "c"], "task": ["s"] * 58 + ["t"] * 2},
+            "one class has a single case",
+        ),
         ({"n_jobs": "2"}, "`n_jobs` must be None or a whole number"),
         ({"X_test": np.zeros((2, 3))}, "y_test"),
         ({"X_test": np.zeros((2, 3)), "y_test": ["a", "q"]}, "q"),

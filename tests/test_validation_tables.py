@@ -272,7 +272,11 @@ def _verdict(**tables):
     parts = pd.DataFrame({"model": ["us", "them"], "task": "all", "loss": "squared"})
     parts["error"], parts["variance"] = [0.2, 0.4], [0.05, 0.3]
     parts = parts[: tables.get("parts")]
-    return sentences(measures, pd.DataFrame(rows), parts)
+    differences = pd.DataFrame(rows)
+    if "lacks" in tables:
+        is_lacking = differences[["first", "second"]].isin(["us", tables["lacks"]]).all(axis=1)
+        differences = differences[~is_lacking]
+    return sentences(measures, differences, parts)
 
 
 def test_the_best_model_is_named_with_its_difference():
@@ -307,6 +311,8 @@ def test_what_may_be_chance_is_said():
     assert said[1].endswith("chance. Its lead over them is hardly chance.")
     said = _verdict(values={"third": (0.85, 0.25)}, p=0.4)
     assert said[1].endswith("chance. Its lead over them may be chance.")
+    said = _verdict(values={"third": (0.85, 0.25)}, lacks="them")
+    assert said[1].endswith("hardly chance.") and "Its lead" not in said[1]
     said = _verdict(p=np.nan)
     assert said[1].endswith("all rounds differ by the same amount, so chance cannot be judged.")
 

@@ -105,7 +105,8 @@ def _best(measures, differences, models, metric):
 
 def _against_others(differences, best, others, metric):
     """Which models, from the third on, the best one surely beats; nothing if there are none."""
-    p = {other: _pair(differences, best, other, metric)[3] for other in others}
+    found = {other: _pair(differences, best, other, metric) for other in others}
+    p = {other: pair[3] for other, pair in found.items() if pair is not None}
     surely = [other for other, one in p.items() if one < _LEVEL]
     perhaps = [other for other, one in p.items() if not one < _LEVEL]
     parts = [f"Its lead over {all_of(surely)} is hardly chance"] if surely else []
