@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
-from bnmtl.trees.ensemble import class_bag
+from bnmtl.trees.ensemble import class_bag, on_trees_of
 from bnmtl.trees.leaves import majority_votes, smoothed, without_case
 
 pytestmark = pytest.mark.beside_kernels
@@ -292,3 +292,15 @@ def test_counts_without_the_case_itself():
 def test_parameters_out_of_range_are_named(model, words):
     with pytest.raises((InputError, InputTypeError), match=words):
         model.fit(*cases())
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [BaggedPETs(n_estimators=5, random_state=1), MOBESP(n_estimators=5, random_state=0)],
+    ids=["another seed", "drawn features"],
+)
+def test_only_the_same_trees_are_taken_over(ensemble):
+    X, y = cases()
+    grown = BaggedPETs(n_estimators=5, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match="must have grown the trees"):
+        on_trees_of(ensemble, grown, X, y)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bnmtl.active.multitask_committee import MultitaskCommittee, read_tasks
-from bnmtl.active.picking import by_pick, draw_in_proportion, pick_best
+from bnmtl.active.picking import by_pick, pick
 from bnmtl.active.pool import check_batch_size, rows_to_pick
 from bnmtl.active.utilities import jensen_shannon
 from bnmtl.errors import InputError, InputTypeError
@@ -133,8 +133,7 @@ class MultitaskQuery(BaseEstimator):
             committee = self.committee().fit(X, labels, task)
         utilities = _utilities(committee, X.iloc[rows], task[rows]) / cost
         rng = generator(seed_of(self.random_state), "pick", int(is_labeled.sum()))
-        pick = draw_in_proportion if self.draws else pick_best
-        picked = pick(utilities, batch_size, rng)
+        picked = pick(utilities, batch_size, rng, self.draws)
         if not return_utilities:
             return rows[picked]
         return rows[picked], by_pick(utilities, rows, picked, len(X))

@@ -45,6 +45,23 @@ def draw_in_proportion(utilities, batch_size, rng):
     return np.array(picked, dtype=int)
 
 
+def pick(utilities, batch_size, rng, draws):
+    """Positions drawn in proportion to the utilities, or those of the largest.
+
+    Parameters
+    ----------
+    utilities, batch_size, rng
+        As in `draw_in_proportion` and `pick_best`.
+    draws : bool
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (batch_size,)
+    """
+    choose = draw_in_proportion if draws else pick_best
+    return choose(utilities, batch_size, rng)
+
+
 def by_pick(utilities, candidates, picked, n_rows):
     """Utilities before each pick, as scikit-activeml returns them.
 

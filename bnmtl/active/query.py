@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnmtl.active.picking import by_pick, draw_in_proportion, pick_best
+from bnmtl.active.picking import by_pick, pick
 from bnmtl.active.pool import read_pool
 from bnmtl.seeding import generator, seed_of
 
@@ -50,8 +50,7 @@ class Query(BaseEstimator):
         else:
             utilities = np.zeros(len(pool.candidates))
         rng = generator(seed_of(self.random_state), "pick", len(pool.y))
-        pick = draw_in_proportion if self.draws else pick_best
-        picked = pick(utilities, batch_size, rng)
+        picked = pick(utilities, batch_size, rng, self.draws)
         rows = pool.candidates[picked]
         if not return_utilities:
             return rows

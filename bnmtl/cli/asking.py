@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bnmtl import active
-from bnmtl.active.picking import draw_in_proportion, pick_best
+from bnmtl.active.picking import pick
 from bnmtl.active.utilities import mean_probabilities, vote_shares
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.seeding import generator
@@ -200,8 +200,8 @@ def _curve(classifier, data, plan):
 def _picked(utilities, draws, n, seed):
     """Rows by their utility per cost."""
     candidates = np.flatnonzero(~np.isnan(utilities))
-    pick = draw_in_proportion if draws else pick_best
-    return candidates[pick(utilities[candidates], n, generator(seed, "pick by cost"))]
+    rng = generator(seed, "pick by cost")
+    return candidates[pick(utilities[candidates], n, rng, draws)]
 
 
 def _described(members, weights, classes, rows, is_random=False):
