@@ -29,7 +29,7 @@ STUDIES = {
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": (
-        *("weka_peer", "curves", "ensemble_sizes", "other_bases"),
+        *("weka_peer", "curves", "ensemble_sizes", "other_bases", "imperfections"),
         *("queries", "true_probabilities", "visits", "imputations"),
     ),
     "trees": ("mob_esp",),
