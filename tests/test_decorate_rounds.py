@@ -294,6 +294,12 @@ def test_acquisitions_have_tables_and_claims():
     assert row.startswith("| autos | 0.30") and f"error, {ALL_CASES}" in str(made)
     verdicts = {one.text: one.verdict() for one in acquisition_claims(lines)}
     assert verdicts["error sampling beats random cases with trees"] == "yes"
+    assert verdicts["error sampling beats random cases on small tables"] == "yes"
+    assert verdicts["GODA beats random cases on small tables"] == "yes"
+    is_goda = lines["strategy"] == GODA_NAME
+    worse = lines.assign(error=lines["error"].where(~is_goda, [curves(0.4)] * len(lines)))
+    worse = {one.text: one.verdict() for one in acquisition_claims(worse)}
+    assert worse["GODA beats random cases on small tables"] == "no"
     assert verdicts["error sampling beats GODA"] == "yes"
     assert verdicts["error sampling beats GODA with a model of all cases"] == "no"
     assert verdicts["error sampling takes a fraction of the time of GODA"] == "yes"

@@ -140,14 +140,11 @@ def claims(lines):
     for part in (TREES, DECORATE):
         curves = long(lines, part)
         if len(curves):
-            found = improvement(curves, RANDOM)
-            better = found["percent"] > 0
-            sure = int((better & (found["p"] < LEVEL)).sum())
-            text = f"error sampling beats random cases with {part}"
-            shown = f"{better.sum()} of {len(found)}, {sure} of them significantly"
-            yield Claim(text, "all of 10", shown, (int(better.sum()), len(found)))
+            yield _beats_random(curves, ERRORS, f"with {part}", "all of 10")
     curves = long(lines, SMALL)
     if len(curves) and GODA_NAME in set(curves["strategy"]):
+        for strategy in (ERRORS, GODA_NAME):
+            yield _beats_random(curves, strategy, "on small tables", "ours")
         for reference, name in ((GODA_NAME, "GODA"), (ALL_CASES, "GODA with a model of all cases")):
             found = improvement(curves, reference)
             found = found[found["strategy"] == ERRORS]
@@ -169,6 +166,17 @@ def claims(lines):
         if len(found) > 1:
             other = "the cells of error sampling" if reference == ERRORS else reference
             yield gain_claim(f"cells of highest expected utility beat {other}", "ours", found)
+
+
+def _beats_random(curves, strategy, where, published):
+    """That a strategy has a smaller error than random cases, on average over the curve."""
+    found = improvement(curves, RANDOM)
+    found = found[found["strategy"] == strategy]
+    better = found["percent"] > 0
+    sure = int((better & (found["p"] < LEVEL)).sum())
+    shown = f"{better.sum()} of {len(found)}, {sure} of them significantly"
+    text = f"{strategy} beats random cases {where}"
+    return Claim(text, published, shown, (int(better.sum()), len(found)))
 
 
 def draw(lines):
