@@ -125,24 +125,26 @@ def _mixed(curves, mixed):
     return pd.DataFrame(rows)
 
 
-def signs(curves, strategy, reference, measure, p="p"):
+def signs(curves, strategy, reference, measure):
     """By table: 1 if a strategy is significantly better than a reference, -1 if worse, else 0.
-
-    ``p`` is "p", as published, or "p_corrected" for training cases that folds share.
 
     Returns
     -------
-    (list of int, list of float)
-        The signs, and the mean improvements in percent.
+    (list of int, list of int, list of float)
+        The signs as published; those corrected for training cases that folds share; and the mean
+        improvements in percent.
     """
     some = curves[curves["strategy"].isin([strategy, reference])]
     both = some.groupby("data")["strategy"].nunique()
     some = some[some["data"].isin(both.index[both == 2])]
     if not len(some):
-        return [], []
+        return [], [], []
     found = improvement(some, reference, measure=measure)
-    made = np.where(found[p] < LEVEL, np.sign(found["difference"]), 0).astype(int)
-    return made.tolist(), found["percent"].tolist()
+    made, corrected = (
+        np.where(found[p] < LEVEL, np.sign(found["difference"]), 0).astype(int).tolist()
+        for p in ("p", "p_corrected")
+    )
+    return made, corrected, found["percent"].tolist()
 
 
 def _records(curves):
@@ -151,11 +153,10 @@ def _records(curves):
     for strategy, reference, title in (*COMPARED, *PREDICTING):
         row = {"comparison": title}
         for measure, name in MEASURES.items():
-            made, percents = signs(curves, strategy, reference, measure)
+            made, corrected, percents = signs(curves, strategy, reference, measure)
             if made:
-                fewer, _ = signs(curves, strategy, reference, measure, "p_corrected")
                 mean = f"{np.mean(percents):+.1f} %"
-                row[name] = f"{_record(made)}, corrected {_record(fewer)}, {mean}"
+                row[name] = f"{_record(made)}, corrected {_record(corrected)}, {mean}"
         if len(row) > 1:
             rows.append(row)
     return pd.DataFrame(rows).fillna("")
@@ -189,7 +190,7 @@ def claims(curves):
         (EARLY, "ActiveDecorateJS ahead of BootstrapJS early", "8/2/14", -1),
     ):
         if part in curves:
-            made, _ = signs(curves[part], "BootstrapJS", "ActiveDecorateJS", "squared_error")
+            made, *_ = signs(curves[part], "BootstrapJS", "ActiveDecorateJS", "squared_error")
             yield _record_claim(text, published, made, winner)
     if PROBABILITIES in curves:
         part = curves[PROBABILITIES]
@@ -199,11 +200,11 @@ def claims(curves):
             (DECORATE, RANDOM, "ActiveDecorate beats random cases", "most"),
             ("BootstrapJS", "random, bagged trees", "BootstrapJS beats random cases", "most"),
         ):
-            made, _ = signs(part, strategy, reference, "squared_error")
+            made, *_ = signs(part, strategy, reference, "squared_error")
             yield _record_claim(f"{text}, squared error", published, made, 1)
-        made, _ = signs(part, "BootstrapJS", "BootstrapLVExt", "squared_error")
+        made, *_ = signs(part, "BootstrapJS", "BootstrapLVExt", "squared_error")
         yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made)
-        made, _ = signs(part, "ActiveDecorateJS", DECORATE, "lift_chart_area")
+        made, *_ = signs(part, "ActiveDecorateJS", DECORATE, "lift_chart_area")
         yield _level_claim("divergence level with margins, lift area", "yes", made)
 
 

@@ -105,7 +105,7 @@ def improvement(curves, reference, measure="error", top=1.0):
     for data, part in curves.groupby("data", sort=False):
         ratio = float((part["n_test"] / part["n_pool"]).mean())
         by = {
-            strategy: one.pivot_table(index="trial", columns="n_labels", values=measure)
+            strategy: one.groupby(["trial", "n_labels"])[measure].mean().dropna().unstack()
             for strategy, one in part.groupby("strategy", sort=False)
         }
         base = by.pop(reference)
