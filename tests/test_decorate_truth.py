@@ -147,6 +147,11 @@ def test_hidden_cells_are_filled_and_the_others_kept(method):
         assert one["kind"].tolist() == X["kind"].tolist()
         assert one["size"][:40].tolist() == X["size"][:40].tolist()
         assert one.isna().any(axis=None) == (method in (COMPLETE, NOTHING))
+    X.loc[:4, "size"] = X.loc[45, "size"] = np.nan
+    for one in imputations.fillings(method, X, is_hidden, y, 0):
+        is_filled = method not in (COMPLETE, NOTHING)
+        assert one["size"].isna().tolist() == [True] * 5 + [False] * 35 + [not is_filled] * 40
+    X, y = cases()
     found = imputations.cell_errors(X, tables, is_hidden)
     if method == NETWORK:
         assert found["wrong_cells"] == 0 and found["squared_cells"] < 0.2
@@ -205,6 +210,12 @@ def test_tables_of_filled_cells():
     assert gains.to_dict() == {"birds": pytest.approx(100 * np.mean(by_number))}
     figure = imputation_tables.draw(lines)
     assert len(figure.axes) == 5
+    of_draws = {"method": DRAWS, "error_of_one": [0.7, 0.7], "wrong_cells": [0.6, 0.6]}
+    made = imputation_tables.tables(pd.DataFrame([lines.iloc[0].to_dict() | of_draws]))
+    assert made["decorate_imputations"].endswith("| a | 10 | 0.3000 | 0.7000 |")
+    nominal = made["decorate_imputations_nominal"].splitlines()
+    assert nominal[0] == "| table | complete | network, one draw |"
+    assert nominal[2] == "| a | 10 | 0.6000 |"
     assert imputation_tables.tables(lines[:0]) == {}
 
 

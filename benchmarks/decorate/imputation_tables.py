@@ -11,6 +11,7 @@ from bnmtl.metrics.resampled import resampled_p
 CLASSIFIED, BIRDS = "classification", "birds"
 COMPLETE, NOTHING, MEANS = "complete cases only", "gaps as they are", "means and modes"
 NETWORK, DRAWS, SOFT = "network", "network, five draws", "network, soft counts of draws"
+ONE_DRAW = "network, one draw"
 SHARES, ALONE, TOGETHER = "shares of the region", "networks alone", "networks together"
 
 
@@ -29,7 +30,9 @@ def tables(lines):
     """Errors of trees and of cells, log-loss of bird cells, and claims."""
     found, present = {}, set(lines["part"]) if len(lines) else set()
     if CLASSIFIED in present:
-        cells = long(lines, CLASSIFIED, "error", "wrong_cells", "squared_cells")
+        cells = _with_one_draw(
+            long(lines, CLASSIFIED, "error", "error_of_one", "wrong_cells", "squared_cells")
+        )
         for measure, title in (
             ("error", "decorate_imputations"),
             ("wrong_cells", "decorate_imputations_nominal"),
@@ -44,6 +47,15 @@ def tables(lines):
     if found:
         found["decorate_imputations_claims"] = claims_table(claims(lines))
     return found
+
+
+def _with_one_draw(cells):
+    """Trees of one draw, and errors of cells for one draw only: others have the same draws."""
+    draws = cells[cells["method"] == DRAWS]
+    one = draws.assign(method=ONE_DRAW, error=draws["error_of_one"])
+    several = cells.copy()
+    several.loc[cells["method"].isin([DRAWS, SOFT]), ["wrong_cells", "squared_cells"]] = np.nan
+    return pd.concat([several, one], ignore_index=True)
 
 
 def _by_method(cells, measure):
@@ -77,6 +89,7 @@ def claims(lines):
         (trees, "squared_cells", NETWORK, MEANS, "smaller squared error of numbers than means"),
         (trees, "error", NETWORK, MEANS, "trees of filled cases err less than with means"),
         (trees, "error", NETWORK, NOTHING, "and than with gaps"),
+        (trees, "error", NETWORK, COMPLETE, "and than without the other cases"),
         (
             trees,
             "error_of_one",

@@ -1,11 +1,11 @@
 """Missing cells filled by learned networks, by means and modes, or not at all.
 
-Run `python -m benchmarks.decorate.imputations --data FOLDER` (an hour on two cores). In the tables
-of chapter 8 of Melville's thesis a share of the training cases is complete and the others have the
-same 30 % of their features; a tree learns from them after each kind of imputation. With soft
-counts, each case is five draws that count a fifth each. In the bird counts of several regions some
-cells of new sites are hidden; networks learned together or for each region alone give their
-probabilities. A line has the results of one method at one share or number of complete rows. The
+Run `python -m benchmarks.decorate.imputations --data FOLDER` (ten minutes on two cores). In the
+tables of chapter 8 of Melville's thesis a share of the training cases keeps all its features and
+the others keep the same 30 %; a tree learns from them after each kind of imputation. Gaps that a
+table itself has stay, as they do in test cases. With soft counts, each case is five draws that
+count a fifth each. Of sites in several regions some cells, birds and attributes, are hidden;
+networks learned together or for each region alone give their probabilities. A line has the results of one method at one share or number of complete rows. The
 data are not part of the project: see `benchmarks/predictions/uci.py` and
 `benchmarks/birds/bird_tasks.py`; avimedi is.
 """
@@ -54,7 +54,7 @@ SITES = (10, 20, 40)  # complete sites per region
 N_TRIALS = 5
 HIDDEN = 0.3  # of the cells of each further site
 LEAST = 1e-6
-FIXED = {"folds": N_FOLDS, "draws": N_DRAWS, "known": KNOWN, "hidden": HIDDEN}
+FIXED = {"folds": N_FOLDS, "draws": N_DRAWS, "known": KNOWN, "hidden": HIDDEN, "own_gaps": "stay"}
 METHODS = {
     CLASSIFIED: (COMPLETE, NOTHING, MEANS, NETWORK, DRAWS, SOFT),
     BIRDS: (SHARES, ALONE, TOGETHER),
@@ -136,13 +136,14 @@ def _tree(n_each, seed):
 
 
 def fillings(method, X, is_hidden, y, seed):
-    """Tables without hidden cells, one or several; of two methods the table with gaps.
+    """Tables whose hidden cells are filled, one or several; of two methods the table with gaps.
 
     Parameters
     ----------
     method : str
     X : pandas.DataFrame
-        All cells, of which hidden ones are not used.
+        All cells, of which hidden ones are not used. Other cells that are missing stay so: test
+        cases have such gaps, too.
     is_hidden : numpy.ndarray of bool, shape of X
     y : numpy.ndarray of int
     seed : int
@@ -150,13 +151,15 @@ def fillings(method, X, is_hidden, y, seed):
     shown = X.mask(is_hidden)
     if method in (COMPLETE, NOTHING):
         return [shown]
+    own_gaps = X.isna() & ~is_hidden
     if method == MEANS:
-        return [shown.fillna({name: _center(shown[name]) for name in shown})]
+        return [shown.fillna({name: _center(shown[name]) for name in shown}).mask(own_gaps)]
     fill = "draw" if method in (DRAWS, SOFT) else "expected"
     learner = SingleTaskLearner(missing="drop", random_state=seed)
     imputer = NetworkImputer(learner, fill=fill, random_state=seed).fit(shown, y)
     n = N_DRAWS if fill == "draw" else 1
-    return [imputer.set_params(random_state=seed + at).transform(shown, y) for at in range(n)]
+    drawn = [imputer.set_params(random_state=seed + at).transform(shown, y) for at in range(n)]
+    return [one.mask(own_gaps) for one in drawn]
 
 
 def _center(column):
