@@ -328,9 +328,9 @@ def test_claims_of_imperfect_data_follow_the_ratios():
     found = [float(one) for one in row.split(" | ")[2].split(" / ")]
     assert found == pytest.approx([70, 80, 75, 60], abs=0.2)
     made = imperfections.tables(pd.DataFrame(rows))
-    assert "| class noise | published ratio | 0.869 | 1.098 |" in made["decorate_imperfections"]
-    assert "| class noise | tree | 70.0 | 70.0 |" in made["decorate_imperfections_base"]
-    assert "| class noise | J48, published | 81.7 | 80.1 |" in made["decorate_imperfections_base"]
+    assert "| class noise | AdaBoost, published | 0.869 | 1.098 |" in made["decorate_imperfections"]
+    means = made["decorate_imperfections_means"]
+    assert "| class noise | tree | 70.0 (81.7) | 70.0 (80.1) |" in means
     claim = made["decorate_imperfections_claims"].split("\n")[-1]
     assert "| 10 % DECORATE = bagging |" in claim
 
@@ -389,7 +389,7 @@ def test_imperfect_data_have_tables_and_a_picture():
         found += [settings | {"method": name} | line for name, line in measured.items()]
     lines = pd.DataFrame(found)
     made = imperfections.tables(lines)
-    names = ("", "_accuracy", "_base", "_rivals", "_claims")
+    names = ("", "_accuracy", "_means", "_rivals", "_claims")
     assert set(made) == {f"decorate_imperfections{name}" for name in names}
     titles = [axes.get_title() for axes in imperfections.draw(lines).axes[:3]]
     assert [one.split(",")[0] for one in titles] == [*imperfections.KINDS]

@@ -5,9 +5,9 @@ tables of chapter 8 of Melville's thesis a share of the training cases keeps all
 the others keep the same 30 %; a tree learns from them after each kind of imputation. Gaps that a
 table itself has stay, as they do in test cases. With soft counts, each case is five draws that
 count a fifth each. Of sites in several regions some cells, birds and attributes, are hidden;
-networks learned together or for each region alone give their probabilities. A line has the results of one method at one share or number of complete rows. The
-data are not part of the project: see `benchmarks/predictions/uci.py` and
-`benchmarks/birds/bird_tasks.py`; avimedi is.
+networks learned together or for each region alone give their probabilities. A line has the results
+of one method at one share or number of complete rows. The data are not part of the project: see
+`benchmarks/predictions/uci.py` and `benchmarks/birds/bird_tasks.py`; avimedi is.
 """
 
 import time

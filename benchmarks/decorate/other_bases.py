@@ -1,6 +1,6 @@
 """DECORATE, bagging and AdaBoost with nets, naive Bayes and learned networks as the base.
 
-Run `python -m benchmarks.decorate.other_bases --data FOLDER` (two hours on two cores): sections 4.8
+Run `python -m benchmarks.decorate.other_bases --data FOLDER` (an hour on two cores): sections 4.8
 and 4.9 of Melville's thesis, and network classifiers, which it does not have. A line has the errors
 of one method on a table, by point of the learning curve and fold. The data are not part of the
 project: see `benchmarks/predictions/uci.py`.
@@ -48,7 +48,7 @@ CLAIMS = (
     ("network", DECORATE, ALONE, "DECORATE helps learned networks", "ours"),
     ("network", BAGGING, ALONE, "bagging helps learned networks", "ours"),
 )
-# Fits of nets and of networks take long, so they have tables with few columns.
+# Fits of nets and of networks take long, so they have few tables, and none with many rows.
 CHOSEN = {
     "neural net": ("breast-w", "labor"),
     "naive Bayes": TABLES,
