@@ -14,7 +14,15 @@ from sklearn.pipeline import make_pipeline
 from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
 from benchmarks.decorate.curve_claims import claims, correlations
 from benchmarks.decorate.curve_values import paired, record
-from benchmarks.decorate.learners import MAX_ITERATIONS, METHODS, SIZE, Indicators, fitted, tree
+from benchmarks.decorate.learners import (
+    MAX_ITERATIONS,
+    METHODS,
+    SIZE,
+    DrawnGaps,
+    Indicators,
+    fitted,
+    tree,
+)
 from bnmtl.seeding import generator
 
 pytestmark = pytest.mark.beside_kernels
@@ -379,6 +387,24 @@ def test_errors_of_a_line_are_those_of_its_folds(lines):
         model = make_pipeline(Indicators(), tree(seed=seed)).fit(X.iloc[order], y[order])
         error = np.mean(model.predict(X.iloc[test]) != y[test])
         assert line["error"]["20%"][fold] == pytest.approx(error, abs=1e-5)
+
+
+def test_gaps_that_are_drawn_tell_nothing():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    X = pd.DataFrame({"number": rng.normal(size=400), "kind": pd.Categorical(["a", "b"] * 200)})
+    X.loc[:199, "number"] = np.nan
+    X.loc[200:, "kind"] = None
+    model, again = (DrawnGaps(random_state=0).fit(X, y) for _ in range(2))
+    p = model.predict_proba(X)
+    assert np.array_equal(p, again.predict_proba(X)) and np.array_equal(model.classes_, [0, 1])
+    seen = make_pipeline(Indicators(), tree(seed=0)).fit(X, y)
+    assert (seen.predict(X) == y).all() and (model.predict(X) == y).mean() < 0.85
+    complete = X.assign(number=np.where(y == 1, 1.0, -1.0), kind=pd.Categorical(["a"] * 400))
+    complete.loc[:9, "number"] = np.nan
+    model = DrawnGaps(random_state=0).fit(complete, y)
+    assert (model.predict(complete[10:]) == y[10:]).all()
+    assert complete["number"].isna().sum() == 10
 
 
 def test_imperfect_data_have_tables_and_a_picture():

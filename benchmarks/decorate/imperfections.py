@@ -1,9 +1,9 @@
 """DECORATE, bagging and AdaBoost on imperfect data (Melville, chapter 5).
 
-Run `python -m benchmarks.decorate.imperfections --data FOLDER` (twenty minutes on two cores). Missing
-features and feature noise are in the training and the test part, class noise in the training part
-only. A line has the errors of one method on a table, by level and fold. The data are not part of
-the project: see `benchmarks/predictions/uci.py`.
+Run `python -m benchmarks.decorate.imperfections --data FOLDER` (twenty minutes on two cores).
+Missing features and feature noise are in the training and the test part, class noise in the
+training part only. A line has the errors of one method on a table, by level and fold. The data are
+not part of the project: see `benchmarks/predictions/uci.py`.
 """
 
 import time

@@ -6,7 +6,7 @@ comes near to Weka's J48 (`python -m benchmarks.decorate.weka_peer` measures how
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bnmtl.active.committees import BaggingCommittee
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate import DecorateClassifier
+from bnmtl.seeding import generator
 
 SIZE = 15
 MAX_ITERATIONS = 50
@@ -54,6 +55,56 @@ def tree(alpha=ALPHA, seed=None):
     return DecisionTreeClassifier(
         criterion="entropy", min_samples_leaf=2, ccp_alpha=alpha, random_state=seed
     )
+
+
+class DrawnGaps(ClassifierMixin, BaseEstimator):
+    """A tree that cannot see which cells are missing.
+
+    It learns from copies of the cases in which each missing cell has the value of a random case,
+    about what C4.5 does when it sends a case down all branches. Predictions are means over copies.
+
+    Parameters
+    ----------
+    n_copies : int, default=3
+    random_state : int, default=None
+    """
+
+    def __init__(self, n_copies=3, random_state=None):
+        self.n_copies = n_copies
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Keep the observed values of each column and grow the tree."""
+        self._observed = {name: column.dropna() for name, column in X.items()}
+        model = tree(seed=self.random_state).set_params(min_samples_leaf=2 * self.n_copies)
+        copies = pd.concat(self._copies(X, "fit"), ignore_index=True)
+        self._model = make_pipeline(Indicators(), model).fit(copies, np.tile(y, self.n_copies))
+        self.classes_ = self._model.classes_
+        return self
+
+    def predict_proba(self, X):
+        """Mean probabilities over copies of the cases."""
+        return np.mean([self._model.predict_proba(one) for one in self._copies(X, "new")], axis=0)
+
+    def predict(self, X):
+        """The most probable class of each case."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def _copies(self, X, purpose):
+        return [
+            self._drawn(X, generator(self.random_state, purpose, number))
+            for number in range(self.n_copies)
+        ]
+
+    def _drawn(self, X, rng):
+        filled = {}
+        for name, column in X.items():
+            known, gaps = self._observed[name], np.flatnonzero(column.isna())
+            values = column.array.copy()
+            if len(gaps) and len(known):
+                values[gaps] = known.array[rng.integers(len(known), size=len(gaps))]
+            filled[name] = values
+        return pd.DataFrame(filled, index=X.index)
 
 
 def decorate(seed, base=None, **options):
