@@ -143,6 +143,11 @@ def test_claims_follow_the_curves(lines):
     assert found["BootstrapJS ahead of ActiveDecorateJS in all"] == "yes"
     assert found["ActiveDecorateJS ahead of BootstrapJS early"] == "no"
     assert found["BootstrapJS beats LV, squared error"] == "yes"
+    assert found["BootstrapJS never worse than LV, squared error"] == "yes"
+    names = {"BootstrapJS": "BootstrapLV", "BootstrapLV": "BootstrapJS"}
+    swapped = {part: one.replace({"strategy": names}) for part, one in curves.items()}
+    others = {one.text: one.verdict() for one in query_tables.claims(swapped)}
+    assert others["BootstrapJS never worse than LV, squared error"] == "no"
     assert found["BootstrapJS level with LV-EXT, squared error"] == "not measured"
     assert found["divergence level with margins, lift area"] == "no"
     assert found["ActiveDecorate beats random cases, squared error"] == "yes"

@@ -202,6 +202,8 @@ def claims(curves):
         ):
             made, *_ = signs(part, strategy, reference, "squared_error")
             yield _record_claim(f"{text}, squared error", published, made, 1)
+        made, *_ = signs(part, "BootstrapJS", "BootstrapLV", "squared_error")
+        yield _never_worse_claim("BootstrapJS never worse than LV, squared error", "yes", made)
         made, *_ = signs(part, "BootstrapJS", "BootstrapLVExt", "squared_error")
         yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made)
         made, *_ = signs(part, "ActiveDecorateJS", DECORATE, "lift_chart_area")
@@ -214,6 +216,12 @@ def _record_claim(text, published, made, winner):
     wins, losses = made.count(winner), made.count(-winner)
     holds = 2 * wins > len(made) if published == "most" else wins > losses
     return Claim(text, published, _record(made), holds)
+
+
+def _never_worse_claim(text, published, made):
+    if not made:
+        return Claim(text, published, "", "not measured")
+    return Claim(text, published, _record(made), -1 not in made)
 
 
 def _level_claim(text, published, made):
