@@ -54,6 +54,7 @@ MOST_ROWS = {
     "nursery": 2500,
 }
 N_STEPS = {PROBABILITIES: 33, EARLY: 15}
+N_REPEATS = {LABELS: 2, PROBABILITIES: 1, EARLY: 1}
 # Labels per step, for classification; one otherwise. Beyond FINE labels, batches grow; the last
 # ones, which define the target, are small again.
 BATCHES = {"primary-tumor": 2} | dict.fromkeys(
@@ -106,14 +107,14 @@ def wanted_of(part, table):
 
 
 def plan(quick, trials=None):
-    """One case per part, table and repetition of the cross-validation; of one by default."""
+    """One case per part, table and repetition of the cross-validation."""
     if quick:
         return study.every([RANDOM, "ActiveDecorate"], part=[LABELS], table=[QUICK], repeat=[0])
     cases = []
-    for repeat in range(trials or 1):
-        every = TWO_CLASSES + MORE_CLASSES
-        cases += study.every(_wanted, part=[LABELS], table=FOR_LABELS, repeat=[repeat])
-        cases += study.every(_wanted, part=[PROBABILITIES, EARLY], table=every, repeat=[repeat])
+    for part, n in N_REPEATS.items():
+        names = FOR_LABELS if part == LABELS else TWO_CLASSES + MORE_CLASSES
+        repeats = range(trials or n)
+        cases += study.every(_wanted, part=[part], repeat=repeats, table=names)
     return cases
 
 
