@@ -13,6 +13,7 @@ COMPLETE, NOTHING, MEANS = "complete cases only", "gaps as they are", "means and
 NETWORK, DRAWS, SOFT = "network", "network, five draws", "network, soft counts of draws"
 ONE_DRAW = "network, one draw"
 SHARES, ALONE, TOGETHER = "shares of the region", "networks alone", "networks together"
+COLUMNS = (COMPLETE, NOTHING, MEANS, NETWORK, ONE_DRAW, DRAWS, SOFT, SHARES, ALONE, TOGETHER)
 
 
 def long(lines, part, *measures):
@@ -62,8 +63,9 @@ def _by_method(cells, measure):
     """Means by table and number of complete rows, one column per method."""
     rows = []
     for (table, complete), part in cells.groupby(["table", "complete"], sort=False):
-        means = part.groupby("method", sort=False)[measure].mean()
-        rows.append({"table": table, "complete": complete} | means.map("{:.4f}".format).to_dict())
+        means = part.groupby("method")[measure].mean()
+        cells_of_row = {name: f"{means[name]:.4f}" for name in COLUMNS if name in means}
+        rows.append({"table": table, "complete": complete} | cells_of_row)
     return pd.DataFrame(rows).fillna("")
 
 
