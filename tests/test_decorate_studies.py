@@ -389,7 +389,7 @@ def test_errors_of_a_line_are_those_of_its_folds(lines):
         assert line["error"]["20%"][fold] == pytest.approx(error, abs=1e-5)
 
 
-def test_gaps_that_are_drawn_tell_nothing():
+def test_drawn_gaps_say_nothing_of_the_class():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 200)
     X = pd.DataFrame({"number": rng.normal(size=400), "kind": pd.Categorical(["a", "b"] * 200)})

@@ -212,7 +212,7 @@ def test_tables_of_filled_cells():
     assert len(figure.axes) == 5
     of_draws = {"method": DRAWS, "error_of_one": [0.7, 0.7], "wrong_cells": [0.6, 0.6]}
     made = imputation_tables.tables(pd.DataFrame([lines.iloc[0].to_dict() | of_draws]))
-    assert made["decorate_imputations"].endswith("| a | 10 | 0.3000 | 0.7000 |")
+    assert made["decorate_imputations"].endswith("| a | 10 | 0.7000 | 0.3000 |")
     nominal = made["decorate_imputations_nominal"].splitlines()
     assert nominal[0] == "| table | complete | network, one draw |"
     assert nominal[2] == "| a | 10 | 0.6000 |"

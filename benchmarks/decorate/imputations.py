@@ -151,15 +151,15 @@ def fillings(method, X, is_hidden, y, seed):
     shown = X.mask(is_hidden)
     if method in (COMPLETE, NOTHING):
         return [shown]
-    own_gaps = X.isna() & ~is_hidden
+    table_gaps = X.isna() & ~is_hidden
     if method == MEANS:
-        return [shown.fillna({name: _center(shown[name]) for name in shown}).mask(own_gaps)]
+        return [shown.fillna({name: _center(shown[name]) for name in shown}).mask(table_gaps)]
     fill = "draw" if method in (DRAWS, SOFT) else "expected"
     learner = SingleTaskLearner(missing="drop", random_state=seed)
     imputer = NetworkImputer(learner, fill=fill, random_state=seed).fit(shown, y)
     n = N_DRAWS if fill == "draw" else 1
     drawn = [imputer.set_params(random_state=seed + at).transform(shown, y) for at in range(n)]
-    return [one.mask(own_gaps) for one in drawn]
+    return [one.mask(table_gaps) for one in drawn]
 
 
 def _center(column):
