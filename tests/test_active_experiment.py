@@ -284,6 +284,25 @@ def test_points_count_by_the_labels_since_the_one_before():
     assert row["percent"] == pytest.approx((40 * 40 + 10 * 20) / 50)
 
 
+def test_points_of_some_trials_do_not_count():
+    """Folds differ by a case: at the last point of one trial, everything is turned around."""
+    curves, options = made_curves(), {"reference": "random"}
+    late = curves[(curves["trial"] == 1) & (curves["n_labels"] == 9)].assign(n_labels=10)
+    late["error"] = late["strategy"].map({"ours": 0.9, "random": 0.01})
+    longer = pd.concat([curves, late], ignore_index=True)
+    for found in (improvement(longer, **options), improvement(longer, top=0.2, **options)):
+        assert found["percent"].item() > 0
+        assert found["p"].item() < 0.05
+    for measure in (improvement, data_utilization):
+        pd.testing.assert_frame_equal(measure(longer, **options), measure(curves, **options))
+    shifted = curves.assign(n_labels=curves["n_labels"] + 10 * curves["trial"])
+    (row,) = improvement(shifted, **options).to_dict("records")
+    assert np.isnan([row["percent"], row["difference"], row["p"], row["p_corrected"]]).all()
+    found = data_utilization(shifted, **options)
+    assert found["strategy"].tolist() == ["ours", "random"]
+    assert found[["target_error", "labels", "ratio"]].isna().all(axis=None)
+
+
 def test_larger_lift_areas_are_improvements():
     (row,) = improvement(made_curves(), "random", measure="lift_chart_area").to_dict("records")
     assert row["percent"] > 0
@@ -351,6 +370,20 @@ def test_the_reference_must_be_there():
     for measure in (data_utilization, improvement):
         with pytest.raises(InputError, match="nobody"):
             measure(made_curves(), "nobody")
+
+
+@pytest.mark.parametrize("measure", [data_utilization, improvement])
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [
+        ([0.1], "got list"),
+        (made_curves().drop(columns=["trial", "n_labels"]), "the columns `trial`, `n_labels`"),
+        (made_curves().drop(columns="error"), "lacks the column `error`"),
+    ],
+)
+def test_measures_are_of_curves(measure, curves, words):
+    with pytest.raises((InputError, InputTypeError), match=words):
+        measure(curves, "random")
 
 
 def test_strategies_of_scikit_activeml_run_here():
