@@ -356,6 +356,11 @@ class Stubborn:
         ({"cv": 51}, "largest class, 50"),
         ({"strategies": {"r": (type("Asks", (), {"query": print})(), NAIVE)}}, "estimator"),
         ({"n_labels": 0}, "n_labels"),
+        (
+            {"first": 20, "n_labels": 10},
+            "`n_labels` must be at least .* 20, which `first` sets, got 10",
+        ),
+        ({"first": "classes", "n_labels": 2}, "at the start, 3 in `data`, got 2"),
         ({"n_jobs": 1.5}, "`n_jobs` must be"),
         ({"random_state": "x"}, "random_state"),
     ],
