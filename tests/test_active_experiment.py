@@ -153,6 +153,42 @@ def test_a_file_of_another_experiment_is_refused(tmp_path, changed, words):
     assert path.read_text() == "something\n"
 
 
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        (3, "must be the name of a file or None, got int"),
+        ("", "must be a file, got the folder"),
+        ("nowhere/curves.jsonl", "can be written, got `nowhere/curves.jsonl`"),
+    ],
+)
+def test_curves_are_written_to_a_file(tmp_path, monkeypatch, out, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((InputError, InputTypeError), match=words):
+        run_experiment(BASES, iris(), out=out, **FEW)
+    assert not list(tmp_path.iterdir())
+
+
+HEADER = {"format": "learning curves of bnmtl, version 1"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        json.dumps(HEADER).encode(),
+        json.dumps(HEADER | {"settings": {}, "seed": "1"}).encode(),
+        json.dumps(HEADER | {"settings": {}, "seed": 1}).encode() + b'\n{"data": "iris"}\n',
+    ],
+)
+def test_foreign_files_are_kept(tmp_path, content):
+    path = tmp_path / "curves.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="`out` must be .* which holds something else"):
+        run_experiment(BASES, iris(), out=path, **FEW)
+    assert path.read_bytes() == content
+
+
 def test_plans_of_batches_and_first_cases():
     X, y = iris()
     few = {"cv": 3, "random_state": 0}

@@ -159,8 +159,8 @@ def _check_ends(first, n_labels, tables):
         least = table.n_classes if first == "classes" else first
         if n_labels < least:
             rule = "must be at least the number of labels at the start, {least}"
-            rule += f" in `{name}`" if first == "classes" else ", which {first} sets"
-            raise InputError("n_labels", rule, n_labels, least=least)
+            rule += " in {name}" if first == "classes" else ", which {first} sets"
+            raise InputError("n_labels", rule, n_labels, least=least, name=name)
 
 
 def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
