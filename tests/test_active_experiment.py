@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -241,6 +242,17 @@ def test_the_first_sample_may_have_one_class():
     assert curves["n_labels"].max() == 11
 
 
+@pytest.mark.parametrize("predictor", [NAIVE, LogisticRegression()])
+def test_a_predictor_that_knows_one_class_predicts_it(predictor):
+    X, codes = iris()[0][:100], np.zeros(100, dtype=int)
+    codes[:4] = 1
+    strategies = {"random": (RandomQuery(), predictor)}
+    curves = run_experiment(strategies, {"d": (X, codes)}, n_labels=6, cv=4, random_state=0)
+    start = curves[curves["step"] == 0]
+    assert start["error"].tolist() == pytest.approx([1 / 25] * 4)
+    assert start["squared_error"].tolist() == pytest.approx([2 / 25] * 4)
+
+
 def test_seeds_of_numpy_are_seeds(tmp_path):
     path, options = tmp_path / "c.jsonl", FEW | {"random_state": np.int64(0), "cv": np.int64(3)}
     first = run_experiment(BASES, iris(), out=path, **options)
@@ -378,6 +390,9 @@ class Stubborn:
         ({"strategies": {"r": RandomQuery()}}, "no committee"),
         ({"strategies": {"r": DecorateClassifier()}}, "query"),
         ({"strategies": {"r": (RandomQuery(), NAIVE, {}, 1)}}, "tuple"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, 3)}}, "`query` of `r` as a mapping, got int"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, {"foo": 1})}}, "it has no `foo`"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, {"y": 1})}}, "the experiment sets `y`"),
         ({"strategies": {"r": (Stubborn(), NAIVE)}}, "2 different rows"),
         ({"predictor": "best"}, "own"),
         ({"predictor": 3}, "classifier"),
