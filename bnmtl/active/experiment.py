@@ -60,8 +60,8 @@ def run_experiment(
         From names to pairs of features and labels; or one such pair.
     predictor : classifier or "own", default="own"
         The classifier that predicts, where a strategy has none of its own. "own" is the committee
-        that the strategy asks. As long as all labels are of one class, a classifier that is no
-        committee predicts that class.
+        that the strategy asks. As long as all labels are of one class, any other classifier
+        predicts that class.
     out : str or path-like, default=None
         A file to which each curve is appended, one line per step. If it exists, and the settings
         are the same, its curves are not computed again.
