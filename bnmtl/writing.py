@@ -42,31 +42,53 @@ class OutputFile:
             raise InputError("out", "must end in {suffixes!s}", path, suffixes=suffixes)
         self._path, self._force = Path(path), force
         self._check_new()
-        self._check_writable()
+        _check_place(self._path)
 
     def _check_new(self):
-        if self._path.is_dir():
-            given = Bare(f"the folder `{self._path}`")
-            raise InputError("out", "must be a file", given, remedies="choose another name")
+        _check_no_folder(self._path)
         if self._force or not self._path.exists():
             return
         remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
         given = Bare(f"`{self._path}`, which exists")
         raise InputError("out", "must be a new file", given, remedies=remedies)
 
-    def _check_writable(self):
-        try:
-            tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=".bnmtl-").close()
-        except OSError as error:
-            given = Bare(f"`{self._path}` ({error.strerror})")
-            rule, remedy = "must be a file that can be written", "choose another place"
-            raise InputError("out", rule, given, remedies=remedy) from None
-
     def write(self, content):
         """Write bytes through a temporary file in the same folder."""
         if self._path.name.endswith(".gz"):
             content = gzip.compress(content, mtime=0)
         write_whole(self._path, content, self._check_new)
+
+
+def check_file(path):
+    """Raise unless a path is that of a file, or of a new one, which can be written.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder does not exist or cannot be written to.
+    """
+    _check_no_folder(path)
+    _check_place(path)
+
+
+def _check_no_folder(path):
+    if path.is_dir():
+        given = Bare(f"the folder `{path}`")
+        raise InputError("out", "must be a file", given, remedies="choose another name")
+
+
+def _check_place(path):
+    """Raise unless a file can be created next to a path."""
+    try:
+        tempfile.NamedTemporaryFile(dir=path.parent, prefix=".bnmtl-").close()
+    except OSError as error:
+        given = Bare(f"`{path}` ({error.strerror})")
+        rule, remedy = "must be a file that can be written", "choose another place"
+        raise InputError("out", rule, given, remedies=remedy) from None
 
 
 def write_whole(path, content, check=lambda: None):

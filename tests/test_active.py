@@ -392,6 +392,10 @@ def test_committees_are_classifiers_of_scikit_learn(estimator, check):
     [
         ({"y": ["a", "b", "a"]}, "each row has one"),
         ({"y": ["a", None]}, "one label for each row"),
+        (
+            {"y": pd.DataFrame({"y": ["a", None, None]})},
+            "got DataFrame; select one column, or `Multi",
+        ),
         ({"batch_size": 3}, "2 rows can be picked"),
         ({"batch_size": 0}, "batch_size"),
         ({"candidates": [0]}, "rows without a label"),
@@ -426,3 +430,32 @@ def test_impossible_strategies_are_refused(strategy, words):
     frame, y = mixed()
     with pytest.raises((InputError, InputTypeError), match=words):
         strategy.query(frame, y)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (QueryByBagging(LinearSVC()), "predict_proba"),
+        (QueryByBagging(margin="mean"), "margin"),
+        (ActiveDecorate(utility="entropy"), "utility"),
+        (QueryByBoosting(n_estimators=0), "n_estimators"),
+        (BootstrapLV(classes=["no", "yes"], minority_class="never"), "never"),
+    ],
+    ids=str,
+)
+def test_strategies_are_checked_before_there_are_labels(strategy, words):
+    with pytest.raises((InputError, InputTypeError), match=words):
+        strategy.query(mixed()[0], [None] * 60)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "committee"),
+    [(QueryByBagging(), GaussianNB()), (QueryByBoosting(), BaggingCommittee())],
+    ids=str,
+)
+def test_other_committees_are_refused(strategy, committee):
+    frame, y = mixed()
+    known = pd.notna(y)
+    fitted = committee.fit(frame[["size"]].fillna(0)[known], y[known].astype(str))
+    with pytest.raises(InputTypeError, match=f"`committee` .* got {type(fitted).__name__}"):
+        strategy.query(frame[["size"]].fillna(0), y, committee=fitted)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -153,6 +154,42 @@ def test_a_file_of_another_experiment_is_refused(tmp_path, changed, words):
     assert path.read_text() == "something\n"
 
 
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        (3, "must be the name of a file or None, got int"),
+        ("", "must be a file, got the folder"),
+        ("nowhere/curves.jsonl", "can be written, got `nowhere/curves.jsonl`"),
+    ],
+)
+def test_curves_are_written_to_a_file(tmp_path, monkeypatch, out, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((InputError, InputTypeError), match=words):
+        run_experiment(BASES, iris(), out=out, **FEW)
+    assert not list(tmp_path.iterdir())
+
+
+HEADER = {"format": "learning curves of bnmtl, version 1"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        json.dumps(HEADER).encode(),
+        json.dumps(HEADER | {"settings": {}, "seed": "1"}).encode(),
+        json.dumps(HEADER | {"settings": {}, "seed": 1}).encode() + b'\n{"data": "iris"}\n',
+    ],
+)
+def test_foreign_files_are_kept(tmp_path, content):
+    path = tmp_path / "curves.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="`out` must be .* which holds something else"):
+        run_experiment(BASES, iris(), out=path, **FEW)
+    assert path.read_bytes() == content
+
+
 def test_plans_of_batches_and_first_cases():
     X, y = iris()
     few = {"cv": 3, "random_state": 0}
@@ -203,6 +240,17 @@ def test_the_first_sample_may_have_one_class():
     strategies = {"lv": (BootstrapLV(n_estimators=3), NAIVE)}
     curves = run_experiment(strategies, {"d": (X, codes)}, batch_size=[3, 3], cv=4, random_state=0)
     assert curves["n_labels"].max() == 11
+
+
+@pytest.mark.parametrize("predictor", [NAIVE, LogisticRegression()])
+def test_a_predictor_that_knows_one_class_predicts_it(predictor):
+    X, codes = iris()[0][:100], np.zeros(100, dtype=int)
+    codes[:4] = 1
+    strategies = {"random": (RandomQuery(), predictor)}
+    curves = run_experiment(strategies, {"d": (X, codes)}, n_labels=6, cv=4, random_state=0)
+    start = curves[curves["step"] == 0]
+    assert start["error"].tolist() == pytest.approx([1 / 25] * 4)
+    assert start["squared_error"].tolist() == pytest.approx([2 / 25] * 4)
 
 
 def test_seeds_of_numpy_are_seeds(tmp_path):
@@ -284,6 +332,25 @@ def test_points_count_by_the_labels_since_the_one_before():
     assert row["percent"] == pytest.approx((40 * 40 + 10 * 20) / 50)
 
 
+def test_points_of_some_trials_do_not_count():
+    """Folds differ by a case: at the last point of one trial, everything is turned around."""
+    curves, options = made_curves(), {"reference": "random"}
+    late = curves[(curves["trial"] == 1) & (curves["n_labels"] == 9)].assign(n_labels=10)
+    late["error"] = late["strategy"].map({"ours": 0.9, "random": 0.01})
+    longer = pd.concat([curves, late], ignore_index=True)
+    for found in (improvement(longer, **options), improvement(longer, top=0.2, **options)):
+        assert found["percent"].item() > 0
+        assert found["p"].item() < 0.05
+    for measure in (improvement, data_utilization):
+        pd.testing.assert_frame_equal(measure(longer, **options), measure(curves, **options))
+    shifted = curves.assign(n_labels=curves["n_labels"] + 10 * curves["trial"])
+    (row,) = improvement(shifted, **options).to_dict("records")
+    assert np.isnan([row["percent"], row["difference"], row["p"], row["p_corrected"]]).all()
+    found = data_utilization(shifted, **options)
+    assert found["strategy"].tolist() == ["ours", "random"]
+    assert found[["target_error", "labels", "ratio"]].isna().all(axis=None)
+
+
 def test_larger_lift_areas_are_improvements():
     (row,) = improvement(made_curves(), "random", measure="lift_chart_area").to_dict("records")
     assert row["percent"] > 0
@@ -323,6 +390,9 @@ class Stubborn:
         ({"strategies": {"r": RandomQuery()}}, "no committee"),
         ({"strategies": {"r": DecorateClassifier()}}, "query"),
         ({"strategies": {"r": (RandomQuery(), NAIVE, {}, 1)}}, "tuple"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, 3)}}, "`query` of `r` as a mapping, got int"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, {"foo": 1})}}, "it has no `foo`"),
+        ({"strategies": {"r": (RandomQuery(), NAIVE, {"y": 1})}}, "the experiment sets `y`"),
         ({"strategies": {"r": (Stubborn(), NAIVE)}}, "2 different rows"),
         ({"predictor": "best"}, "own"),
         ({"predictor": 3}, "classifier"),
@@ -337,6 +407,11 @@ class Stubborn:
         ({"cv": 51}, "largest class, 50"),
         ({"strategies": {"r": (type("Asks", (), {"query": print})(), NAIVE)}}, "estimator"),
         ({"n_labels": 0}, "n_labels"),
+        (
+            {"first": 20, "n_labels": 10},
+            "`n_labels` must be at least .* 20, which `first` sets, got 10",
+        ),
+        ({"first": "classes", "n_labels": 2}, "at the start, 3 in `data`, got 2"),
         ({"n_jobs": 1.5}, "`n_jobs` must be"),
         ({"random_state": "x"}, "random_state"),
     ],
@@ -351,6 +426,20 @@ def test_the_reference_must_be_there():
     for measure in (data_utilization, improvement):
         with pytest.raises(InputError, match="nobody"):
             measure(made_curves(), "nobody")
+
+
+@pytest.mark.parametrize("measure", [data_utilization, improvement])
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [
+        ([0.1], "got list"),
+        (made_curves().drop(columns=["trial", "n_labels"]), "the columns `trial`, `n_labels`"),
+        (made_curves().drop(columns="error"), "lacks the column `error`"),
+    ],
+)
+def test_measures_are_of_curves(measure, curves, words):
+    with pytest.raises((InputError, InputTypeError), match=words):
+        measure(curves, "random")
 
 
 def test_strategies_of_scikit_activeml_run_here():

@@ -55,6 +55,9 @@ def test_errors_do_not_exceed_one():
         (curves(), (0, 50), "n_labels"),
         (curves(), (100, 0), "n_more"),
         (curves(), (100, 50, 1.0), "confidence"),
+        (curves().assign(strategy=["a", "b"] * 12), (100, 50), "2 strategies, `a`, `b`: select"),
+        (curves().assign(data=["a", "b"] * 12), (100, 50), "2 data sets"),
+        (curves().drop(columns="trial"), (100, 50), "lacks the column `trial`"),
     ],
 )
 def test_mistakes_are_named(table, options, words):

@@ -72,10 +72,7 @@ class BaggingCommittee(Committee):
 
     def _fitted(self, inputs, y, seed, number):
         rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
-        drawn = y[rows]
-        is_constant = (drawn == drawn[0]).all()
-        member = DummyClassifier() if is_constant else self._new_member(seed, number)
-        return member.fit(take(inputs, rows), drawn)
+        return fitted_or_constant(self._new_member(seed, number), take(inputs, rows), y[rows])
 
 
 class TreeCommittee(BaggingCommittee):
@@ -182,3 +179,22 @@ class BoostingCommittee(Committee):
 
     def _encodes(self):
         return True
+
+
+def fitted_or_constant(template, X, y):
+    """A classifier fitted to cases, or a constant one if all have the same class.
+
+    Many classifiers refuse a single class.
+
+    Parameters
+    ----------
+    template : classifier, not fitted
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    y : numpy.ndarray of shape (n_cases,)
+
+    Returns
+    -------
+    classifier
+        A `DummyClassifier` for one class.
+    """
+    return (DummyClassifier() if (y == y[0]).all() else template).fit(X, y)

@@ -1,16 +1,21 @@
 """Pairs of a strategy that asks for labels and a classifier that learns from them."""
 
+import inspect
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from bnmtl.active.committees import fitted_or_constant
 from bnmtl.decorate.artificial import take
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
+# Arguments of a query that the experiment sets.
+_OURS = {"X", "y", "batch_size", "return_utilities"}
 
 
 class Contender(NamedTuple):
@@ -93,6 +98,7 @@ def _contender(name, given, predictor):
     if not is_estimator or not hasattr(strategy, "query"):
         rule = "must be a scikit-learn estimator with a method `query`"
         raise InputTypeError("strategies", f"`{name}` {rule}", type_of(strategy))
+    _check_arguments(name, strategy, arguments)
     if isinstance(predictor, str):
         if predictor != "own":
             raise InputError("predictor", 'must be a classifier or "own"', predictor)
@@ -116,6 +122,20 @@ def _parts(name, given, predictor):
     return (*given, *defaults[len(given) :])
 
 
+def _check_arguments(name, strategy, arguments):
+    """Raise unless the query of a strategy takes further arguments."""
+    if not isinstance(arguments, Mapping):
+        rule = "must give the arguments of `query` of {name} as a mapping"
+        raise InputTypeError("strategies", rule, type_of(arguments), name=name)
+    taken = inspect.signature(strategy.query).parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    for one in arguments:
+        if one in _OURS or not (takes_any or one in taken):
+            rule = "must give only arguments that `query` of {name} takes"
+            found = "the experiment sets {one}" if one in _OURS else "it has no {one}"
+            raise InputError("strategies", rule, found=found, name=name, one=str(one))
+
+
 def labels_of(codes, labeled):
     """Codes of the labeled rows, NaN for the others."""
     y = np.full(len(codes), np.nan)
@@ -126,4 +146,8 @@ def labels_of(codes, labeled):
 def fitted(predictor, X, codes, labeled):
     """A predictor fitted to the labeled rows."""
     rows = np.sort(np.asarray(labeled))
-    return predictor.fit(take(X, rows), codes[rows])
+    X, y = take(X, rows), codes[rows]
+    # A committee knows what to do with one class, and is asked for its members.
+    if hasattr(predictor, "member_probabilities"):
+        return predictor.fit(X, y)
+    return fitted_or_constant(predictor, X, y)

@@ -60,7 +60,8 @@ def run_experiment(
         From names to pairs of features and labels; or one such pair.
     predictor : classifier or "own", default="own"
         The classifier that predicts, where a strategy has none of its own. "own" is the committee
-        that the strategy asks.
+        that the strategy asks. As long as all labels are of one class, any other classifier
+        predicts that class.
     out : str or path-like, default=None
         A file to which each curve is appended, one line per step. If it exists, and the settings
         are the same, its curves are not computed again.
@@ -69,7 +70,7 @@ def run_experiment(
     batch_size : int, sequence of int, or mapping from data to these, default=1
         Number of labels per step. A sequence has one for each step.
     n_labels : int, default=None
-        Number of labels at which a curve ends. None is the whole pool.
+        Number of labels at which a curve ends, at least those at the start. None is the whole pool.
     cv : int, default=10
         Number of stratified folds.
     repeats : int, default=1
@@ -93,8 +94,9 @@ def run_experiment(
     ------
     TypeError, ValueError
         For parameters out of range, a strategy without ``query`` or with rows that have a label
-        already, a strategy without a committee and without a predictor, data with one class or
-        with fewer cases than folds, and a file of another experiment.
+        already, a strategy without a committee and without a predictor, arguments that its
+        ``query`` does not take, data with one class or with fewer cases than folds, and a file
+        that cannot be written or is of another experiment.
 
     References
     ----------
@@ -114,9 +116,7 @@ def run_experiment(
     contenders = read_contenders(strategies, predictor)
     tables = _read_data(data)
     _check_folds(cv, repeats, tables)
-    if first != "classes":
-        check_whole("first", first, least=1)
-    check_whole("n_labels", n_labels, least=1, optional=True)
+    _check_ends(first, n_labels, tables)
     check_jobs(n_jobs)
     plans = {name: _Plan(first, _sizes(batch_size, name), n_labels) for name in tables}
     settings = {
@@ -147,6 +147,21 @@ def _check_folds(cv, repeats, tables):
         if cv > most:
             rule = f"must not exceed the number of cases of the largest class, {{n}} in `{name}`"
             raise InputError("cv", rule, cv, n=most)
+
+
+def _check_ends(first, n_labels, tables):
+    """Raise an error unless each curve can begin and end with these numbers of labels."""
+    if first != "classes":
+        check_whole("first", first, least=1)
+    check_whole("n_labels", n_labels, least=1, optional=True)
+    if n_labels is None:
+        return
+    for name, table in tables.items():
+        least = table.n_classes if first == "classes" else first
+        if n_labels < least:
+            rule = "must be at least the number of labels at the start, {least}"
+            rule += " in {name}" if first == "classes" else ", which {first} sets"
+            raise InputError("n_labels", rule, n_labels, least=least, name=name)
 
 
 def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bnmtl.active.measures import check_curves
 from bnmtl.errors import InputError, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
 
@@ -50,7 +51,8 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     Raises
     ------
     TypeError, ValueError
-        For fewer than two numbers of labels or two trials.
+        For fewer than two numbers of labels or two trials that have them, several strategies or
+        data sets, and other objects.
 
     References
     ----------
@@ -69,6 +71,8 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     check_whole("n_labels", n_labels, least=1)
     check_whole("n_more", n_more, least=1)
     check_number("confidence", confidence, above=0, below=1)
+    check_curves(curves, ["trial", "n_labels", "error", "n_test"])
+    _check_single(curves)
     wide = curves.pivot_table(index="trial", columns="n_labels", values="error").dropna(axis=1)
     if min(wide.shape) < 2:
         rule, found = "must have two trials and two numbers of labels", "it has {shape!s}"
@@ -84,6 +88,16 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     now, then = _fitted(errors, sizes, ends, least)
     low, high = np.quantile(falls, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Forecast(now, then, now - then, float(low), float(high))
+
+
+def _check_single(curves):
+    """Raise if curves name several strategies or data sets, whose mean is none of theirs."""
+    for column, noun in (("strategy", "strategies"), ("data", "data sets")):
+        names = curves[column].unique().tolist() if column in curves else []
+        if len(names) > 1:
+            rule, remedies = "must be of one strategy on one data set", "select its rows"
+            found = f"it has {len(names)} {noun}, {{names}}"
+            raise InputError("curves", rule, found=found, remedies=remedies, names=names)
 
 
 def _fitted(errors, sizes, ends, least):

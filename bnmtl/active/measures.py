@@ -3,17 +3,21 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, check_choice, check_number, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.metrics.resampled import resampled_p
+from bnmtl.wording import type_of
 
 # The sign of a change for the better.
 _SIGNS = {"error": -1, "squared_error": -1, "lift_chart_area": 1}
+_KEYS = ["data", "strategy", "trial", "n_labels"]
 
 
 def data_utilization(curves, reference, last=50):
     """Labels that strategies need for the target error, beside those of a reference.
 
-    The target is the mean error of the reference over the points of its last labels.
+    The target is the mean error of the reference over the points of its last labels. Of each
+    strategy, points that some of its trials lack are left out, such as the last one where folds
+    differ by a case.
 
     Parameters
     ----------
@@ -29,7 +33,12 @@ def data_utilization(curves, reference, last=50):
     pandas.DataFrame
         By data set and strategy: target error, the smallest number of labels at which the mean
         error over trials is not larger, and this number divided by that of the reference; NaN where
-        the target is never reached.
+        the target is never reached, or no point is common to all trials.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects, missing columns, and a reference that is not among the strategies.
 
     References
     ----------
@@ -49,12 +58,13 @@ def data_utilization(curves, reference, last=50):
     >>> data_utilization(curves, "random", last=1)["labels"].tolist()
     [6.0, 7.0]
     """
+    check_curves(curves, [*_KEYS, "error"])
     _check_reference(curves, reference)
     check_whole("last", last, least=1)
-    means = _means(curves, "error")
+    means = _means(_at_common_points(curves, "error"), "error")
     rows = []
     for data, part in means.groupby("data", sort=False):
-        base = part[part["strategy"] == reference]
+        base = part[part["strategy"] == reference].dropna(subset="error")
         is_last = base["n_labels"] > base["n_labels"].max() - last
         target = base.loc[is_last, "error"].mean()
         needed = {
@@ -71,6 +81,9 @@ def data_utilization(curves, reference, last=50):
 
 def improvement(curves, reference, measure="error", top=1.0):
     """Percent by which strategies are better than a reference, mean along the curve.
+
+    Only points that all trials of the strategy and of the reference have are used. Where folds
+    differ by a case, some lack the last point.
 
     Parameters
     ----------
@@ -91,18 +104,24 @@ def improvement(curves, reference, measure="error", top=1.0):
         part of the curve that both have (points at which the reference makes no error are left
         out); the difference in natural units, positive where the strategy is better; the p value of
         a paired t-test over trials of the means of the used points; and that of the test corrected
-        for overlapping training sets.
+        for overlapping training sets. All are NaN where there is no such point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other objects, missing columns, and a reference that is not among the strategies.
 
     References
     ----------
     Melville (2005), sections 6.3.1 and 7.3.1; Nadeau & Bengio (2003), "Inference for the
     generalization error", Machine Learning 52, for the correction.
     """
-    _check_reference(curves, reference)
     check_choice("measure", measure, tuple(_SIGNS))
+    check_curves(curves, [*_KEYS, measure, "n_pool", "n_test"])
+    _check_reference(curves, reference)
     check_number("top", top, above=0, most=1)
     rows = []
-    for data, part in curves.groupby("data", sort=False):
+    for data, part in _at_common_points(curves, measure).groupby("data", sort=False):
         ratio = float((part["n_test"] / part["n_pool"]).mean())
         by = {
             strategy: one.groupby(["trial", "n_labels"])[measure].mean().dropna().unstack()
@@ -129,7 +148,7 @@ def _compared(wide, base, sign, top, ratio):
     before = weights[order].cumsum() - weights[order] / 2
     used = order[: max(1, int((before < top * weights.sum()).sum()))]
     shares = weights[used] / weights[used].sum()
-    by_trial = ((sign * (wide[used] - base[used])) @ shares).dropna()
+    by_trial = (sign * (wide[used] - base[used])) @ shares
     mean = float(percent[used] @ shares)
     p_values = (resampled_p(by_trial, one) for one in (0.0, ratio))
     return mean, float(by_trial.mean()), *p_values
@@ -141,10 +160,40 @@ def _labels_since(sizes):
     return pd.Series(np.append(steps[:1], steps) if len(steps) else np.ones(1), sizes)
 
 
+def _at_common_points(curves, measure):
+    """The curves with NaN at points that some trials of the strategy lack.
+
+    A mean over other trials at each point would follow the folds instead of the strategy.
+    """
+    trial = curves["trial"].where(curves[measure].notna())
+    of_strategy, of_point = ["data", "strategy"], ["data", "strategy", "n_labels"]
+    n_trials, n_here = (
+        curves.assign(trial=trial).groupby(keys)["trial"].transform("nunique")
+        for keys in (of_strategy, of_point)
+    )
+    return curves.assign(**{measure: curves[measure].where(n_here == n_trials)})
+
+
 def _means(curves, measure):
     """Means over trials by data set, strategy and number of labels."""
     keys = ["data", "strategy", "n_labels"]
     return curves.groupby(keys, sort=False)[measure].mean().reset_index()
+
+
+def check_curves(curves, columns):
+    """Raise unless curves are a DataFrame with some columns.
+
+    Parameters
+    ----------
+    curves : object
+    columns : list of str
+    """
+    rule = "must be a DataFrame of `run_experiment`"
+    if not isinstance(curves, pd.DataFrame):
+        raise InputTypeError("curves", rule, type_of(curves))
+    lacking = [one for one in columns if one not in curves]
+    if lacking:
+        raise InputError("curves", rule, found="it lacks the {lacking:column}", lacking=lacking)
 
 
 def _check_reference(curves, reference):

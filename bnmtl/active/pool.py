@@ -78,6 +78,10 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     if X.ndim != 2 or not len(X):
         raise InputError("X", "must be a table with a row for each case", type_of(X))
+    if np.asarray(y, dtype=object).ndim != 1:
+        rule = "must be one label for each row"
+        remedies = "select one column", "`MultitaskQuery` takes several"
+        raise InputTypeError("y", rule, type_of(y), remedies=remedies)
     missing = is_missing(y, missing_label)
     if missing.shape != (len(X),):
         rule = "must be one label for each row, {n}, some of them missing"

@@ -5,7 +5,10 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.active.picking import by_pick, pick
 from bnmtl.active.pool import read_pool
+from bnmtl.decorate.committee import check_estimator
+from bnmtl.errors import InputTypeError, check_whole
 from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
 
 
 class Query(BaseEstimator):
@@ -39,12 +42,13 @@ class Query(BaseEstimator):
         ------
         TypeError, ValueError
             If no row lacks a label, for rows that cannot be chosen, a larger ``batch_size`` than
-            there are candidates, labels that are not in ``classes``.
+            there are candidates, labels that are not in ``classes`` or of several columns.
         """
         return self._asked(X, y, candidates, batch_size, return_utilities)
 
     def _asked(self, X, y, candidates, batch_size, return_utilities, committee=None):
         pool = read_pool(X, y, candidates, batch_size, self.missing_label, self.classes)
+        self._check(pool)
         if len(pool.y):
             utilities = self._utilities(pool, committee)
         else:
@@ -56,12 +60,18 @@ class Query(BaseEstimator):
             return rows
         return rows, by_pick(utilities, pool.candidates, picked, len(pool.X))
 
+    def _check(self, pool):
+        """Check the parameters, also where there is no label."""
+
 
 class CommitteeQuery(Query):
     """Base of strategies that fit a committee to the labeled cases.
 
     The parameters are those of `ActiveDecorate`.
     """
+
+    # What is used of a committee.
+    _used = ("member_probabilities",)
 
     def __init__(
         self,
@@ -107,19 +117,23 @@ class CommitteeQuery(Query):
         Raises
         ------
         TypeError, ValueError
-            As `RandomQuery.query`, and in the fit of the committee.
+            As `RandomQuery.query`, for parameters out of range and other committees, and in the
+            fit of the committee.
         """
+        if committee is not None and not all(hasattr(committee, name) for name in self._used):
+            rule = "must be what `committee()` returns, fitted, or None"
+            raise InputTypeError("committee", rule, type_of(committee))
         return self._asked(X, y, candidates, batch_size, return_utilities, committee)
 
+    def _check(self, pool):
+        check_estimator(self.estimator)
+        check_whole("n_estimators", self.n_estimators, least=1)
+
     def _utilities(self, pool, committee):
-        self._check(pool)
         if committee is None:
             committee = self.committee().fit(pool.labeled_cases, pool.y)
         members = committee.member_probabilities(pool.candidate_cases)
         return self._utility(members, committee, pool)
-
-    def _check(self, pool):
-        """Check parameters that depend on the cases."""
 
     def _utility(self, members, committee, pool):
         """The utility of each candidate."""

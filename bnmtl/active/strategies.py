@@ -89,8 +89,11 @@ class QueryByBagging(CommitteeQuery):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
         return BaggingCommittee(self.estimator, self.n_estimators, self.random_state)
 
-    def _utility(self, members, committee, pool):
+    def _check(self, pool):
+        super()._check(pool)
         check_choice("margin", self.margin, ("probability", "votes"))
+
+    def _utility(self, members, committee, pool):
         return (small_margin if self.margin == "probability" else small_vote_margin)(members)
 
 
@@ -110,6 +113,8 @@ class QueryByBoosting(CommitteeQuery):
     Abe & Mamitsuka (1998), "Query learning strategies using boosting and bagging", ICML; Melville
     (2005), chapter 6.
     """
+
+    _used = ("member_probabilities", "member_weights_")
 
     def committee(self):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
@@ -176,8 +181,11 @@ class ActiveDecorate(CommitteeQuery):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
         return _decorate(self)
 
-    def _utility(self, members, committee, pool):
+    def _check(self, pool):
+        super()._check(pool)
         check_choice("utility", self.utility, ("margin", "jensen_shannon"))
+
+    def _utility(self, members, committee, pool):
         return (small_margin if self.utility == "margin" else jensen_shannon)(members)
 
 
@@ -257,6 +265,7 @@ class BootstrapLV(_BootstrapQuery):
         self.minority_class = minority_class
 
     def _check(self, pool):
+        super()._check(pool)
         found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
         if len(found) > 2:
             rule, remedies = "must hold two classes", Action("ask for more classes")
