@@ -278,6 +278,41 @@ def test_weights_count_as_repetitions_in_the_statistics():
             assert left == (right if name == "kind" else pytest.approx(right, abs=1e-9))
 
 
+def deviation(numbers, weights):
+    frame = pd.DataFrame({"a": np.asarray(numbers, dtype=float)})
+    ((_, found),) = Marginals(frame, read_columns(frame, 1), np.asarray(weights))._statistics
+    return found
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(
+    numbers=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12),
+    seed=st.integers(0, 10**6),
+    spread=st.sampled_from([0, 0.1, 1, 30]),
+    scale=st.sampled_from([1e-9, 1 / 40, 1, 7, 1e9]),
+)
+def test_the_deviation_is_sane_for_weights_of_any_scale(numbers, seed, spread, scale):
+    rng = np.random.default_rng(seed)
+    shares = np.exp(spread * rng.normal(size=len(numbers)))
+    shares /= shares.sum()
+    weights, most = scale * shares, np.ptp(numbers) / np.sqrt(2)
+    found, error = deviation(numbers, weights), 1e-9 * np.abs(numbers).max()
+    assert 0 <= found <= most * (1 + 1e-12)
+    # Neither a little weight nor the scale of weights of less than 1 matters.
+    if spread < 30:  # otherwise one case may have all weight but a rounding error
+        less, tiny = deviation(numbers, weights * (1 - 1e-9)), deviation(numbers, shares / 50)
+        assert less == pytest.approx(found, rel=1e-3, abs=error)
+        assert deviation(numbers, shares) == pytest.approx(tiny, rel=1e-6, abs=error)
+    # Whole weights are repetitions, and equal ones of at most 1 are no weights.
+    times = rng.integers(0, 4, size=len(numbers))
+    repeated = np.repeat(numbers, times)
+    expected = np.std(repeated, ddof=min(1, len(repeated) - 1)) if times.any() else 0
+    assert deviation(numbers, times.astype(float)) == pytest.approx(expected, abs=error)
+    equal = np.full(len(numbers), min(scale, 1))
+    expected = np.std(numbers, ddof=min(1, len(numbers) - 1))
+    assert deviation(numbers, equal) == pytest.approx(expected, abs=error)
+
+
 @pytest.mark.parametrize("kind", [Marginals, Uniform, Repeated])
 def test_members_receive_the_drawn_cases_for_columns_of_all_types(kind):
     rng = np.random.default_rng(0)

@@ -62,19 +62,28 @@ class _ByColumn(_Artificial):
 
 
 class Marginals(_ByColumn):
-    """Normal numbers; nominal values by their frequencies plus 1, over the declared categories."""
+    """Normal numbers; nominal values by their frequencies plus 1, over the declared categories.
+
+    The variance of numbers is their weighted sum of squares divided by the sum of the weights less
+    one case, as with n - 1. This case counts as much as the average case of a unit of weight, but
+    at most 1: so whole weights are repetitions, and the scale of weights below 1 does not matter.
+    The standard deviation is at most the range divided by the square root of 2.
+    """
 
     def _statistics_of(self, column, weights):
         if not column.is_numeric:
             return _cumulative(_counts(column, weights) + 1)
-        known = ~np.isnan(column.cells)
+        known = ~np.isnan(column.cells) & (weights > 0)
         numbers, weights = column.cells[known], weights[known]
-        total = weights.sum()
-        if not total:
+        if not len(numbers):
             return np.nan, 0.0
+        total = weights.sum()
         mean = weights @ numbers / total
         squares = weights @ (numbers - mean) ** 2
-        return mean, np.sqrt(squares / (total - 1 if total > 1 else total))
+        rest = total - min(1.0, weights @ weights / total)
+        # Of little weight beside one case, only rounding errors may be left.
+        most = np.ptp(numbers) ** 2 / 2
+        return mean, np.sqrt(min(squares / rest, most) if rest > 0 else most)
 
     def _numbers(self, statistics, n, rng):
         mean, deviation = statistics
