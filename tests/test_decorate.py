@@ -502,6 +502,45 @@ def test_cases_of_several_tasks_come_from_networks_learned_together():
     assert len(array.estimators_) > 1
 
 
+class Kept:
+    """A user's generator that keeps what its fit received."""
+
+    def fit(self, frame, tasks=None):
+        self.frame, self.tasks = frame, tasks
+
+    def sample(self, n, random_state):
+        return self.frame.iloc[random_state.integers(len(self.frame), size=n)]
+
+
+@pytest.mark.parametrize("kind", ["network", NetworkSampler(), Kept()])
+def test_generators_that_learn_respect_weights(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"yes": [False, True] * 50, "more": rng.normal(size=100)})
+    columns, tasks = read_columns(frame), np.array(["a"] * 40 + ["b"] * 60)
+
+    def drawn(weights, **options):
+        return generator_of(kind, frame, columns, weights, 3, **options).draw(2000, 1)
+
+    first, equal = drawn(np.ones(100)), drawn(np.full(100, 0.3))
+    pd.testing.assert_frame_equal(first, equal)
+    assert first["yes"].mean() == pytest.approx(0.5, abs=0.06)
+    weights = np.where(frame["yes"], 3e-3, 1e-3)
+    once, again = drawn(weights), drawn(weights)
+    pd.testing.assert_frame_equal(once, again)
+    assert once["yes"].mean() == pytest.approx(0.75, abs=0.06)
+    of_tasks = drawn(np.where(tasks == "a", 9.0, 1.0), tasks=tasks)
+    is_of_a = of_tasks["more"].isin(frame["more"][:40])
+    assert is_of_a.mean() == pytest.approx(360 / 420, abs=0.06)
+
+
+def test_cases_are_repeated_in_proportion_to_their_weights():
+    rng = np.random.default_rng(0)
+    frame, weights = pd.DataFrame({"a": np.arange(50)}), rng.exponential(size=50)
+    made = generator_of(Kept(), frame, read_columns(frame), weights, 3)
+    times = np.bincount(made._sampler.frame["a"], minlength=50)
+    assert times.sum() == 50 and np.abs(times - 50 * weights / weights.sum()).max() < 2
+
+
 MISTAKES = [
     (DecorateClassifier(estimator=3), {}, "`estimator` must be a scikit-learn classifier or None"),
     (DecorateClassifier(LinearSVC()), {}, "must have `predict_proba`.*calibrate it"),

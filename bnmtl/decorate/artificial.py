@@ -233,6 +233,17 @@ class FromNetwork(_Artificial):
         return rows if isinstance(self._like, pd.DataFrame) else rows.to_numpy()
 
 
+def _in_proportion(X, tasks, weights, seed):
+    """As many cases, each about as often as its weight says; the given ones if all are equal."""
+    if (weights == weights[0]).all():
+        return X, tasks
+    n = len(weights)
+    # One draw from each n-th of the cumulative weights varies less than n draws from all.
+    steps = (np.arange(n) + generator(seed, "weights").random(n)) / n
+    at = _cumulative(weights)[:-1].searchsorted(steps, side="right")
+    return take(X, at), None if tasks is None else tasks[at]
+
+
 def draws_by_task(kind):
     """Whether a kind of generator can learn from the tasks of cases."""
     return kind == "network" if isinstance(kind, str) else hasattr(kind, "fit")
@@ -266,13 +277,13 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
         rule = 'must be given if {generator="unlabeled"}, and only then'
         raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
     if not isinstance(kind, str):
-        return _of_user(kind, X, tasks, seed)
+        return _of_user(kind, X, weights, tasks, seed)
     check_choice("generator", kind, GENERATORS)
     if tasks is not None and kind != "network":
         rule, remedies = f'must be None for {{generator="{kind}"}}', 'set {generator="network"}'
         raise InputError("tasks", rule, remedies=remedies)
     if kind == "network":
-        return FromNetwork(NetworkSampler(random_state=seed), X, tasks)
+        return _of_user(NetworkSampler(), X, weights, tasks, seed)
     if kind == "unlabeled":
         return Repeated(_of_unlabeled(unlabeled, X))
     if kind == "uniform":
@@ -283,11 +294,11 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     return Repeated(marginals.draw(_POOL * len(X), generator(seed, "pool").integers(2**63)))
 
 
-def _of_user(kind, X, tasks, seed):
+def _of_user(kind, X, weights, tasks, seed):
     if isinstance(kind, NetworkSampler):
-        return FromNetwork(with_seed(kind, seed), X, tasks)
+        return FromNetwork(with_seed(kind, seed), *_in_proportion(X, tasks, weights, seed))
     if hasattr(kind, "fit") and hasattr(kind, "sample"):
-        return Sampled(kind, X, tasks)
+        return Sampled(kind, *_in_proportion(X, tasks, weights, seed))
     if callable(kind) and tasks is None:
         return Called(kind, X)
     if callable(kind):

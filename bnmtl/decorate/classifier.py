@@ -51,6 +51,9 @@ class DecorateClassifier(Committee):
         - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which also takes
           ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
           `bnmtl.ensembles`.
+
+        Networks and objects learn from n cases, each repeated or left out in proportion to its
+        ``sample_weight``. A function receives the cases with a weight above 0 as they are.
     zero : "uniform" or float, default="uniform"
         If the ensemble gives a class the probability 0: "uniform" draws a label among these
         classes; a number replaces the 0.
@@ -134,7 +137,7 @@ class DecorateClassifier(Committee):
         y : array-like of labels, shape (n_cases,)
         sample_weight : array-like of numbers, shape (n_cases,), default=None
             Number of times each case counts, also in the statistics of artificial cases, which
-            count once each.
+            count once each. Fractions may have any scale.
         unlabeled : pandas.DataFrame or array-like, shape (n_unlabeled, n_columns), default=None
             Cases from which ``generator="unlabeled"`` draws.
         tasks : array-like of shape (n_cases,), default=None
