@@ -228,6 +228,13 @@ def test_without_labels_and_with_one_class_any_case_is_as_good(strategy):
         assert set(found[0][~np.isnan(found[0])]) == {0.0}
 
 
+@pytest.mark.parametrize("kind", [ActiveDecorate, QueryByBagging, QueryByBoosting], ids=str)
+def test_members_that_need_two_classes_are_not_asked_about_one(kind):
+    labels = ["no", "no", None, None]
+    _, found = kind(LogisticRegression()).query(np.eye(4), labels, return_utilities=True)
+    assert found[0][2:].tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("strategy", [RandomQuery(random_state=0), BootstrapJS(random_state=0)])
 def test_random_picks_do_not_stay_in_one_place(strategy):
     """With the same seed, each round draws another place of the rows that are left."""

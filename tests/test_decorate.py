@@ -448,6 +448,10 @@ def test_one_class_and_one_case():
         assert model.predict_proba([[5.0]]).tolist() == [[1.0]] and model.n_trials_ == 1
         model = DecorateClassifier(random_state=0).fit([[1.0]], [3])
     assert model.predict([[7.0]]).tolist() == [3]
+    model = DecorateClassifier(LogisticRegression()).fit([[1.0], [2.0]], ["a", "a"])
+    assert model.predict_proba([[5.0]]).tolist() == [[1.0]] and model.n_trials_ == 1
+    weighted = model.fit([[1.0], [2.0], [3.0]], ["a", "a", "b"], sample_weight=[2, 1, 0])
+    assert weighted.predict([[3.0]]).tolist() == ["a"]
 
 
 def test_weights_reach_the_members_and_the_error():

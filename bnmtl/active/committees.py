@@ -1,7 +1,6 @@
 """Committees that ask for labels: members fitted to bootstraps, and boosted members."""
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.active.utilities import vote_shares
@@ -72,10 +71,7 @@ class BaggingCommittee(Committee):
 
     def _fitted(self, inputs, y, seed, number):
         rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
-        drawn = y[rows]
-        is_constant = (drawn == drawn[0]).all()
-        member = DummyClassifier() if is_constant else self._new_member(seed, number)
-        return member.fit(take(inputs, rows), drawn)
+        return self._member(seed, number, take(inputs, rows), y[rows])
 
 
 class TreeCommittee(BaggingCommittee):
@@ -156,11 +152,11 @@ class BoostingCommittee(Committee):
         self.classes_ = np.unique(y)
         self._encode_columns(X)
         inputs = self._inputs_of(X)
+        seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
         if len(self.classes_) == 1:
-            self.estimators_, votes = [DummyClassifier().fit(inputs, y)], np.ones(1)
+            self.estimators_, votes = [self._member(seed, 0, inputs, y)], np.ones(1)
         else:
             template = DecisionTreeClassifier() if self.estimator is None else self.estimator
-            seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
             boosted = AdaBoostM1(template, self.n_estimators, random_state=seed).fit(inputs, y)
             self.estimators_, votes = boosted.estimators_, boosted.estimator_weights_
         votes = votes if votes.any() else np.ones(len(votes))

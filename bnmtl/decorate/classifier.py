@@ -70,7 +70,7 @@ class DecorateClassifier(Committee):
     ----------
     classes_ : numpy.ndarray of shape (n_classes,)
     estimators_ : list of classifiers
-        Trees of scikit-learn expect encoded rows.
+        Trees of scikit-learn expect encoded rows. A single `DummyClassifier` if there is one class.
     errors_ : pandas.DataFrame
         One row per trial: whether the member was accepted, and the error and `diversity` on the
         training cases of the ensemble with it.
@@ -265,10 +265,8 @@ class _Training:
             inputs, y = stacked(inputs, drawn), np.concatenate([y, classes[labels]])
             if weights is not None:
                 weights = np.concatenate([weights, np.ones(self._n_artificial)])
-        member = model._new_member(seed, trial)
-        if weights is None:
-            return member.fit(inputs, y)
-        return member.fit(inputs, y, sample_weight=weights)
+        options = {} if weights is None else {"sample_weight": weights}
+        return model._member(seed, trial, inputs, y, **options)
 
     def _error(self, known):
         """What must not grow, of an ensemble."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -101,6 +102,12 @@ class Committee(ClassifierMixin, BaseEstimator):
         """A classifier to be fitted, the member with a number."""
         template = self._default_tree() if self.estimator is None else self.estimator
         return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
+
+    def _member(self, seed, number, inputs, y, **weights):
+        """The member with a number, fitted; a dummy for one class, which many classifiers refuse."""
+        is_constant = (y == y[0]).all()
+        member = DummyClassifier() if is_constant else self._new_member(seed, number)
+        return member.fit(inputs, y, **weights)
 
     def _allows_nan(self):
         template = self.estimator
