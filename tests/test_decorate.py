@@ -545,6 +545,16 @@ def test_cases_are_repeated_in_proportion_to_their_weights():
     assert times.sum() == 50 and np.abs(times - 50 * weights / weights.sum()).max() < 2
 
 
+class Worded:
+    """A user's generator without tasks that returns text."""
+
+    def fit(self, frame):
+        self.frame = frame
+
+    def sample(self, n, random_state):
+        return self.frame.assign(a=[*["2.5"] * (n - 1), "many"])
+
+
 MISTAKES = [
     (DecorateClassifier(estimator=3), {}, "`estimator` must be a scikit-learn classifier or None"),
     (DecorateClassifier(LinearSVC()), {}, "must have `predict_proba`.*calibrate it"),
@@ -563,6 +573,20 @@ MISTAKES = [
     (DecorateClassifier(), {"unlabeled": [[1, 2]]}, "`unlabeled` must be given if.*and only then"),
     (DecorateClassifier(), {"tasks": [1] * 10}, "`tasks` must be None for"),
     (DecorateClassifier(generator="network"), {"tasks": [1]}, "one task for each row, 10"),
+    (DecorateClassifier(generator="network"), {"tasks": [None] * 10}, "must name a task for each"),
+    (DecorateClassifier(generator="network"), {"tasks": ["a"] * 9 + [np.nan]}, "must name a task"),
+    (DecorateClassifier(generator=Munge()), {"tasks": [1] * 10}, "None for an object whose `fit`"),
+    (DecorateClassifier(generator=unknown), {"tasks": [1] * 10}, "must be None for a function"),
+    (DecorateClassifier(generator=NetworkSampler), {}, "must be a name.*class NetworkSampler"),
+    (DecorateClassifier(generator=Worded()), {}, "`generator`: column `a` must hold numb.*'many'"),
+    (
+        DecorateClassifier(GaussianNB(), generator=lambda X, n, rng: X.assign(b="x")),
+        {},
+        "`generator`: column `b` must hold numbers as in the fit, got 'x'",
+    ),
+    (DecorateClassifier(reject=lambda y, P, w: P), {}, "`reject` must return a number.*ndarray"),
+    (DecorateClassifier(reject=lambda y, P, w: np.nan), {}, "must return a number, got nan"),
+    (DecorateClassifier(reject=lambda y, P, w: None), {}, "must return a number, got None"),
     (DecorateClassifier(zero=1.5), {}, "`zero` must be a number above 0 and below 1"),
     (DecorateClassifier(zero="small"), {}, "`zero` must be a number"),
     (DecorateClassifier(reject="loss"), {}, "`reject` must be"),
@@ -602,6 +626,14 @@ def test_mistakes_in_rows_and_labels():
         model.predict(frame.drop(columns="size"))
     with pytest.raises(InputError, match="`unlabeled` must have rows"):
         DecorateClassifier(generator="unlabeled").fit(frame, y, unlabeled=frame[:0])
+    few = frame[:2].assign(size=["0.5", "large"])
+    with pytest.raises(InputTypeError, match="`X`: column `size` must hold numbers.*'large'"):
+        model.predict(few)
+    with pytest.raises(InputTypeError, match="`unlabeled`: column `size` must hold numb.*'large'"):
+        DecorateClassifier(generator="unlabeled").fit(frame, y, unlabeled=few)
+    texts = np.array([["1", "large"]])
+    with pytest.raises(InputTypeError, match="`unlabeled`: column `1` must hold numbers.*'large'"):
+        DecorateClassifier(generator="unlabeled").fit([[1, 2], [3, 4]], [0, 1], unlabeled=texts)
     with pytest.warns(InputWarning, match="`max_iterations` is less than `n_estimators` members"):
         DecorateClassifier(LogisticRegression(), n_estimators=4, max_iterations=2).fit(
             frame[["size"]], y

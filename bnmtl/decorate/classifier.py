@@ -8,7 +8,14 @@ from bnmtl.decorate.artificial import draws_by_task, generator_of, stacked, take
 from bnmtl.decorate.committee import Committee, check_estimator
 from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
-from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_number,
+    check_whole,
+    warn,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
@@ -48,8 +55,8 @@ class DecorateClassifier(Committee):
         - "unlabeled": from ``unlabeled`` of the fit, with repetition.
         - "network": from a Bayesian network learned from the training cases
           (`bnmtl.classification.NetworkSampler`), or one per task, learned together.
-        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which also takes
-          ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
+        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which must
+          take ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
           `bnmtl.ensembles`.
 
         Networks and objects learn from n cases, each repeated or left out in proportion to its
@@ -84,8 +91,9 @@ class DecorateClassifier(Committee):
     ------
     TypeError, ValueError
         In ``fit``: for parameters out of range, an ``estimator`` without ``predict_proba``, weights
-        it does not take, artificial cases with other columns, ``unlabeled`` or ``tasks`` without
-        the generator that takes them; as in scikit-learn for invalid `X` and `y`.
+        it does not take, artificial cases with other columns or text among numbers, ``unlabeled``
+        or ``tasks`` without the generator that takes them, missing tasks, a ``reject`` that returns
+        no number; as in scikit-learn for invalid `X` and `y`.
 
     References
     ----------
@@ -141,7 +149,7 @@ class DecorateClassifier(Committee):
         unlabeled : pandas.DataFrame or array-like, shape (n_unlabeled, n_columns), default=None
             Cases from which ``generator="unlabeled"`` draws.
         tasks : array-like of shape (n_cases,), default=None
-            The task of each case, for ``generator="network"`` or an object.
+            The task of each case, for ``generator="network"`` or an object that takes tasks.
 
         Returns
         -------
@@ -272,10 +280,24 @@ class _Training:
         """What must not grow, of an ensemble."""
         reject, mean = self._model.reject, np.mean(known, axis=0)
         if callable(reject):
-            return float(reject(self._y, mean, self._weights))
+            return _checked_error(reject(self._y, mean, self._weights))
         if reject == "squared":
             return squared_error(self._codes, mean, self._weights)
         return 1 - accuracy(self._codes, mean, self._weights)
+
+
+def _checked_error(found):
+    """What a function of the user returned, if it is a number."""
+    rule = "must return a number"
+    try:
+        error = float(found) if np.ndim(found) == 0 else None
+    except (TypeError, ValueError):
+        error = None
+    if error is None:
+        raise InputTypeError("reject", rule, type_of(found))
+    if np.isnan(error):
+        raise InputError("reject", rule, error)
+    return error
 
 
 def opposite_labels(p, zero, rng):

@@ -104,7 +104,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
 
     def _member(self, seed, number, inputs, y, **weights):
-        """The member with a number, fitted; a dummy for one class, which many classifiers refuse."""
+        """The member with a number, fitted; a dummy for one class, which many refuse."""
         is_constant = (y == y[0]).all()
         member = DummyClassifier() if is_constant else self._new_member(seed, number)
         return member.fit(inputs, y, **weights)
