@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.active.committees import BaggingCommittee
-from bnmtl.classification import NetworkSampler
+from bnmtl.classification import BayesNetClassifier, NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
@@ -673,3 +673,13 @@ def test_a_nominal_column_without_a_value_stays_so():
     assert drawn["a"].isna().all() and len(drawn) == 9
     assert list(drawn["a"].cat.categories) == ["u", "v"]
     DecorateClassifier(generator="uniform", random_state=0).fit(frame, [0, 1, 0, 1])
+
+
+def test_networks_as_members_are_told_to_ignore_new_values():
+    X = pd.DataFrame({"count": np.arange(40) % 4})
+    y = X["count"] > 1
+    words = "must predict artificial cases.*`count` must hold states.*; treat.*`unseen='ignore'`"
+    with pytest.raises(InputError, match=words):
+        DecorateClassifier(BayesNetClassifier(), random_state=0).fit(X, y)
+    model = DecorateClassifier(BayesNetClassifier(unseen="ignore"), 2, random_state=0)
+    assert len(model.fit(X, y).estimators_) == 2

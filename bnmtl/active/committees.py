@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bnmtl.active.utilities import vote_shares
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate.artificial import take
-from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.committee import Committee, about_member, check_estimator
 from bnmtl.errors import check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.trees import ProbabilityTree
@@ -19,7 +19,9 @@ class BaggingCommittee(Committee):
     ----------
     estimator : classifier, default=None
         With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
-        nominal value; others receive frames as they are. None is a full `DecisionTreeClassifier`.
+        nominal value; others receive frames as they are. A
+        `bnmtl.classification.BayesNetClassifier` needs ``unseen="ignore"`` where columns are not
+        categories, because a bootstrap may lack values. None is a full `DecisionTreeClassifier`.
     n_estimators : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
@@ -72,6 +74,10 @@ class BaggingCommittee(Committee):
     def _fitted(self, inputs, y, seed, number):
         rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
         return self._member(seed, number, take(inputs, rows), y[rows])
+
+    def _probabilities_by(self, member, inputs):
+        with about_member("must predict values that its bootstrap lacks"):
+            return super()._probabilities_by(member, inputs)
 
 
 class TreeCommittee(BaggingCommittee):

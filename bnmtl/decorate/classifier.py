@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.decorate.artificial import draws_by_task, generator_of, stacked, take
-from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.committee import Committee, about_member, check_estimator
 from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
 from bnmtl.errors import (
@@ -35,8 +35,9 @@ class DecorateClassifier(Committee):
     estimator : classifier, default=None
         With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
         nominal value; missing numbers are left to the tree, a missing nominal cell is a value.
-        Others receive frames as they are. None is a full `DecisionTreeClassifier`. All of its
-        ``random_state`` parameters are set.
+        Others receive frames as they are. A `bnmtl.classification.BayesNetClassifier` needs
+        ``unseen="ignore"`` where columns are numbers, because artificial ones may be new. None is a
+        full `DecisionTreeClassifier`. All of its ``random_state`` parameters are set.
     n_estimators : int, default=15
         Number of members at which the search for further ones ends.
     max_iterations : int, default=50
@@ -267,7 +268,8 @@ class _Training:
             draws = int(generator(seed, "cases", trial).integers(2**63))
             drawn = self._artificial.inputs(self._n_artificial, draws, model._encode)
             classes = model.classes_
-            known = [model._probabilities_by(one, drawn) for one in members]
+            with about_member("must predict artificial cases, whose values may be new"):
+                known = [model._probabilities_by(one, drawn) for one in members]
             mean = np.mean(known, axis=0)
             labels = opposite_labels(mean, model.zero, generator(seed, "labels", trial))
             inputs, y = stacked(inputs, drawn), np.concatenate([y, classes[labels]])

@@ -1,5 +1,7 @@
 """A classifier made of members: what DECORATE and other committees have in common."""
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
@@ -126,6 +128,23 @@ class Committee(ClassifierMixin, BaseEstimator):
             raise InputError("y", rule, found=found, remedies=remedies)
         check_classification_targets(y)
         return X, y
+
+
+@contextlib.contextmanager
+def about_member(rule):
+    """Say of a mistake in a member's prediction that its own cases are the cause.
+
+    Parameters
+    ----------
+    rule : str
+        What ``estimator`` must be able to predict.
+    """
+    try:
+        yield
+    except InputError as mistake:
+        # The last remedy, because the rows that the user gave need no correction.
+        mistake.argument, mistake.remedies = None, mistake.remedies[-1:]
+        raise InputError("estimator", rule, found="{mistake}", mistake=mistake) from None
 
 
 def check_estimator(template):
