@@ -298,7 +298,7 @@ def test_members_may_be_networks():
     assert len(set(np.round(expected, 6))) > 2
 
 
-def test_networks_as_members_are_told_to_ignore_what_a_bootstrap_lacks():
+def test_networks_as_members_should_ignore_what_a_bootstrap_lacks():
     X = pd.DataFrame({"site": ["a", "b"] * 10 + ["c"] * 2})
     y = [*[0, 1] * 10, 1, np.nan]
     words = "must predict values that its bootstrap lacks.*`c`; treat.*`unseen='ignore'`"

@@ -303,7 +303,7 @@ def test_the_deviation_is_sane_for_weights_of_any_scale(numbers, seed, spread, s
         less, tiny = deviation(numbers, weights * (1 - 1e-9)), deviation(numbers, shares / 50)
         assert less == pytest.approx(found, rel=1e-3, abs=error)
         assert deviation(numbers, shares) == pytest.approx(tiny, rel=1e-6, abs=error)
-    # Whole weights are repetitions, and equal ones of at most 1 are no weights.
+    # Whole weights are repetitions; equal ones of at most 1 change nothing.
     times = rng.integers(0, 4, size=len(numbers))
     repeated = np.repeat(numbers, times)
     expected = np.std(repeated, ddof=min(1, len(repeated) - 1)) if times.any() else 0
@@ -571,7 +571,11 @@ MISTAKES = [
     (DecorateClassifier(generator=lambda X, n, rng: X[["a"]]), {}, "`b` is missing|'b' is missing"),
     (DecorateClassifier(generator="unlabeled"), {}, "`unlabeled` must be given if"),
     (DecorateClassifier(), {"unlabeled": [[1, 2]]}, "`unlabeled` must be given if.*and only then"),
-    (DecorateClassifier(), {"tasks": [1] * 10}, "`tasks` must be None for"),
+    (
+        DecorateClassifier(),
+        {"tasks": [1] * 10},
+        "None for `generator='marginals'`; set `generator='network'`",
+    ),
     (DecorateClassifier(generator="network"), {"tasks": [1]}, "one task for each row, 10"),
     (DecorateClassifier(generator="network"), {"tasks": [None] * 10}, "must name a task for each"),
     (DecorateClassifier(generator="network"), {"tasks": ["a"] * 9 + [np.nan]}, "must name a task"),
@@ -675,7 +679,7 @@ def test_a_nominal_column_without_a_value_stays_so():
     DecorateClassifier(generator="uniform", random_state=0).fit(frame, [0, 1, 0, 1])
 
 
-def test_networks_as_members_are_told_to_ignore_new_values():
+def test_networks_as_members_should_ignore_new_values():
     X = pd.DataFrame({"count": np.arange(40) % 4})
     y = X["count"] > 1
     words = "must predict artificial cases.*`count` must hold states.*; treat.*`unseen='ignore'`"

@@ -278,13 +278,13 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
         For an unknown kind, and arguments that do not fit the kind.
     """
     if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
-        rule = 'must be given if {generator="unlabeled"}, and only then'
+        rule = "must be given if {generator=unlabeled}, and only then"
         raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
     if not isinstance(kind, str):
         return _of_user(kind, X, columns, weights, tasks, seed)
     check_choice("generator", kind, GENERATORS)
     if tasks is not None and kind != "network":
-        rule, remedies = f'must be None for {{generator="{kind}"}}', 'set {generator="network"}'
+        rule, remedies = f"must be None for {{generator={kind}}}", "set {generator=network}"
         raise InputError("tasks", rule, remedies=remedies)
     if kind == "network":
         return _of_user(NetworkSampler(), X, columns, weights, tasks, seed)
@@ -306,7 +306,7 @@ def _of_user(kind, X, columns, weights, tasks, seed):
         raise InputTypeError("generator", rule, type_of(kind), remedies=names)
     if tasks is not None and not (learns and draws_by_task(kind)):
         what = "an object whose `fit` lacks `tasks`" if learns else "a function"
-        remedies = 'set {generator="network"}'
+        remedies = "set {generator=network}"
         raise InputError("tasks", f"must be None for {what} as {{generator}}", remedies=remedies)
     if not learns:
         return Called(kind, X, columns)

@@ -58,7 +58,7 @@ def columns_of(X, categorical_features):
     for at, (column, nominal) in enumerate(zip(columns, is_nominal, strict=True)):
         if not nominal and not column.is_numeric:
             rule = "must name all columns that are not numeric"
-            remedies = "add it", 'set {categorical_features="from_dtype"}'
+            remedies = "add it", "set {categorical_features=from_dtype}"
             raise InputError(
                 "categorical_features",
                 rule,
