@@ -66,10 +66,10 @@ class _ByColumn(_Artificial):
 class Marginals(_ByColumn):
     """Normal numbers; nominal values by their frequencies plus 1, over the declared categories.
 
-    The variance of numbers is their weighted sum of squares divided by the sum of the weights less
-    one case, as with n - 1. This case counts as much as the average case of a unit of weight, but
-    at most 1: so whole weights are repetitions, and the scale of weights below 1 does not matter.
-    The standard deviation is at most the range divided by the square root of 2.
+    The variance of numbers is their weighted sum of squares divided by the total weight less one
+    case, as with n - 1. This case has the weighted mean of the weights, but at most 1: so whole
+    weights are repetitions, and the scale of weights below 1 does not matter. The standard
+    deviation is at most the range divided by the square root of 2.
     """
 
     def _statistics_of(self, column, weights):
