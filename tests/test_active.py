@@ -228,6 +228,13 @@ def test_without_labels_and_with_one_class_any_case_is_as_good(strategy):
         assert set(found[0][~np.isnan(found[0])]) == {0.0}
 
 
+@pytest.mark.parametrize("kind", [ActiveDecorate, QueryByBagging, QueryByBoosting], ids=str)
+def test_members_that_need_two_classes_are_not_asked_about_one(kind):
+    labels = ["no", "no", None, None]
+    _, found = kind(LogisticRegression()).query(np.eye(4), labels, return_utilities=True)
+    assert found[0][2:].tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("strategy", [RandomQuery(random_state=0), BootstrapJS(random_state=0)])
 def test_random_picks_do_not_stay_in_one_place(strategy):
     """With the same seed, each round draws another place of the rows that are left."""
@@ -289,6 +296,16 @@ def test_members_may_be_networks():
     expected = [one_minus_margin(mean_of(p, case, np.ones(4))) for case in missing]
     np.testing.assert_allclose(found[0, missing], expected, atol=1e-12)
     assert len(set(np.round(expected, 6))) > 2
+
+
+def test_networks_as_members_should_ignore_what_a_bootstrap_lacks():
+    X = pd.DataFrame({"site": ["a", "b"] * 10 + ["c"] * 2})
+    y = [*[0, 1] * 10, 1, np.nan]
+    words = "must predict values that its bootstrap lacks.*`c`; treat.*`unseen='ignore'`"
+    with pytest.raises(InputError, match=words):
+        QueryByBagging(BayesNetClassifier(), random_state=0).query(X, y)
+    ignoring = QueryByBagging(BayesNetClassifier(unseen="ignore"), 3, random_state=0)
+    assert ignoring.query(X, y).tolist() == [21]
 
 
 def test_the_minority_class_can_be_named():

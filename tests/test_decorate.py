@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.active.committees import BaggingCommittee
-from bnmtl.classification import NetworkSampler
+from bnmtl.classification import BayesNetClassifier, NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
@@ -278,6 +278,41 @@ def test_weights_count_as_repetitions_in_the_statistics():
             assert left == (right if name == "kind" else pytest.approx(right, abs=1e-9))
 
 
+def deviation(numbers, weights):
+    frame = pd.DataFrame({"a": np.asarray(numbers, dtype=float)})
+    ((_, found),) = Marginals(frame, read_columns(frame, 1), np.asarray(weights))._statistics
+    return found
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(
+    numbers=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12),
+    seed=st.integers(0, 10**6),
+    spread=st.sampled_from([0, 0.1, 1, 30]),
+    scale=st.sampled_from([1e-9, 1 / 40, 1, 7, 1e9]),
+)
+def test_the_deviation_is_sane_for_weights_of_any_scale(numbers, seed, spread, scale):
+    rng = np.random.default_rng(seed)
+    shares = np.exp(spread * rng.normal(size=len(numbers)))
+    shares /= shares.sum()
+    weights, most = scale * shares, np.ptp(numbers) / np.sqrt(2)
+    found, error = deviation(numbers, weights), 1e-9 * np.abs(numbers).max()
+    assert 0 <= found <= most * (1 + 1e-12)
+    # Neither a little weight nor the scale of weights of less than 1 matters.
+    if spread < 30:  # otherwise one case may have all weight but a rounding error
+        less, tiny = deviation(numbers, weights * (1 - 1e-9)), deviation(numbers, shares / 50)
+        assert less == pytest.approx(found, rel=1e-3, abs=error)
+        assert deviation(numbers, shares) == pytest.approx(tiny, rel=1e-6, abs=error)
+    # Whole weights are repetitions; equal ones of at most 1 change nothing.
+    times = rng.integers(0, 4, size=len(numbers))
+    repeated = np.repeat(numbers, times)
+    expected = np.std(repeated, ddof=min(1, len(repeated) - 1)) if times.any() else 0
+    assert deviation(numbers, times.astype(float)) == pytest.approx(expected, abs=error)
+    equal = np.full(len(numbers), min(scale, 1))
+    expected = np.std(numbers, ddof=min(1, len(numbers) - 1))
+    assert deviation(numbers, equal) == pytest.approx(expected, abs=error)
+
+
 @pytest.mark.parametrize("kind", [Marginals, Uniform, Repeated])
 def test_members_receive_the_drawn_cases_for_columns_of_all_types(kind):
     rng = np.random.default_rng(0)
@@ -413,6 +448,10 @@ def test_one_class_and_one_case():
         assert model.predict_proba([[5.0]]).tolist() == [[1.0]] and model.n_trials_ == 1
         model = DecorateClassifier(random_state=0).fit([[1.0]], [3])
     assert model.predict([[7.0]]).tolist() == [3]
+    model = DecorateClassifier(LogisticRegression()).fit([[1.0], [2.0]], ["a", "a"])
+    assert model.predict_proba([[5.0]]).tolist() == [[1.0]] and model.n_trials_ == 1
+    weighted = model.fit([[1.0], [2.0], [3.0]], ["a", "a", "b"], sample_weight=[2, 1, 0])
+    assert weighted.predict([[3.0]]).tolist() == ["a"]
 
 
 def test_weights_reach_the_members_and_the_error():
@@ -467,6 +506,55 @@ def test_cases_of_several_tasks_come_from_networks_learned_together():
     assert len(array.estimators_) > 1
 
 
+class Kept:
+    """A user's generator that keeps what its fit received."""
+
+    def fit(self, frame, tasks=None):
+        self.frame, self.tasks = frame, tasks
+
+    def sample(self, n, random_state):
+        return self.frame.iloc[random_state.integers(len(self.frame), size=n)]
+
+
+@pytest.mark.parametrize("kind", ["network", NetworkSampler(), Kept()])
+def test_generators_that_learn_respect_weights(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"yes": [False, True] * 50, "more": rng.normal(size=100)})
+    columns, tasks = read_columns(frame), np.array(["a"] * 40 + ["b"] * 60)
+
+    def drawn(weights, **options):
+        return generator_of(kind, frame, columns, weights, 3, **options).draw(2000, 1)
+
+    first, equal = drawn(np.ones(100)), drawn(np.full(100, 0.3))
+    pd.testing.assert_frame_equal(first, equal)
+    assert first["yes"].mean() == pytest.approx(0.5, abs=0.06)
+    weights = np.where(frame["yes"], 3e-3, 1e-3)
+    once, again = drawn(weights), drawn(weights)
+    pd.testing.assert_frame_equal(once, again)
+    assert once["yes"].mean() == pytest.approx(0.75, abs=0.06)
+    of_tasks = drawn(np.where(tasks == "a", 9.0, 1.0), tasks=tasks)
+    is_of_a = of_tasks["more"].isin(frame["more"][:40])
+    assert is_of_a.mean() == pytest.approx(360 / 420, abs=0.06)
+
+
+def test_cases_are_repeated_in_proportion_to_their_weights():
+    rng = np.random.default_rng(0)
+    frame, weights = pd.DataFrame({"a": np.arange(50)}), rng.exponential(size=50)
+    made = generator_of(Kept(), frame, read_columns(frame), weights, 3)
+    times = np.bincount(made._sampler.frame["a"], minlength=50)
+    assert times.sum() == 50 and np.abs(times - 50 * weights / weights.sum()).max() < 2
+
+
+class Worded:
+    """A user's generator without tasks that returns text."""
+
+    def fit(self, frame):
+        self.frame = frame
+
+    def sample(self, n, random_state):
+        return self.frame.assign(a=[*["2.5"] * (n - 1), "many"])
+
+
 MISTAKES = [
     (DecorateClassifier(estimator=3), {}, "`estimator` must be a scikit-learn classifier or None"),
     (DecorateClassifier(LinearSVC()), {}, "must have `predict_proba`.*calibrate it"),
@@ -483,8 +571,26 @@ MISTAKES = [
     (DecorateClassifier(generator=lambda X, n, rng: X[["a"]]), {}, "`b` is missing|'b' is missing"),
     (DecorateClassifier(generator="unlabeled"), {}, "`unlabeled` must be given if"),
     (DecorateClassifier(), {"unlabeled": [[1, 2]]}, "`unlabeled` must be given if.*and only then"),
-    (DecorateClassifier(), {"tasks": [1] * 10}, "`tasks` must be None for"),
+    (
+        DecorateClassifier(),
+        {"tasks": [1] * 10},
+        "None for `generator='marginals'`; set `generator='network'`",
+    ),
     (DecorateClassifier(generator="network"), {"tasks": [1]}, "one task for each row, 10"),
+    (DecorateClassifier(generator="network"), {"tasks": [None] * 10}, "must name a task for each"),
+    (DecorateClassifier(generator="network"), {"tasks": ["a"] * 9 + [np.nan]}, "must name a task"),
+    (DecorateClassifier(generator=Munge()), {"tasks": [1] * 10}, "None for an object whose `fit`"),
+    (DecorateClassifier(generator=unknown), {"tasks": [1] * 10}, "must be None for a function"),
+    (DecorateClassifier(generator=NetworkSampler), {}, "must be a name.*class NetworkSampler"),
+    (DecorateClassifier(generator=Worded()), {}, "`generator`: column `a` must hold numb.*'many'"),
+    (
+        DecorateClassifier(GaussianNB(), generator=lambda X, n, rng: X.assign(b="x")),
+        {},
+        "`generator`: column `b` must hold numbers as in the fit, got 'x'",
+    ),
+    (DecorateClassifier(reject=lambda y, P, w: P), {}, "`reject` must return a number.*ndarray"),
+    (DecorateClassifier(reject=lambda y, P, w: np.nan), {}, "must return a number, got nan"),
+    (DecorateClassifier(reject=lambda y, P, w: None), {}, "must return a number, got None"),
     (DecorateClassifier(zero=1.5), {}, "`zero` must be a number above 0 and below 1"),
     (DecorateClassifier(zero="small"), {}, "`zero` must be a number"),
     (DecorateClassifier(reject="loss"), {}, "`reject` must be"),
@@ -524,6 +630,14 @@ def test_mistakes_in_rows_and_labels():
         model.predict(frame.drop(columns="size"))
     with pytest.raises(InputError, match="`unlabeled` must have rows"):
         DecorateClassifier(generator="unlabeled").fit(frame, y, unlabeled=frame[:0])
+    few = frame[:2].assign(size=["0.5", "large"])
+    with pytest.raises(InputTypeError, match="`X`: column `size` must hold numbers.*'large'"):
+        model.predict(few)
+    with pytest.raises(InputTypeError, match="`unlabeled`: column `size` must hold numb.*'large'"):
+        DecorateClassifier(generator="unlabeled").fit(frame, y, unlabeled=few)
+    texts = np.array([["1", "large"]])
+    with pytest.raises(InputTypeError, match="`unlabeled`: column `1` must hold numbers.*'large'"):
+        DecorateClassifier(generator="unlabeled").fit([[1, 2], [3, 4]], [0, 1], unlabeled=texts)
     with pytest.warns(InputWarning, match="`max_iterations` is less than `n_estimators` members"):
         DecorateClassifier(LogisticRegression(), n_estimators=4, max_iterations=2).fit(
             frame[["size"]], y
@@ -563,3 +677,13 @@ def test_a_nominal_column_without_a_value_stays_so():
     assert drawn["a"].isna().all() and len(drawn) == 9
     assert list(drawn["a"].cat.categories) == ["u", "v"]
     DecorateClassifier(generator="uniform", random_state=0).fit(frame, [0, 1, 0, 1])
+
+
+def test_networks_as_members_should_ignore_new_values():
+    X = pd.DataFrame({"count": np.arange(40) % 4})
+    y = X["count"] > 1
+    words = "must predict artificial cases.*`count` must hold states.*; treat.*`unseen='ignore'`"
+    with pytest.raises(InputError, match=words):
+        DecorateClassifier(BayesNetClassifier(), random_state=0).fit(X, y)
+    model = DecorateClassifier(BayesNetClassifier(unseen="ignore"), 2, random_state=0)
+    assert len(model.fit(X, y).estimators_) == 2

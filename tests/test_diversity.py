@@ -8,7 +8,8 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -96,5 +97,9 @@ def test_mistakes_are_named():
         diversity(members[0])
     with pytest.raises(InputTypeError, match="must have `estimators_`"):
         diversity(GaussianNB().fit(X, y), X)
+    with pytest.raises(InputTypeError, match="must have members with `predict_proba`"):
+        diversity(GradientBoostingClassifier(n_estimators=2).fit(X, y), X)
+    with pytest.raises(InputTypeError, match="must be a fitted classifier or an array.*LinearReg"):
+        diversity(LinearRegression())
     with pytest.raises(InputError, match="`weights` must be one number per case, 3"):
         diversity(members, weights=[1, 2])

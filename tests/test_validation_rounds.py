@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bnmtl import MultitaskLearner
 from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
 from bnmtl.decorate import DecorateClassifier
+from bnmtl.ensembles import Munge
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.priors import PairedPrior
 from bnmtl.seeding import generator
@@ -212,7 +213,7 @@ def _like_the_first(frame, n, rng):
     return frame.iloc[[0] * n] if hasattr(frame, "iloc") else frame[[0] * n]
 
 
-@pytest.mark.parametrize("generator", ["marginals", _like_the_first])
+@pytest.mark.parametrize("generator", ["marginals", _like_the_first, Munge()])
 def test_tasks_only_stratify_where_a_fit_does_not_want_them(generator):
     X, y = cases()
     model = DecorateClassifier(n_estimators=2, generator=generator, random_state=0)

@@ -1,13 +1,12 @@
 """Committees that ask for labels: members fitted to bootstraps, and boosted members."""
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.active.utilities import vote_shares
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate.artificial import take
-from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.committee import Committee, about_member, check_estimator
 from bnmtl.errors import check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.trees import ProbabilityTree
@@ -20,7 +19,9 @@ class BaggingCommittee(Committee):
     ----------
     estimator : classifier, default=None
         With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
-        nominal value; others receive frames as they are. None is a full `DecisionTreeClassifier`.
+        nominal value; others receive frames as they are. A
+        `bnmtl.classification.BayesNetClassifier` needs ``unseen="ignore"`` where columns are not
+        categories, because a bootstrap may lack values. None is a full `DecisionTreeClassifier`.
     n_estimators : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
@@ -72,7 +73,11 @@ class BaggingCommittee(Committee):
 
     def _fitted(self, inputs, y, seed, number):
         rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
-        return fitted_or_constant(self._new_member(seed, number), take(inputs, rows), y[rows])
+        return self._member(seed, number, take(inputs, rows), y[rows])
+
+    def _probabilities_by(self, member, inputs):
+        with about_member("must predict values that its bootstrap lacks"):
+            return super()._probabilities_by(member, inputs)
 
 
 class TreeCommittee(BaggingCommittee):
@@ -153,11 +158,11 @@ class BoostingCommittee(Committee):
         self.classes_ = np.unique(y)
         self._encode_columns(X)
         inputs = self._inputs_of(X)
+        seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
         if len(self.classes_) == 1:
-            self.estimators_, votes = [DummyClassifier().fit(inputs, y)], np.ones(1)
+            self.estimators_, votes = [self._member(seed, 0, inputs, y)], np.ones(1)
         else:
             template = DecisionTreeClassifier() if self.estimator is None else self.estimator
-            seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
             boosted = AdaBoostM1(template, self.n_estimators, random_state=seed).fit(inputs, y)
             self.estimators_, votes = boosted.estimators_, boosted.estimator_weights_
         votes = votes if votes.any() else np.ones(len(votes))
@@ -179,22 +184,3 @@ class BoostingCommittee(Committee):
 
     def _encodes(self):
         return True
-
-
-def fitted_or_constant(template, X, y):
-    """A classifier fitted to cases, or a constant one if all have the same class.
-
-    Many classifiers refuse a single class.
-
-    Parameters
-    ----------
-    template : classifier, not fitted
-    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    y : numpy.ndarray of shape (n_cases,)
-
-    Returns
-    -------
-    classifier
-        A `DummyClassifier` for one class.
-    """
-    return (DummyClassifier() if (y == y[0]).all() else template).fit(X, y)

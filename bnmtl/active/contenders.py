@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
-from bnmtl.active.committees import fitted_or_constant
 from bnmtl.decorate.artificial import take
+from bnmtl.decorate.committee import fitted_or_constant
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import matched_rows, names_of, rows_like
+from bnmtl.decorate.inputs import check_numbers
 from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.seeding import generator, with_seed
 from bnmtl.wording import type_of
@@ -62,19 +64,28 @@ class _ByColumn(_Artificial):
 
 
 class Marginals(_ByColumn):
-    """Normal numbers; nominal values by their frequencies plus 1, over the declared categories."""
+    """Normal numbers; nominal values by their frequencies plus 1, over the declared categories.
+
+    The variance of numbers is their weighted sum of squares divided by the total weight less one
+    case, as with n - 1. This case has the weighted mean of the weights, but at most 1: so whole
+    weights are repetitions, and the scale of weights below 1 does not matter. The standard
+    deviation is at most the range divided by the square root of 2.
+    """
 
     def _statistics_of(self, column, weights):
         if not column.is_numeric:
             return _cumulative(_counts(column, weights) + 1)
-        known = ~np.isnan(column.cells)
+        known = ~np.isnan(column.cells) & (weights > 0)
         numbers, weights = column.cells[known], weights[known]
-        total = weights.sum()
-        if not total:
+        if not len(numbers):
             return np.nan, 0.0
+        total = weights.sum()
         mean = weights @ numbers / total
         squares = weights @ (numbers - mean) ** 2
-        return mean, np.sqrt(squares / (total - 1 if total > 1 else total))
+        rest = total - min(1.0, weights @ weights / total)
+        # Of little weight beside one case, only rounding errors may be left.
+        most = np.ptp(numbers) ** 2 / 2
+        return mean, np.sqrt(min(squares / rest, most) if rest > 0 else most)
 
     def _numbers(self, statistics, n, rng):
         mean, deviation = statistics
@@ -163,13 +174,13 @@ class Repeated(_Artificial):
 class Called(_Artificial):
     """Cases from a function of the user (frame, n, rng)."""
 
-    def __init__(self, function, X):
-        self._function, self._X = function, X
+    def __init__(self, function, X, columns):
+        self._function, self._X, self._columns = function, X, columns
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
         found = self._function(self._X, n, generator(seed, "function"))
-        return _checked(found, self._X, n)
+        return _checked(found, self._X, self._columns, n)
 
 
 class Sampled(_Artificial):
@@ -178,8 +189,8 @@ class Sampled(_Artificial):
     If there are tasks, its ``fit`` takes ``tasks``, too.
     """
 
-    def __init__(self, sampler, X, tasks):
-        self._sampler, self._X = clone(sampler, safe=False), X
+    def __init__(self, sampler, X, tasks, columns):
+        self._sampler, self._X, self._columns = clone(sampler, safe=False), X, columns
         if tasks is None:
             self._sampler.fit(X)
         else:
@@ -188,7 +199,7 @@ class Sampled(_Artificial):
     def draw(self, n, seed):
         """Draw ``n`` cases."""
         found = self._sampler.sample(n, random_state=generator(seed, "sampler"))
-        return _checked(found, self._X, n)
+        return _checked(found, self._X, self._columns, n)
 
 
 class FromNetwork(_Artificial):
@@ -224,9 +235,22 @@ class FromNetwork(_Artificial):
         return rows if isinstance(self._like, pd.DataFrame) else rows.to_numpy()
 
 
+def _in_proportion(X, tasks, weights, seed):
+    """As many cases, each about as often as its weight says; the given ones if all are equal."""
+    if (weights == weights[0]).all():
+        return X, tasks
+    n = len(weights)
+    # One draw from each n-th of the cumulative weights varies less than n draws from all.
+    steps = (np.arange(n) + generator(seed, "weights").random(n)) / n
+    at = _cumulative(weights)[:-1].searchsorted(steps, side="right")
+    return take(X, at), None if tasks is None else tasks[at]
+
+
 def draws_by_task(kind):
     """Whether a kind of generator can learn from the tasks of cases."""
-    return kind == "network" if isinstance(kind, str) else hasattr(kind, "fit")
+    if isinstance(kind, str):
+        return kind == "network"
+    return isinstance(kind, NetworkSampler) or has_fit_parameter(kind, "tasks")
 
 
 def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
@@ -254,18 +278,18 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
         For an unknown kind, and arguments that do not fit the kind.
     """
     if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
-        rule = 'must be given if {generator="unlabeled"}, and only then'
+        rule = "must be given if {generator=unlabeled}, and only then"
         raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
     if not isinstance(kind, str):
-        return _of_user(kind, X, tasks, seed)
+        return _of_user(kind, X, columns, weights, tasks, seed)
     check_choice("generator", kind, GENERATORS)
     if tasks is not None and kind != "network":
-        rule, remedies = f'must be None for {{generator="{kind}"}}', 'set {generator="network"}'
+        rule, remedies = f"must be None for {{generator={kind}}}", "set {generator=network}"
         raise InputError("tasks", rule, remedies=remedies)
     if kind == "network":
-        return FromNetwork(NetworkSampler(random_state=seed), X, tasks)
+        return _of_user(NetworkSampler(), X, columns, weights, tasks, seed)
     if kind == "unlabeled":
-        return Repeated(_of_unlabeled(unlabeled, X))
+        return Repeated(_of_unlabeled(unlabeled, X, columns))
     if kind == "uniform":
         return Uniform(X, columns, weights)
     marginals = Marginals(X, columns, weights)
@@ -274,30 +298,36 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     return Repeated(marginals.draw(_POOL * len(X), generator(seed, "pool").integers(2**63)))
 
 
-def _of_user(kind, X, tasks, seed):
+def _of_user(kind, X, columns, weights, tasks, seed):
+    learns = hasattr(kind, "fit") and hasattr(kind, "sample")
+    if isinstance(kind, type) or not (learns or callable(kind)):
+        rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
+        names = f"one of {list(GENERATORS)}"
+        raise InputTypeError("generator", rule, type_of(kind), remedies=names)
+    if tasks is not None and not (learns and draws_by_task(kind)):
+        what = "an object whose `fit` lacks `tasks`" if learns else "a function"
+        remedies = "set {generator=network}"
+        raise InputError("tasks", f"must be None for {what} as {{generator}}", remedies=remedies)
+    if not learns:
+        return Called(kind, X, columns)
+    cases = _in_proportion(X, tasks, weights, seed)
     if isinstance(kind, NetworkSampler):
-        return FromNetwork(with_seed(kind, seed), X, tasks)
-    if hasattr(kind, "fit") and hasattr(kind, "sample"):
-        return Sampled(kind, X, tasks)
-    if callable(kind) and tasks is None:
-        return Called(kind, X)
-    if callable(kind):
-        raise InputError("tasks", "must be None for a function as {generator}")
-    rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
-    raise InputTypeError("generator", rule, type_of(kind), remedies=f"one of {list(GENERATORS)}")
+        return FromNetwork(with_seed(kind, seed), *cases)
+    return Sampled(kind, *cases, columns)
 
 
-def _of_unlabeled(unlabeled, X):
+def _of_unlabeled(unlabeled, X, columns):
     rows = matched_rows("unlabeled", unlabeled, names_of(X))
     if isinstance(X, pd.DataFrame) != isinstance(rows, pd.DataFrame):
         rule = "must be of the same kind as {X}"
         raise InputTypeError("unlabeled", rule, type_of(unlabeled))
     if not len(rows):
         raise InputError("unlabeled", "must have rows", found="it has none")
+    check_numbers("unlabeled", rows, columns)
     return rows
 
 
-def _checked(found, X, n):
+def _checked(found, X, columns, n):
     """The rows of a user's generator with the columns of X."""
     rule = "must return {n} rows with the columns of {X}"
     if isinstance(found, pd.DataFrame) != isinstance(X, pd.DataFrame):
@@ -305,6 +335,7 @@ def _checked(found, X, n):
     rows = matched_rows("generator", found, names_of(X))
     if len(rows) != n:
         raise InputError("generator", rule, found="it returned {rows}", n=n, rows=len(rows))
+    check_numbers("generator", rows, columns)
     return rows
 
 

@@ -5,10 +5,17 @@ import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.decorate.artificial import draws_by_task, generator_of, stacked, take
-from bnmtl.decorate.committee import Committee, check_estimator
+from bnmtl.decorate.committee import Committee, about_member, check_estimator
 from bnmtl.decorate.diversity import diversity
 from bnmtl.decorate.inputs import check_tasks
-from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_number,
+    check_whole,
+    warn,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
@@ -28,8 +35,9 @@ class DecorateClassifier(Committee):
     estimator : classifier, default=None
         With ``predict_proba``. Decision trees of scikit-learn receive numbers, one indicator per
         nominal value; missing numbers are left to the tree, a missing nominal cell is a value.
-        Others receive frames as they are. None is a full `DecisionTreeClassifier`. All of its
-        ``random_state`` parameters are set.
+        Others receive frames as they are. A `bnmtl.classification.BayesNetClassifier` needs
+        ``unseen="ignore"`` where columns are numbers, because artificial ones may be new. None is a
+        full `DecisionTreeClassifier`. All of its ``random_state`` parameters are set.
     n_estimators : int, default=15
         Number of members at which the search for further ones ends.
     max_iterations : int, default=50
@@ -48,9 +56,12 @@ class DecorateClassifier(Committee):
         - "unlabeled": from ``unlabeled`` of the fit, with repetition.
         - "network": from a Bayesian network learned from the training cases
           (`bnmtl.classification.NetworkSampler`), or one per task, learned together.
-        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which also takes
-          ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
+        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which must
+          take ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
           `bnmtl.ensembles`.
+
+        Networks and objects learn from n cases, each repeated or left out in proportion to its
+        ``sample_weight``. A function receives the cases with a weight above 0 as they are.
     zero : "uniform" or float, default="uniform"
         If the ensemble gives a class the probability 0: "uniform" draws a label among these
         classes; a number replaces the 0.
@@ -67,7 +78,7 @@ class DecorateClassifier(Committee):
     ----------
     classes_ : numpy.ndarray of shape (n_classes,)
     estimators_ : list of classifiers
-        Trees of scikit-learn expect encoded rows.
+        Trees of scikit-learn expect encoded rows. A single `DummyClassifier` if there is one class.
     errors_ : pandas.DataFrame
         One row per trial: whether the member was accepted, and the error and `diversity` on the
         training cases of the ensemble with it.
@@ -81,8 +92,9 @@ class DecorateClassifier(Committee):
     ------
     TypeError, ValueError
         In ``fit``: for parameters out of range, an ``estimator`` without ``predict_proba``, weights
-        it does not take, artificial cases with other columns, ``unlabeled`` or ``tasks`` without
-        the generator that takes them; as in scikit-learn for invalid `X` and `y`.
+        it does not take, artificial cases with other columns or text among numbers, ``unlabeled``
+        or ``tasks`` without the generator that takes them, missing tasks, a ``reject`` that returns
+        no number; as in scikit-learn for invalid `X` and `y`.
 
     References
     ----------
@@ -134,11 +146,11 @@ class DecorateClassifier(Committee):
         y : array-like of labels, shape (n_cases,)
         sample_weight : array-like of numbers, shape (n_cases,), default=None
             Number of times each case counts, also in the statistics of artificial cases, which
-            count once each.
+            count once each. Fractions may have any scale.
         unlabeled : pandas.DataFrame or array-like, shape (n_unlabeled, n_columns), default=None
             Cases from which ``generator="unlabeled"`` draws.
         tasks : array-like of shape (n_cases,), default=None
-            The task of each case, for ``generator="network"`` or an object.
+            The task of each case, for ``generator="network"`` or an object that takes tasks.
 
         Returns
         -------
@@ -256,25 +268,38 @@ class _Training:
             draws = int(generator(seed, "cases", trial).integers(2**63))
             drawn = self._artificial.inputs(self._n_artificial, draws, model._encode)
             classes = model.classes_
-            known = [model._probabilities_by(one, drawn) for one in members]
+            with about_member("must predict artificial cases, whose values may be new"):
+                known = [model._probabilities_by(one, drawn) for one in members]
             mean = np.mean(known, axis=0)
             labels = opposite_labels(mean, model.zero, generator(seed, "labels", trial))
             inputs, y = stacked(inputs, drawn), np.concatenate([y, classes[labels]])
             if weights is not None:
                 weights = np.concatenate([weights, np.ones(self._n_artificial)])
-        member = model._new_member(seed, trial)
-        if weights is None:
-            return member.fit(inputs, y)
-        return member.fit(inputs, y, sample_weight=weights)
+        options = {} if weights is None else {"sample_weight": weights}
+        return model._member(seed, trial, inputs, y, **options)
 
     def _error(self, known):
         """What must not grow, of an ensemble."""
         reject, mean = self._model.reject, np.mean(known, axis=0)
         if callable(reject):
-            return float(reject(self._y, mean, self._weights))
+            return _checked_error(reject(self._y, mean, self._weights))
         if reject == "squared":
             return squared_error(self._codes, mean, self._weights)
         return 1 - accuracy(self._codes, mean, self._weights)
+
+
+def _checked_error(found):
+    """What a function of the user returned, if it is a number."""
+    rule = "must return a number"
+    try:
+        error = float(found) if np.ndim(found) == 0 else None
+    except (TypeError, ValueError):
+        error = None
+    if error is None:
+        raise InputTypeError("reject", rule, type_of(found))
+    if np.isnan(error):
+        raise InputError("reject", rule, error)
+    return error
 
 
 def opposite_labels(p, zero, rng):

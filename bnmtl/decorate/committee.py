@@ -1,8 +1,11 @@
 """A classifier made of members: what DECORATE and other committees have in common."""
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -102,6 +105,10 @@ class Committee(ClassifierMixin, BaseEstimator):
         template = self._default_tree() if self.estimator is None else self.estimator
         return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
 
+    def _member(self, seed, number, inputs, y, **weights):
+        """The member with a number, fitted."""
+        return fitted_or_constant(self._new_member(seed, number), inputs, y, **weights)
+
     def _allows_nan(self):
         template = self.estimator
         has_tags = hasattr(template, "__sklearn_tags__")
@@ -119,6 +126,44 @@ class Committee(ClassifierMixin, BaseEstimator):
             raise InputError("y", rule, found=found, remedies=remedies)
         check_classification_targets(y)
         return X, y
+
+
+def fitted_or_constant(template, X, y, **weights):
+    """A classifier fitted to cases, or a constant one if all have the same class.
+
+    Many classifiers refuse a single class.
+
+    Parameters
+    ----------
+    template : classifier, not fitted
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    y : numpy.ndarray of shape (n_cases,)
+    **weights
+        ``sample_weight``, if there are weights.
+
+    Returns
+    -------
+    classifier
+        A `DummyClassifier` for one class.
+    """
+    return (DummyClassifier() if (y == y[0]).all() else template).fit(X, y, **weights)
+
+
+@contextlib.contextmanager
+def about_member(rule):
+    """Say of a mistake in a member's prediction that its own cases are the cause.
+
+    Parameters
+    ----------
+    rule : str
+        What ``estimator`` must be able to predict.
+    """
+    try:
+        yield
+    except InputError as mistake:
+        # The last remedy, because the rows that the user gave need no correction.
+        mistake.argument, mistake.remedies = None, mistake.remedies[-1:]
+        raise InputError("estimator", rule, found="{mistake}", mistake=mistake) from None
 
 
 def check_estimator(template):

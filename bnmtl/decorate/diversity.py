@@ -28,7 +28,8 @@ def diversity(ensemble, X=None, weights=None):
     Raises
     ------
     TypeError, ValueError
-        If an array has other dimensions, or `X` does not fit ``ensemble``.
+        If an array has other dimensions, members lack ``predict_proba``, or `X` does not fit
+        ``ensemble``.
 
     References
     ----------
@@ -119,9 +120,12 @@ def _members(ensemble, X):
         return _of_classifier(ensemble, X)
     if X is not None:
         raise InputError("X", "must be None with an array of probabilities", type_of(X))
-    members = np.asarray(ensemble, dtype=float)
+    rule = "must be a fitted classifier or an array of members x cases x classes"
+    try:
+        members = np.asarray(ensemble, dtype=float)
+    except (TypeError, ValueError):
+        raise InputTypeError("ensemble", rule, type_of(ensemble)) from None
     if members.ndim != 3 or not members.size:
-        rule = "must be a fitted classifier or an array of members x cases x classes"
         raise InputTypeError("ensemble", rule, members.shape)
     return members
 
@@ -131,6 +135,9 @@ def _of_classifier(ensemble, X):
         return ensemble.member_probabilities(X)
     if not hasattr(ensemble, "estimators_"):
         rule = "must have `estimators_`, as scikit-learn's ensembles after their `fit`"
+        raise InputTypeError("ensemble", rule, type_of(ensemble))
+    if not all(hasattr(member, "predict_proba") for member in ensemble.estimators_):
+        rule = "must have members with `predict_proba`"
         raise InputTypeError("ensemble", rule, type_of(ensemble))
     # Bagged members know some columns, and classes by their position.
     columns = getattr(ensemble, "estimators_features_", None)

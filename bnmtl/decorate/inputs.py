@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
 
-from bnmtl.classification.columns import Column, matched_rows, read_columns
+from bnmtl.classification.columns import Column, is_number, matched_rows, read_columns
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
@@ -58,7 +58,7 @@ def columns_of(X, categorical_features):
     for at, (column, nominal) in enumerate(zip(columns, is_nominal, strict=True)):
         if not nominal and not column.is_numeric:
             rule = "must name all columns that are not numeric"
-            remedies = "add it", 'set {categorical_features="from_dtype"}'
+            remedies = "add it", "set {categorical_features=from_dtype}"
             raise InputError(
                 "categorical_features",
                 rule,
@@ -125,10 +125,8 @@ class TreeInputs:
             X = pd.DataFrame(X)
         columns = zip(self._known, X.items(), strict=True)
         return self.of_cells(
-            cells.to_numpy(dtype=np.float32, na_value=np.nan)
-            if known is None
-            else known.codes(cells)
-            for known, (_, cells) in columns
+            _numbers("X", name, cells) if known is None else known.codes(cells)
+            for known, (name, cells) in columns
         )
 
     def of_cells(self, columns):
@@ -185,12 +183,41 @@ def _block(known, cells):
     return found
 
 
+def check_numbers(argument, rows, columns):
+    """Raise unless rows have numbers, or text of numbers, in the numeric columns of a fit.
+
+    Parameters
+    ----------
+    argument : str
+    rows : pandas.DataFrame or numpy.ndarray, shape (n_rows, n_columns)
+    columns : list of Column
+        Those of the fit.
+    """
+    for column, (name, cells) in zip(columns, pd.DataFrame(rows).items(), strict=True):
+        if column.is_numeric and not is_number(cells.dtype):
+            _numbers(argument, name, cells)
+
+
+def _numbers(argument, name, cells):
+    """The cells of a numeric column, float32."""
+    try:
+        return cells.to_numpy(dtype=np.float32, na_value=np.nan)
+    except (TypeError, ValueError):
+        wrong = cells[cells.notna() & pd.to_numeric(cells, errors="coerce").isna()]
+        rule = "must hold numbers as in the fit"
+        given = wrong.iloc[0] if len(wrong) else cells.dtype
+        raise InputTypeError(argument, rule, given, column=str(name)) from None
+
+
 def check_tasks(tasks, n_rows):
-    """The task of each row, as text; None if none are given."""
+    """The task of each row, as text; None if none are given. A gap is an error."""
     if tasks is None:
         return None
     found = np.asarray(tasks)
     if found.shape != (n_rows,):
         rule = "must be one task for each row, {n}"
         raise InputError("tasks", rule, type_of(tasks), n=n_rows)
+    # As objects, because an array of text has gaps as text.
+    if pd.isna(np.asarray(tasks, dtype=object)).any():
+        raise InputError("tasks", "must name a task for each row", remedies="drop the other rows")
     return found.astype(str)
