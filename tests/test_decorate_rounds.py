@@ -287,7 +287,7 @@ def test_acquisitions_have_tables_and_claims():
                 rows.append(line | ({"error_of_all": curves(0.1)} if name == GODA_NAME else {}))
     lines = pd.DataFrame(rows)
     made = acquisition_tables(lines)
-    assert "| trees | anneal | 33." in made["decorate_acquisitions"]
+    assert "| trees | anneal | 0.300 | 0.200 | 33." in made["decorate_acquisitions"]
     assert "22.65" in made["decorate_acquisitions"]
     (row,) = made["decorate_acquisitions_goda"].splitlines()[2:]
     assert row.endswith(" | 20 |")  # times the seconds

@@ -83,6 +83,7 @@ def _reductions(curves, part):
     if not len(curves):
         return []
     whole, top = (improvement(curves, RANDOM, top=share) for share in (1.0, TOP))
+    means = curves.groupby(["data", "strategy"])["error"].mean()
     rows = []
     for (_, line), best in zip(whole.iterrows(), top["percent"], strict=True):
         published = PUBLISHED[part].get(line["data"], ("", ""))
@@ -90,6 +91,10 @@ def _reductions(curves, part):
             {
                 "model": part,
                 "table": line["data"],
+                **{
+                    f"error, {name}": f"{means[line['data'], name]:.3f}"
+                    for name in (RANDOM, ERRORS)
+                },
                 "reduction (%)": f"{line['percent']:.1f}",
                 "published": published[0],
                 "in the best fifth (%)": f"{best:.1f}",

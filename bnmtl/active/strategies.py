@@ -54,7 +54,7 @@ class QueryByBagging(CommitteeQuery):
     estimator : classifier, default=None
         A member of the committee. None is a full `DecisionTreeClassifier` on numbers and one
         indicator per nominal value; a `bnmtl.classification.BayesNetClassifier` learns a network
-        from each bootstrap.
+        from each bootstrap (with ``unseen="ignore"`` where columns are not categories).
     n_estimators : int, default=15
         Number of members.
     margin : {"probability", "votes"}, default="probability"
