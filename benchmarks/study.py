@@ -15,6 +15,8 @@ A study is a module with
 - ``check_needs(cases, lines)`` (optional), which raises ValueError if something that cases need is
   missing, or if the data differ from those of the existing lines,
 - ``TAKES_DATA`` (optional), set if the data are not part of the project,
+- ``FILES`` (optional), other files that it reads: for the name of an option that gives one, the
+  environment variable that replaces it, and help,
 - ``BESIDE`` (optional), if tables and pictures also show lines of another study in the same folder:
   its module, and a function that selects and adapts its lines.
 
@@ -148,10 +150,15 @@ def main(name, arguments=None):
     either.add_argument("--quick", action="store_true", help="a small part, in a folder quick")
     if hasattr(study, "TAKES_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
+    files = getattr(study, "FILES", {})
+    for option, (variable, words) in files.items():
+        parser.add_argument(f"--{option}", help=f"{words}; {variable} if not given")
     arguments = parser.parse_args(arguments)
-    if getattr(arguments, "data", None):
-        # An environment variable, because worker processes read it, too.
-        os.environ["BNMTL_DATA"] = arguments.data
+    variables = {"data": "BNMTL_DATA"} | {option: one for option, (one, _) in files.items()}
+    for option, variable in variables.items():
+        if getattr(arguments, option, None):
+            # An environment variable, because worker processes read it, too.
+            os.environ[variable] = getattr(arguments, option)
     folder, pictures = arguments.out or FOLDER, arguments.out or PICTURES
     if arguments.quick:
         folder = pictures = folder / "quick" / study.NAME

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -78,6 +79,11 @@ def test_costs_divide_the_score():
         frame, y, observed, batch_size=len(incomplete), cost={"b": 7.0, "c": 0.5, "a": 1.0}
     )
     assert named.tolist() == rows.tolist()
+    series = pd.Series({"b": 7.0, "c": 0.5, "a": 1.0})
+    same = ErrorSampling(TREE, random_state=0).acquire(
+        frame, y, observed, batch_size=len(incomplete), cost=series
+    )
+    assert same.tolist() == rows.tolist()
 
 
 def test_random_acquisitions_are_all_equally_likely():
@@ -268,16 +274,11 @@ def test_values_that_are_not_acquired_are_not_looked_at():
     assert set(known[~observed]) == {0, 7}
 
 
-def test_cases_that_were_not_tried_come_last_whatever_they_cost():
-    X, y, observed = cases()
-    observed[:, 2] = True
-    dear = np.flatnonzero(~observed.all(axis=1))[3:]
-    observed[dear, 0] = False
-    X = np.where(observed, np.nan_to_num(X), np.nan)
-    strategy = GODA(n_imputations=1, n_candidates=1, random_state=0)
-    n = int((~observed.all(axis=1)).sum())
-    free = strategy.acquire(X, y, observed, n).tolist()
-    assert strategy.acquire(X, y, observed, n, cost=[9.0, 1.0, 1.0]).tolist() == free
+def test_cases_that_were_not_tried_are_not_chosen():
+    strategies = [GODA(n_candidates=2).acquire, ExpectedUtility(n_candidates=2).acquire_cells]
+    for ask in strategies:
+        with pytest.raises(InputError, match="`batch_size` must be a whole number from 1 to 2"):
+            ask(*cases(), batch_size=3)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +295,8 @@ def test_cases_that_were_not_tried_come_last_whatever_they_cost():
         ({"cost": [1, 2]}, "one number for each column"),
         ({"cost": [1, 0, 2]}, "above 0"),
         ({"cost": {0: 1, 1: 1}}, "2 has none"),
+        ({"cost": pd.Series([1, 1, 1], index=[0, 1, "b"])}, "2 has none"),
+        ({"cost": pd.Series([1, 1, 1, 1], index=[0, 1, 1, 2])}, "1 has several"),
         ({"cost": ["a", "b", "c"]}, "numbers"),
     ],
 )
@@ -310,6 +313,8 @@ def test_impossible_acquisitions_are_refused(changed, words):
         (GODA(n_imputations=0), "n_imputations"),
         (GODA(n_candidates=0), "n_candidates"),
         (GODA(imputer="mean"), "imputer"),
+        (GODA(imputer=SimpleImputer()), "`transform\\(X, y\\)`, got SimpleImputer"),
+        (GODA(imputer=Copying), "the class Copying"),
         (ErrorSampling("tree"), "estimator"),
     ],
     ids=str,

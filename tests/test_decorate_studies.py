@@ -11,8 +11,10 @@ from scipy.io import arff
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 
+from benchmarks import study
 from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
 from benchmarks.decorate.curve_claims import claims, correlations
+from benchmarks.decorate.curve_tables import PUBLISHED_VARIANTS, RIVALS
 from benchmarks.decorate.curve_values import paired, record
 from benchmarks.decorate.learners import (
     MAX_ITERATIONS,
@@ -366,6 +368,11 @@ def test_learning_curves_have_tables_pictures_and_claims(lines):
         "decorate_curves_claims",
     }
     assert "published ratio" in made["decorate_curves"]
+    _, _, rest = made["decorate_curves_variants"].partition("| unlabeled | DECORATE |")
+    assert rest.splitlines()[1].startswith("| unlabeled | published ratio |")
+    assert {("no rejection", rival) for rival in RIVALS} - {*PUBLISHED_VARIANTS} == {
+        ("no rejection", "forest")
+    }
     assert curves.draw(lines).axes
     assert set(curves.more_pictures(lines)) == {"decorate_curves-diversity"}  # of one table
     assert curves.tables(lines[:0]) == {}
@@ -465,12 +472,21 @@ def test_gains_over_the_base_are_compared():
     assert weka_peer.tables(lines[:0]) == {}
 
 
-def test_weka_is_asked_for(monkeypatch):
+def test_weka_is_skipped_where_it_is_missing(monkeypatch, capsys):
     monkeypatch.delenv("WEKA_JAR", raising=False)
-    case = {"table": "labor", "wanted": ["J48"]}
-    with pytest.raises(ValueError, match="WEKA_JAR"):
-        weka_peer.check_needs([case], [])
-    assert weka_peer.plan(True)[0]["wanted"] == ["tree", "DECORATE"]
+    for quick in (True, False):
+        methods = {name for case in weka_peer.plan(quick) for name in case["wanted"]}
+        assert {"tree", "DECORATE"} <= methods
+        assert not methods & {*weka_peer.WEKA, *weka_peer.FOLDS_OF_WEKA}
+    weka_peer.check_needs([], [])
+    assert capsys.readouterr().out.startswith("Weka is skipped: `--jar`")
+
+
+def test_the_file_of_weka_is_an_option(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("WEKA_JAR", "")
+    with pytest.raises(SystemExit):
+        study.main(weka_peer.__name__, ["--quick", "--out", str(tmp_path), "--jar", "none.jar"])
+    assert "must name the file weka.jar, got 'none.jar'" in capsys.readouterr().err
 
 
 def test_weka_gets_the_size_and_the_iterations_of_ours(monkeypatch):
@@ -501,6 +517,7 @@ def test_what_weka_is_known_to_have_on_labor_stands_beside(monkeypatch):
     made = weka_peer.tables(pd.DataFrame(lines))["weka_peer_labor"]
     assert "| J48 | 73.7000 | 73.7 |" in made or "| J48 | 73.7 | 73.7 |" in made
     assert "| Decorate of Weka | 91.2 | 91.2 |" in made
+    monkeypatch.setattr(weka_peer, "jar", lambda: "weka.jar")
     planned = {case["table"]: case["wanted"] for case in weka_peer.plan(False)}
     assert {*weka_peer.FOLDS_OF_WEKA} <= {*planned["labor"]}
     assert not {*weka_peer.FOLDS_OF_WEKA} & {*planned["iris"]}

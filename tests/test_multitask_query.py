@@ -108,6 +108,13 @@ def test_several_columns_of_labels_weigh_the_same():
     np.testing.assert_allclose(found[0, 60:], expected, atol=1e-10)
 
 
+@pytest.mark.filterwarnings("error")
+def test_other_labels_of_a_row_are_unknown_without_a_warning():
+    X, y, task = regions()
+    y = pd.DataFrame({"dysp": y, "bronc": X.pop("bronc").where(y.notna())})
+    assert len(SMALL.query(X, y, task)) == 1
+
+
 def test_a_row_without_one_of_its_labels_can_be_asked_for():
     X, y, task = regions()
     y = pd.DataFrame({"dysp": y, "xray": X.pop("xray").where(y.notna())})
@@ -230,6 +237,7 @@ def test_the_order_of_columns_does_not_matter():
         ({"batch_size": 31}, "30 rows"),
         ({"cost": {"north": 1}}, "south"),
         ({"cost": [1, 2]}, "one number for each row"),
+        ({"cost": pd.Series({"north": 1, "south": 2})}, r"got Series; `to_dict\(\)`"),
         ({"cost": np.zeros(90)}, "above 0"),
         ({"cost": ["much"] * 90}, "numbers"),
     ],

@@ -92,10 +92,20 @@ def test_a_map_shows_utilities_labels_and_ranks():
 def test_two_methods_are_counted():
     table = pd.DataFrame({"a": [0.1, 0.2, 0.3, np.nan], "b": [0.1, 0.1, 0.4, 0.2]})
     (axes,) = plotting.method_scatter(table, "a", "b", ylabel="errors of b").axes
-    assert axes.get_title() == "b is better on 1 of 3, worse on 1"
+    assert axes.get_title() == "errors of b is better on 1 of 3, worse on 1"
     assert axes.lines[1].get_xydata().tolist() == table[["a", "b"]].dropna().to_numpy().tolist()
     assert axes.get_xlim() == axes.get_ylim()
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("a", "errors of b")
+
+
+def test_axes_show_all_values_of_two_methods():
+    table = pd.DataFrame({"a": [-1.0, 0.5], "b": [1.0, 0.25]})
+    (axes,) = plotting.method_scatter(table, "a", "b").axes
+    np.testing.assert_allclose(axes.get_xlim(), (-1.1, 1.1))
+    (axes,) = plotting.method_scatter(table.abs(), "a", "b").axes
+    np.testing.assert_allclose(axes.get_ylim(), (0, 1.05))
+    (axes,) = plotting.method_scatter(0 * table, "a", "b").axes
+    assert axes.get_ylim() == (0, 1)
 
 
 def test_diversity_has_a_rank_correlation():
@@ -119,7 +129,12 @@ def test_diversity_has_a_rank_correlation():
         (lambda: plotting.strategy_curves(curves().drop(columns="data")), "data"),
         (lambda: plotting.utility_map(sites(), "east", "height"), "height"),
         (lambda: plotting.utility_map(sites().astype(str), "east", "north"), "numbers"),
+        (lambda: plotting.strategy_curves(curves().iloc[:, :4]), "must have a measure.*`error`"),
+        (lambda: plotting.utility_map(sites(), "east", "north", is_labeled=[True]), "each row, 4"),
         (lambda: plotting.method_scatter("table", "a", "b"), "DataFrame"),
+        (lambda: plotting.method_scatter(sites(), "east", "east"), "`y` must be another column"),
+        (lambda: plotting.method_scatter(sites(), "east", "north", xlabel=3), "xlabel"),
+        (lambda: plotting.error_by_diversity(sites(), "east", "east"), "`error` must be another"),
         (lambda: plotting.error_by_diversity(sites()), "diversity"),
     ],
 )

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from bnmtl.active import ActiveDecorate
+from bnmtl.cli.query import _fall
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -129,6 +130,36 @@ def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
 
 
 @pytest.mark.usefixtures("no_curve")
+def test_only_rows_to_ask_for_need_a_cost(ask, tmp_path):
+    table = sites()
+    hours = table["hours"].where(np.arange(80) != 2)
+    table.assign(hours=hours).to_csv(tmp_path / "labeled.csv", index=False)
+    options = (*COMMON, "--n", 2, "--cost", "hours", "--strategy", "random", "--out")
+    code, _, err = ask(*options, "o", table="labeled.csv")
+    assert (code, err) == (0, "")
+    table.assign(hours=table["hours"].where(np.arange(80) != 50)).to_csv(
+        tmp_path / "asked.csv", index=False
+    )
+    code, _, err = ask(*options, "p", table="asked.csv")
+    words = "must be above 0 in the rows to ask for; it is empty in row 51."
+    assert code == 2 and err.endswith(f"`--cost`: column `hours` {words}\n")
+
+
+def test_a_table_is_named_as_the_command_names_it(ask, tmp_path):
+    table = sites().assign(east=np.where(np.arange(80) == 2, np.inf, sites()["east"]))
+    table.to_csv(tmp_path / "infinite.csv", index=False)
+    code, _, err = ask(*COMMON, "--out", "o", table="infinite.csv")
+    assert code == 2 and "TABLE: column `east` must hold finite numbers" in err
+
+
+def test_a_rising_error_is_reported():
+    expected = {"now": 0.2, "then": 0.212, "fall": -0.012, "low": -0.023, "high": -0.002}
+    sentence = _fall(expected, 10)
+    assert "labels have not lowered it: 10 random labels more would raise it by 1.2" in sentence
+    assert "(90 % interval 0.2 to 2.3)" in sentence
+
+
+@pytest.mark.usefixtures("no_curve")
 def test_excluded_rows_are_found_however_their_numbers_are_written(ask, tmp_path):
     table = sites().assign(code=np.arange(80) / 2)
     table.to_csv(tmp_path / "halves.csv", index=False)
@@ -196,7 +227,7 @@ def test_an_earlier_run_is_replaced_with_force_only(ask, tmp_path):
         (("--label", "wet"), "each row has a label"),
         (("--ignore", "height"), "height"),
         (("--cost", "wet"), "numbers above 0"),
-        (("--cost", "east"), "above 0; it is"),
+        (("--cost", "east"), "above 0 in the rows to ask for; it is"),
         (("--map", "east"), "two columns"),
         (("--map", "east,east"), "two different columns"),
         (("--map", "east,wet"), "numbers"),

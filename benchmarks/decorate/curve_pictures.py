@@ -50,7 +50,7 @@ def more_pictures(lines):
                 name = f"decorate_curves-{rival.lower()}-{point[:-1]}"
                 label = f" with {point} of the cases"
                 found[name] = plotting.method_scatter(
-                    table, rival, DECORATE, f"error of {rival}{label}", f"error of {DECORATE}"
+                    table, rival, DECORATE, f"error of {rival}{label}"
                 )
     return found
 

@@ -1,5 +1,7 @@
 """Which incomplete cases to complete, or which cells to measure, when all labels are known."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -18,6 +20,7 @@ from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
+_OF_IMPUTERS = ("fit", "transform")
 _WRONG = 2.0  # utility of a misclassified case, above all others
 
 
@@ -36,7 +39,7 @@ class _Acquisition(BaseEstimator):
             False for cells that can be acquired, whose values in `X`, if any, are not looked at. A
             missing cell that is marked stays missing (an imputer may fill it for a trial).
         batch_size : int, default=10
-        cost : mapping column -> number, or array-like of shape (n_columns,), default=None
+        cost : mapping or Series column -> number, or array-like of shape (n_columns,), default=None
             Cost of each feature, above 0; a case costs the sum over its missing features. None is
             the same for all cases.
 
@@ -49,21 +52,25 @@ class _Acquisition(BaseEstimator):
         ------
         TypeError, ValueError
             If all cases are complete, for shapes that disagree, costs of 0 or less, a larger
-            ``batch_size`` than there are incomplete cases; as the estimator.
+            ``batch_size`` than there are incomplete cases or, with `GODA`, than ``n_candidates``;
+            as the estimator.
         """
         table = read_incomplete(X, y, observed, cost)
-        check_whole("batch_size", batch_size, least=1)
-        if batch_size > len(table.incomplete):
-            rule, n = "must not exceed the number of incomplete cases, {n}", len(table.incomplete)
-            raise InputError("batch_size", rule, batch_size, n=n)
+        self._check_batch_size(batch_size, len(table.incomplete))
         seed = seed_of(self.random_state)
         utilities = self._per_cost(self._utilities(table, seed), table.case_costs())
         rng = generator(seed, "acquire", len(table.incomplete))
         return table.incomplete[pick_best(utilities, batch_size, rng)]
 
+    def _check_batch_size(self, batch_size, n_incomplete):
+        check_whole("batch_size", batch_size, least=1)
+        if batch_size > n_incomplete:
+            rule = "must not exceed the number of incomplete cases, {n}"
+            raise InputError("batch_size", rule, batch_size, n=n_incomplete)
+
     def _per_cost(self, utilities, costs):
-        """Utilities by which cases are picked; those that were not tried have a negative one."""
-        return np.where(utilities > 0, utilities / costs, utilities)
+        """Utilities by which cases are picked."""
+        return utilities / costs
 
 
 class RandomAcquisition(_Acquisition):
@@ -153,7 +160,8 @@ class GODA(_Acquisition):
         EM.
     n_imputations : int, default=5
     n_candidates : int, default=None
-        Number of incomplete cases, drawn at random, that are tried. None is all.
+        Number of incomplete cases, drawn at random, that are tried, at least ``batch_size``. None
+        is all.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -172,10 +180,14 @@ class GODA(_Acquisition):
         self.n_candidates = n_candidates
         self.random_state = random_state
 
+    def _check_batch_size(self, batch_size, n_incomplete):
+        check_whole("n_candidates", self.n_candidates, least=1, optional=True)
+        most = n_incomplete if self.n_candidates is None else min(self.n_candidates, n_incomplete)
+        check_whole("batch_size", batch_size, least=1, most=most)
+
     def _utilities(self, table, seed):
         check_estimator(self.estimator)
         check_whole("n_imputations", self.n_imputations, least=1)
-        check_whole("n_candidates", self.n_candidates, least=1, optional=True)
         known, labels = take(table.X, table.complete), table.y[table.complete]
         _check_complete(table)
         found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried
@@ -323,8 +335,9 @@ def _model(template, seed):
 def _imputers(template, seed, n, known, labels):
     """Fitted imputers, one per imputation; a network is learned once."""
     template = NetworkImputer(fill="draw") if template is None else template
-    if not hasattr(template, "transform"):
-        raise InputTypeError("imputer", "must have `fit` and `transform`", type_of(template))
+    if isinstance(template, type) or not all(_takes_labels(template, one) for one in _OF_IMPUTERS):
+        rule = "must have `fit(X, y)` and `transform(X, y)`"
+        raise InputTypeError("imputer", rule, type_of(template))
     drawn = [_imputation_seed(seed, number) for number in range(n)]
     if not isinstance(template, NetworkImputer):
         for one in drawn:
@@ -333,6 +346,18 @@ def _imputers(template, seed, n, known, labels):
     imputer = with_seed(template, drawn[0]).fit(known, labels)
     for one in drawn:
         yield imputer.set_params(random_state=one)
+
+
+def _takes_labels(imputer, name):
+    """Whether an imputer has a method that takes features and labels."""
+    method = getattr(imputer, name, None)
+    if not callable(method):
+        return False
+    try:
+        inspect.signature(method).bind("X", "y")
+    except TypeError:
+        return False
+    return True
 
 
 def _network_imputer(template, seed):

@@ -87,6 +87,12 @@ def _hidden(X, observed):
 
 def _costs(cost, columns):
     """The cost of each column."""
+    if isinstance(cost, pd.Series):
+        if not cost.index.is_unique:
+            name = cost.index[cost.index.duplicated()][0]
+            rule, found = "must have one value for each column", "{name!s} has several"
+            raise InputError("cost", rule, found=found, name=name)
+        cost = cost.to_dict()
     if isinstance(cost, Mapping):
         lacking = [one for one in columns if one not in cost]
         if lacking:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.active.multitask_committee import MultitaskCommittee, read_tasks
@@ -101,7 +102,7 @@ class MultitaskQuery(BaseEstimator):
             Rows that may be chosen. None is all without a label.
         batch_size : int, default=1
         cost : mapping task -> number, or array-like of shape (n_rows,), default=None
-            Cost of a label, above 0. None is the same for all.
+            Cost of a label, above 0; a Series has one for each row. None is the same for all.
         return_utilities : bool, default=False
         committee : fitted MultitaskCommittee, default=None
             What ``committee()`` returns, fitted to the labeled cases before; None fits it.
@@ -168,7 +169,10 @@ def _costs(cost, task):
         raise InputTypeError("cost", "must be numbers", type_of(cost)) from None
     if numbers.shape != task.shape:
         rule = "must be one number for each row, {n}, or a mapping from tasks"
-        raise InputError("cost", rule, type_of(cost), n=len(task))
+        remedies = (
+            "`to_dict()` makes one of a Series by task" if isinstance(cost, pd.Series) else ()
+        )
+        raise InputError("cost", rule, type_of(cost), remedies=remedies, n=len(task))
     wrong = ~(np.isfinite(numbers) & (numbers > 0))
     if wrong.any():
         raise InputError("cost", "must be above 0", float(numbers[wrong][0]))

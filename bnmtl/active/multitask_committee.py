@@ -126,6 +126,8 @@ class MultitaskCommittee(BaseEstimator):
         known = sorted(self.members_[0])
         has_network = np.isin(task, known)
         each = known[:1] if has_network.all() else known
+        # Other labels are unknown by design.
+        X = X.assign(**{name: None for name in self.targets_ if name not in X})
         found = []
         for networks in self.members_:
             model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")

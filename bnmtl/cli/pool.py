@@ -30,6 +30,7 @@ class Pool:
         Labels; missing where there is none.
     task : numpy.ndarray of object or None
     cost : numpy.ndarray of float or None
+        1 for rows that may not be asked for, which need none.
     candidates : numpy.ndarray of int
         Rows that may be asked for.
     n_excluded : int
@@ -83,7 +84,8 @@ def read_pool(options, strategy):
         raise InputError("table", "must have a column that is a feature", Bare(options.table))
     _warn_of_identifiers(X)
     candidates, n_excluded = _candidates(rows, y, options)
-    return Pool(rows, X, y, task, _costs(rows, options.cost), candidates, n_excluded)
+    costs = _costs(rows, options.cost, candidates)
+    return Pool(rows, X, y, task, costs, candidates, n_excluded)
 
 
 def _warn_of_identifiers(X):
@@ -142,20 +144,20 @@ def _labels(column, name):
     return labels.astype(object).where(labels.notna(), None)
 
 
-def _costs(rows, name):
-    """The cost of each row."""
+def _costs(rows, name, candidates):
+    """The cost of each row; of rows that may not be asked for it is not read."""
     if name is None:
         return None
     column = rows[name]
     if not is_numeric_dtype(column) or is_bool_dtype(column):
         raise InputError("cost", "must be numbers above 0", column=name)
-    numbers = column.to_numpy(dtype=float)
+    numbers = np.ones(len(rows))
+    numbers[candidates] = column.to_numpy(dtype=float, na_value=np.nan)[candidates]
     wrong = ~(np.isfinite(numbers) & (numbers > 0))
     if wrong.any():
         at = int(wrong.argmax())
-        found = "it is {value} in row {row}"
-        value = numbers[at] if np.isfinite(numbers[at]) else "empty"
-        rule = "must be numbers above 0"
+        rule, found = "must be above 0 in the rows to ask for", "it is {value} in row {row}"
+        value = Bare("empty") if np.isnan(numbers[at]) else numbers[at]
         raise InputError("cost", rule, found=found, column=name, value=value, row=at + 1)
     return numbers
 

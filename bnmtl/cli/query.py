@@ -10,6 +10,7 @@ import pandas as pd
 from bnmtl.active import forecast
 from bnmtl.cli.asking import Asked, strategy_of
 from bnmtl.cli.columns import check_column, without_points
+from bnmtl.cli.messages import renamed
 from bnmtl.cli.pool import NEW_COLUMNS, read_pool
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.errors import InputError
@@ -61,8 +62,9 @@ def run(options, progress=None):
         pool = read_pool(options, name)
         places = _places(pool.rows, options.map)
         run.lap("reading")
-        strategy = strategy_of(name, pool, options, progress or False)
-        asked = strategy.ask(min(options.n, len(pool.candidates)))
+        with renamed("X", "table"):
+            strategy = strategy_of(name, pool, options, progress or False)
+            asked = strategy.ask(min(options.n, len(pool.candidates)))
         run.lap("asking")
         curves = _learning_curve(strategy, pool, options, progress)
         expected = _expected(curves, pool, len(asked.rows))
@@ -208,10 +210,17 @@ def _fall(expected, n_more):
     if expected is None:
         return "There are too few labels to say how much the error would fall."
     now, fall, low, high = (100 * expected[one] for one in ("now", "fall", "low", "high"))
+    now = f"The share of errors is about {now:.1f} %"
+    more = f"{count(n_more, 'random label')} more"
+    if fall <= -0.05:
+        return (
+            f"{now}; by the learning curve so far, labels have not lowered it: {more} would raise "
+            f"it by {-fall:.1f} points (90 % interval {-high:.1f} to {-low:.1f}), but chosen ones "
+            "may lower it."
+        )
     lower = f"lower it by {fall:.1f} points" if fall >= 0.05 else "hardly lower it"
     return (
-        f"The share of errors is about {now:.1f} %; by the learning curve so far, "
-        f"{count(n_more, 'random label')} more would {lower} (90 % interval {low:.1f} to "
+        f"{now}; by the learning curve so far, {more} would {lower} (90 % interval {low:.1f} to "
         f"{high:.1f}), and chosen ones may lower it more."
     )
 

@@ -61,7 +61,7 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     Raises
     ------
     TypeError, ValueError
-        For other objects and missing columns.
+        For other objects, missing columns, and without a measure.
 
     References
     ----------
@@ -80,7 +80,11 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
         raise InputTypeError("curves", "must be a DataFrame of `run_experiment`", type_of(curves))
     check_has("curves", curves, ["data", "strategy", "n_labels"], "that of `run_experiment`")
     numbers = [name for name in curves if is_numeric_dtype(curves[name])]
-    check_choice("measure", measure, tuple(name for name in numbers if name not in _POSITIONS))
+    measures = tuple(name for name in numbers if name not in _POSITIONS)
+    if not measures:
+        rule, found = "must have a measure, such as a column `error` with numbers", "it has {names}"
+        raise InputError("curves", rule, found=found, names=list(curves))
+    check_choice("measure", measure, measures)
     ylabel = _CAPTIONS.get(measure, measure) if ylabel is None else ylabel
     check_label("ylabel", ylabel)
     styles = _without_markers(styles_of(curves["strategy"], "random"))
@@ -149,7 +153,8 @@ def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, labe
     Raises
     ------
     TypeError, ValueError
-        For other objects, and columns that are missing or not numbers.
+        For other objects, columns that are missing or not numbers, and ``is_labeled`` that is not
+        True or False for each row.
 
     Examples
     --------
@@ -160,13 +165,18 @@ def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, labe
     """
     _check_table(table, [x, y, utility, *([] if rank is None else [rank])])
     check_label("label", label)
-    known = table[utility].isna() if is_labeled is None else np.asarray(is_labeled, dtype=bool)
+    known = table[utility].isna().to_numpy()
+    if is_labeled is not None:
+        known = np.asarray(is_labeled)
+        if known.shape != (len(table),) or known.dtype != bool:
+            rule = "must be True or False for each row, {n}, or None"
+            raise InputError("is_labeled", rule, type_of(is_labeled), n=len(table))
     warn_of_boxes([str(x), str(y), label])
     figure = new_figure(*_MAP)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="utilities")
     axes.plot(table.loc[known, x], table.loc[known, y], ".", color=ABSENT, markersize=4, zorder=1)
-    asked = table[~np.asarray(known) & table[utility].notna()].sort_values(utility, kind="stable")
+    asked = table[~known & table[utility].notna()].sort_values(utility, kind="stable")
     style = {"cmap": "viridis", "s": 22, "zorder": 2, "linewidths": 0}
     points = axes.scatter(asked[x], asked[y], c=asked[utility], **style)
     if len(asked):
@@ -204,7 +214,7 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
     x, y : str
         Columns with the errors of the two methods.
     xlabel, ylabel : str, default=None
-        Labels of the axes; None is the columns.
+        Labels of the axes, and of the second method in the title; None is the columns.
 
     Returns
     -------
@@ -215,7 +225,7 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
     Raises
     ------
     TypeError, ValueError
-        For other objects, and columns that are missing or not numbers.
+        For other objects, columns that are missing or not numbers, and the same column twice.
 
     References
     ----------
@@ -228,23 +238,33 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
     'DECORATE is better on 2 of 3, worse on 1'
     """
     _check_table(table, [x, y])
+    _check_differ("x", x, "y", y)
     captions = [str(x) if xlabel is None else xlabel, str(y) if ylabel is None else ylabel]
+    for argument, caption in zip(("xlabel", "ylabel"), captions, strict=True):
+        check_label(argument, caption)
     warn_of_boxes(captions)
     rows = table[[x, y]].dropna()
     figure = new_figure(_SQUARE, _SQUARE)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="methods")
-    ends = [0.0, float(rows.to_numpy().max() * 1.05) if len(rows) else 1.0]
+    ends = _ends(rows.to_numpy())
     axes.plot(ends, ends, "--", color=ABSENT, linewidth=1, zorder=1)
     axes.plot(rows[x], rows[y], "o", color=COLORS["all"], markersize=4, alpha=0.8, clip_on=False)
     axes.set_xlim(ends)
     axes.set_ylim(ends)
     axes.set_aspect("equal")
     better, worse = int((rows[y] < rows[x]).sum()), int((rows[y] > rows[x]).sum())
-    _finish(axes, f"{y} is better on {better} of {len(rows)}, worse on {worse}")
+    _finish(axes, f"{captions[1]} is better on {better} of {len(rows)}, worse on {worse}")
     axes.set_xlabel(captions[0], fontsize=8, color=INK, **as_it_is(captions[0]))
     axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
     return figure
+
+
+def _ends(values):
+    """The ends of axes that show 0 and all values."""
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    room = 0.05 * (high - low) or 1.0
+    return [low - room if low < 0 else 0.0, high + room]
 
 
 def error_by_diversity(table, diversity="diversity", error="error", label="error"):
@@ -269,7 +289,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     Raises
     ------
     TypeError, ValueError
-        For other objects, and columns that are missing or not numbers.
+        For other objects, columns that are missing or not numbers, and the same column twice.
 
     References
     ----------
@@ -282,6 +302,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     'rank correlation -1.00 of 3 ensembles'
     """
     _check_table(table, [diversity, error])
+    _check_differ("diversity", diversity, "error", error)
     check_label("label", label)
     warn_of_boxes([label])
     rows = table[[diversity, error]].dropna()
@@ -305,6 +326,12 @@ def _check_table(table, columns):
     for column in columns:
         if not is_numeric_dtype(table[column]):
             raise InputError("table", "must hold numbers", column=str(column))
+
+
+def _check_differ(argument, column, other, given):
+    """Raise unless two arguments name different columns."""
+    if column == given:
+        raise InputError(other, f"must be another column than {{{argument}}}", given)
 
 
 def _finish(axes, title):
