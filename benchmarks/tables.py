@@ -30,7 +30,7 @@ STUDIES = {
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": (
         *("weka_peer", "curves", "ensemble_sizes", "other_bases", "imperfections"),
-        *("queries", "true_probabilities", "visits", "imputations"),
+        *("queries", "true_probabilities", "visits", "acquisitions", "imputations"),
     ),
     "trees": ("mob_esp",),
     "validation": ("network_parts", "tree_parts"),
