@@ -359,6 +359,14 @@ def test_larger_lift_areas_are_improvements():
     assert row["percent"] < 0
 
 
+@pytest.mark.parametrize("measure", [improvement, data_utilization])
+def test_a_reference_has_a_curve_on_each_data_set(measure):
+    other = made_curves().assign(data="again")
+    curves = pd.concat([made_curves(), other[other["strategy"] == "ours"]])
+    with pytest.raises(InputError, match="`random` has none on `again`"):
+        measure(curves, "random")
+
+
 def test_equal_strategies_do_not_differ():
     curves = made_curves()
     curves["error"] = 0.3

@@ -51,9 +51,9 @@ class _Acquisition(BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            If all cases are complete, for shapes that disagree, costs of 0 or less, a larger
-            ``batch_size`` than there are incomplete cases or, with `GODA`, than ``n_candidates``;
-            as the estimator.
+            If all cases are complete or of one class, for shapes that disagree, costs of 0 or less,
+            a larger ``batch_size`` than there are incomplete cases or, with `GODA`, than
+            ``n_candidates``; as the estimator.
         """
         table = read_incomplete(X, y, observed, cost)
         self._check_batch_size(batch_size, len(table.incomplete))

@@ -66,9 +66,14 @@ def read_incomplete(X, y, observed, cost):
         raise InputError("y", "must be one label for each row, {n}", type_of(y), n=len(X))
     if pd.isna(y).any():
         raise InputError("y", "must hold a label for each row", remedies="drop those rows")
+    if (y == y[0]).all():
+        raise InputError(
+            "y", "must have at least two classes", found="all rows are {label}", label=str(y[0])
+        )
     if observed.shape != X.shape or observed.dtype != bool:
         rule = "must be True or False for each cell of {X}, {shape!s}"
-        raise InputError("observed", rule, type_of(observed), shape=X.shape)
+        found = observed.dtype.name if observed.shape == X.shape else observed.shape
+        raise InputError("observed", rule, found, shape=X.shape)
     if observed.all():
         raise InputError("observed", "must mark cells that can be acquired", found="all are True")
     X = _hidden(X, observed)

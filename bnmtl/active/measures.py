@@ -201,3 +201,9 @@ def _check_reference(curves, reference):
     if reference not in names:
         rule = "must be one of the strategies, {names}"
         raise InputError("reference", rule, reference, names=names)
+    with_it = curves.loc[curves["strategy"] == reference, "data"]
+    lacking = curves.loc[~curves["data"].isin(with_it), "data"]
+    if len(lacking):
+        rule, found = "must have a curve on each data set", "{reference} has none on {data}"
+        data = lacking.iloc[0]
+        raise InputError("reference", rule, found=found, reference=reference, data=data)
