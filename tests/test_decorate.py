@@ -24,7 +24,7 @@ from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
-from bnmtl.ensembles import MarginalSampler, Munge
+from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics.prediction import squared_error
 from bnmtl.seeding import generator
@@ -581,6 +581,7 @@ MISTAKES = [
     (DecorateClassifier(generator="network"), {"tasks": ["a"] * 9 + [np.nan]}, "must name a task"),
     (DecorateClassifier(generator=Munge()), {"tasks": [1] * 10}, "None for an object whose `fit`"),
     (DecorateClassifier(generator=unknown), {"tasks": [1] * 10}, "must be None for a function"),
+    (DecorateClassifier(generator=NaiveBayesSampler()), {}, "must have a `fit` without labels"),
     (DecorateClassifier(generator=NetworkSampler), {}, "must be a name.*class NetworkSampler"),
     (DecorateClassifier(generator=Worded()), {}, "`generator`: column `a` must hold numb.*'many'"),
     (

@@ -233,6 +233,7 @@ def test_the_order_of_columns_does_not_matter():
         ({"y": regions()[1].rename("xray")}, "`xray`"),
         ({"task": ["north"]}, "one task for each row"),
         ({"task": [None, *regions()[2][1:]]}, "a task for each row"),
+        ({"task": [np.nan, *map(str, regions()[2][1:])]}, "a task for each row"),
         ({"candidates": [2]}, "without a label"),
         ({"batch_size": 31}, "30 rows"),
         ({"cost": {"north": 1}}, "south"),

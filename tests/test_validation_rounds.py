@@ -286,6 +286,8 @@ def test_inputs_are_kept():
         ({"y": [None] * 60}, "is missing"),
         ({"task": ["a"]}, "`task` must be one value"),
         ({"groups": ["a"]}, "`groups` must be one value"),
+        ({"groups": ["a"] * 59 + [np.nan]}, "`groups` must hold a value for each row; one is"),
+        ({"task": ["a"] * 59 + [np.nan]}, "`task` must hold a value for each row; one is missing"),
         ({"groups": "site"}, "`groups` must be one value for each row of `X`, 60, got"),
         ({"y": np.zeros((60, 1))}, r"got \(60, 1\)"),
         ({"y_test": ["a"]}, "must come with `X_test`"),

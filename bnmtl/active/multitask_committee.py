@@ -179,7 +179,8 @@ def read_tasks(X, y, task):
         rule, remedies = "must not hold labels", "drop the column from {X}"
         found = "it has the column {name}"
         raise InputError("X", rule, found=found, remedies=remedies, name=shared[0])
-    task = np.asarray(task)
+    # As objects, so that a gap does not become text.
+    task = np.asarray(task, dtype=object)
     if task.shape != (len(X),):
         raise InputError("task", "must be one task for each row, {n}", type_of(task), n=len(X))
     if pd.isna(task).any():

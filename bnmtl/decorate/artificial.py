@@ -1,5 +1,7 @@
 """Artificial cases: drawn column by column, from other cases, from a network, or by the user."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -310,6 +312,10 @@ def _of_user(kind, X, columns, weights, tasks, seed):
         raise InputError("tasks", f"must be None for {what} as {{generator}}", remedies=remedies)
     if not learns:
         return Called(kind, X, columns)
+    labels = signature(kind.fit).parameters.get("y")
+    if labels is not None and labels.default is labels.empty:
+        rule, remedies = "must have a `fit` without labels", "for example `MarginalSampler()`"
+        raise InputTypeError("generator", rule, type_of(kind), remedies=remedies)
     cases = _in_proportion(X, tasks, weights, seed)
     if isinstance(kind, NetworkSampler):
         return FromNetwork(with_seed(kind, seed), *cases)

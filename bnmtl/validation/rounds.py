@@ -36,12 +36,13 @@ def value_per_row(name, values, n, table="X"):
     InputError
         For another shape, and missing values.
     """
-    values = np.asarray(values)
+    as_given, values = np.asarray(values, dtype=object), np.asarray(values)
     if values.shape != (n,):
         rule = f"must be one value for each row of `{table}`, {{n}}"
         given = values.shape if values.ndim else type_of(values.item())
         raise InputError(name, rule, given, n=n)
-    if pd.isna(values).any():
+    # As objects, because an array of text has gaps as text.
+    if pd.isna(as_given).any():
         rule = "must hold a value for each row"
         raise InputError(name, rule, found="one is missing", remedies="drop those rows")
     return np.array(values.tolist()) if values.dtype == object else values
