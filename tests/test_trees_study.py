@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification
 
 from benchmarks.trees import mob_esp, mob_esp_tables
 from benchmarks.trees.mob_esp_claims import CLAIMS, claims
-from benchmarks.trees.mob_esp_tables import B_PETS, EB_PETS, MEASURES, MOB_ESP, NETWORK
+from benchmarks.trees.mob_esp_tables import B_PETS, EB_PETS, MEASURES, MOB_ESP, NETWORK, NOTHING
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -64,14 +64,14 @@ def test_every_method_has_a_case_on_every_table():
     assert {one for pair in mob_esp_tables.PAIRS for one in pair} == set(mob_esp.METHODS)
 
 
-@pytest.mark.parametrize("method", mob_esp.METHODS)
+@pytest.mark.parametrize("method", [one for one in mob_esp.METHODS if one != NOTHING])
 def test_methods_have_a_seed(method):
     parameters = mob_esp.METHODS[method](7).get_params()
     states = [value for name, value in parameters.items() if name.endswith("random_state")]
     assert states and set(states) == {7}
 
 
-@pytest.mark.parametrize("method", mob_esp.METHODS)
+@pytest.mark.parametrize("method", [one for one in mob_esp.METHODS if one != NOTHING])
 def test_methods_predict_all_classes(method):
     X, y = make_classification(90, 5, n_informative=3, n_classes=3, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcde"))
@@ -82,6 +82,12 @@ def test_methods_predict_all_classes(method):
     assert p.shape == (30, 3)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p.argmax(axis=1) == y[60:]).mean() > 0.4
+
+
+def test_knowing_nothing_gives_the_class_shares():
+    frame, y = pd.DataFrame({"a": np.arange(5.0)}), np.array([0, 0, 0, 1, 2])
+    p = mob_esp.fitted(mob_esp.METHODS[NOTHING](0), frame, y, {}).predict_proba(frame[:2])
+    np.testing.assert_allclose(p, [[0.6, 0.2, 0.2]] * 2)
 
 
 def test_calibrated_forests_use_cases_out_of_the_bag():
@@ -112,7 +118,7 @@ def invented(levels, tables="abcdefgh", n=5):
 
 def test_tables_follow_the_values():
     levels = {name: one for name, one in LEVELS.items() if "no out-of-bag" not in name}
-    lines = invented(levels)
+    lines = invented(levels | {NOTHING: 0.3})
     made = mob_esp.tables(lines)
     rows = {line.split(" | ")[0].strip("| "): line for line in made["mob_esp"].splitlines()}
     cells = rows[MOB_ESP].strip("| ").split(" | ")
@@ -120,6 +126,11 @@ def test_tables_follow_the_values():
     assert (cells[2], cells[8]) == ("1.0", "1.0")
     assert rows[f"{B_PETS}, random features"].strip("| ").split(" | ")[2] == "7.0"
     assert rows["p of Friedman's test"].count("e-") >= 4
+    # What knowing nothing gives has no rank, and does not make methods differ.
+    cells = rows[NOTHING].split(" | ")
+    assert float(cells[1]) == pytest.approx(0.3 + 0.035, abs=0.001) and cells[2] == ""
+    made_without = mob_esp.tables(invented(levels))["mob_esp"]
+    assert rows["p of Friedman's test"] in made_without.replace("\n", " \n")
     pairs = made["mob_esp_records"].splitlines()
     (first,) = [one for one in pairs if one.startswith(f"| {EB_PETS} | {B_PETS} |")]
     assert first.count("8/0/0 (8:0, 8:0)") == 5

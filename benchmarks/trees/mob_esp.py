@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -29,6 +30,7 @@ from benchmarks.trees.mob_esp_tables import (
     FOREST,
     MOB_ESP,
     NETWORK,
+    NOTHING,
     draw,
 )
 from bnmtl.calibration import PlattCalibrator
@@ -130,6 +132,7 @@ METHODS = {
     FOREST: _on_numbers(lambda seed: RandomForestClassifier(N_TREES, random_state=seed)),
     CALIBRATED: _on_numbers(lambda seed: CalibratedForest(seed)),
     NETWORK: lambda seed: with_seed(BASES["network"](), seed),
+    NOTHING: lambda seed: DummyClassifier(),
 }
 
 

@@ -10,6 +10,7 @@ from bnmtl.metrics.resampled import resampled_p
 
 B_PETS, EB_PETS, MOB_ESP = "B-PETs", "EB-PETs", "MOB-ESP"
 FOREST, CALIBRATED, NETWORK = "forest", "forest, calibrated", "network"
+NOTHING = "class shares"
 # Measures, and 1 if larger values are better.
 MEASURES = {"mse": -1, "log_loss": -1, "log_loss_eps": -1, "lift_area": 1, "accuracy": 1}
 TITLES = {
@@ -36,6 +37,8 @@ PAIRS = (
     (MOB_ESP, FOREST),
     (MOB_ESP, CALIBRATED),
     (MOB_ESP, NETWORK),
+    (MOB_ESP, NOTHING),
+    (NETWORK, NOTHING),
 )
 
 
@@ -101,20 +104,27 @@ def complete(lines):
 
 
 def _means(lines):
-    """Means over tables and mean ranks by each measure, with Friedman's test."""
+    """Means over tables and mean ranks by each measure, with Friedman's test.
+
+    What knowing nothing gives has no rank.
+    """
     means = complete(lines)
+    rivals = {
+        measure: wide.drop(columns=NOTHING, errors="ignore") for measure, wide in means.items()
+    }
     ranks = {
-        measure: (-MEASURES[measure] * wide).rank(axis=1).mean() for measure, wide in means.items()
+        measure: (-MEASURES[measure] * wide).rank(axis=1).mean() for measure, wide in rivals.items()
     }
     rows = []
     for method in lines["method"].unique():
         row = {"method": method}
         for measure, wide in means.items():
             row[TITLES[measure]] = f"{wide[method].mean():.4f}" if len(wide) else ""
-            row[f"rank by {TITLES[measure]}"] = f"{ranks[measure][method]:.1f}" if len(wide) else ""
+            rank = ranks[measure].get(method) if len(wide) else None
+            row[f"rank by {TITLES[measure]}"] = "" if rank is None else f"{rank:.1f}"
         rows.append(row)
     last = {"method": "p of Friedman's test"}
-    for measure, wide in means.items():
+    for measure, wide in rivals.items():
         last |= {TITLES[measure]: "", f"rank by {TITLES[measure]}": _friedman(wide)}
     return pd.DataFrame([*rows, last])
 
