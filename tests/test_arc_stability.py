@@ -62,7 +62,10 @@ def test_stability_is_that_of_nogueira(seed):
 
 def test_stability_of_extremes():
     one = np.arange(10) < 3
-    assert stability(np.tile(one, (5, 1))) == pytest.approx((1, 1, 1))
+    assert stability(np.tile(one, (5, 1))) == pytest.approx((1, np.nan, np.nan), nan_ok=True)
+    # An interval ends where stability does.
+    value, low, high = stability(np.stack([one] * 5 + [np.arange(10) < 2]))
+    assert low < value < high == 1
     for nothing in (np.zeros((5, 10), dtype=bool), np.ones((5, 10), dtype=bool)):
         assert np.isnan(stability(nothing)).all()
     rng = np.random.default_rng(0)

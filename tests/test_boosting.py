@@ -56,6 +56,38 @@ def test_it_is_a_classifier_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+class Remembering(DecisionTreeClassifier):
+    """A tree that keeps the records it was fitted to."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.drawn_ = np.asarray(X)[:, 0].astype(int)
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_record_that_is_hard_to_classify_is_drawn_more_often():
+    """The slide "Boosting": of ten records, number 4 is drawn 1, 3 and 5 times."""
+    slide = [
+        [7, 3, 2, 8, 7, 9, 4, 10, 6, 3],
+        [5, 4, 9, 4, 2, 5, 1, 7, 4, 2],
+        [4, 4, 8, 10, 4, 5, 4, 6, 3, 4],
+    ]
+    assert [one.count(4) for one in slide] == [1, 3, 5]
+    X = np.arange(1, 11)[:, None]
+    y = (X[:, 0] > 5) ^ (X[:, 0] == 4)
+    first, second = [], []
+    for seed in range(150):
+        model = AdaBoostM1(Remembering(max_depth=1), 2, resample=True, random_state=seed).fit(X, y)
+        before, after = model.estimators_
+        if not (isinstance(before, Remembering) and isinstance(after, Remembering)):
+            continue  # drawn from one class
+        first.append(np.sum(before.drawn_ == 4))
+        if np.array_equal(before.predict(X) != y, X[:, 0] == 4):
+            second.append(np.sum(after.drawn_ == 4))
+    # All weights are equal at first; the only error has half of the weight after it.
+    assert np.mean(first) == pytest.approx(1, abs=0.3)
+    assert len(second) > 30 and np.mean(second) == pytest.approx(5, abs=0.6)
+
+
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_its_naive_twin(loss, weighted):

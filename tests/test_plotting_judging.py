@@ -69,6 +69,8 @@ def test_panels_have_one_scale_that_holds_all_bars():
         if line.get_label() == "error"
     ]
     assert errors.get_ydata()[0] == pytest.approx(table["error"].iloc[0] / 2)
+    by_level = plotting.bias_variance(table.set_index("loss"), by="loss")
+    assert [one.get_title() for one in by_level.axes[:3]] == [one.get_title() for one in panels]
     noisy = plotting.bias_variance(table.assign(noise=0.1), by="loss")
     assert {one.get_label() for one in noisy.axes[0].containers} >= {"noise"}
 
@@ -108,6 +110,9 @@ def test_titles_have_the_stability_of_tasks():
         figure = plotting.arc_stability(graphs, same, layout="layered")
         texts = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert (few in texts) == (share == 0)
+    equal = found.summary.assign(edges=1.0, edges_low=np.nan, edges_high=np.nan)
+    figure = plotting.arc_stability(graphs, found._replace(summary=equal), layout="layered")
+    assert "a: stability 1.00" in [text.get_text() for axes in figure.axes for text in axes.texts]
     empty = {name: nx.create_empty_copy(graph) for name, graph in graphs.items()}
     for n_arcs, words in ((0.0, "no stability, no arcs"), (28.0, "all possible edges")):
         unknown = found._replace(summary=found.summary.assign(edges=np.nan, n_arcs=n_arcs))
@@ -123,6 +128,18 @@ def test_titles_have_the_stability_of_tasks():
         (lambda: plotting.bias_variance(pd.DataFrame({"bias": [1.0]})), "complexity"),
         (lambda: plotting.bias_variance(decomposed(), by="task"), "`by` must be a column"),
         (lambda: plotting.bias_variance(decomposed(), xlabel=3), "xlabel"),
+        (
+            lambda: plotting.bias_variance(decomposed().assign(bias="a"), "loss"),
+            "`bias` must hold f",
+        ),
+        (
+            lambda: plotting.bias_variance(decomposed().assign(noise=np.nan), "loss"),
+            "finite numbers",
+        ),
+        (
+            lambda: plotting.bias_variance(decomposed().assign(complexity=np.nan), "loss"),
+            "the complexity of each row",
+        ),
         (lambda: plotting.bias_variance(decomposed()), "of one loss"),
         (lambda: plotting.bias_variance(decomposed().set_index("loss")), "of one loss"),
         (lambda: plotting.rounds({"a": 3}), "must be rounds"),

@@ -82,6 +82,12 @@ def test_columns_of_text_are_named(model):
     model.fit(frame.assign(site=["1", "0", "3", "2"]), [0, 1, 0, 1])
 
 
+def test_negative_weights_are_refused():
+    X, y, _ = data()
+    with pytest.raises(InputError, match="`sample_weight` must be at least 0, got -1"):
+        ProbabilityTree().fit(X, y, sample_weight=np.append(np.ones(len(y) - 1), -1))
+
+
 @pytest.mark.parametrize("wrong", ["m", 0, -1.0, True])
 def test_an_unknown_smoothing_is_refused(wrong):
     X, y, _ = data()

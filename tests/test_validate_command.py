@@ -290,8 +290,12 @@ def test_structures_are_judged_without_labels(judge, tmp_path):
     error = stats.sem(scored["together"] - scored["alone"])
     assert row["high"] - row["difference"] == pytest.approx(stats.t.ppf(0.975, 89) * error)
     assert record["held_out"]["folds"] == 3
-    assert set(tables["stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
-    assert set(tables["arc_stability.csv"]["learner"]) == {"together", "alone", "alone, sparse"}
+    assert set(tables["stability.csv"]["learner"]) == {"together", "alone", "alone, as many arcs"}
+    assert set(tables["arc_stability.csv"]["learner"]) == {
+        "together",
+        "alone",
+        "alone, as many arcs",
+    }
     assert "have a stability of" in out
     assert "How stable they are" in (tmp_path / "o" / "report.html").read_text()
 
@@ -348,7 +352,8 @@ def test_stability_is_that_of_tasks_that_have_one():
         (("--label", "wren", "--folds", 3, "--scheme", "holdout"), "--scheme kfold"),
         (("--label", "wren", "--test-size", 0.2), "--scheme holdout"),
         (("--label", "wren", "--scheme", "holdout", "--test-size", 1), "rows to learn from"),
-        (("--label", "wren", "--rounds", 1), "at least 2"),
+        (("--label", "wren", "--rounds", 1, "--scheme", "holdout"), "at least 2 for holdout"),
+        (("--rounds", 1), "at least 2 without `--label`"),
         (("--label", "wren", "--task-column", "wren"), "another column"),
         (("--label", "wren", "--ignore", "wren"), "another column"),
         (("--label", "wren", "--group", "county"), "county"),
@@ -357,8 +362,8 @@ def test_stability_is_that_of_tasks_that_have_one():
         (("--group", "region"), "--label"),
         (("--test-size", 0.2), "--label"),
         (("--scheme", "kfold"), "halves"),
-        (("--discretize", 2, "--folds", 100), "--folds"),
-        (("--label", "one"), "90 rows hold `a`"),
+        (("--discretize", 2, "--folds", 100), "`--folds` must be from 2 to the rows"),
+        (("--label", "one"), "all labels are `a`"),
         (("--label", "wren", "--task-column", "all"), "must not hold `all`"),
         (("--task-column", "all", "--discretize", 2), "must not hold `all`"),
         (("--label", "wren", "--task-column", "one", "--model", "together"), "a single task"),
@@ -406,6 +411,67 @@ def test_one_task_is_not_learned_together(judge, tmp_path):
     options = ("--label", "wren", "--task-column", "region", *FAST)
     assert judge(*options, "--out", "o", table="one.csv")[0] == 0
     assert read(tmp_path)[0]["models"] == ["network", "forest"]
+
+
+def test_copies_are_reported(judge, tmp_path):
+    table = sites(40).drop(columns="region").dropna()
+    options = ("--label", "wren", "--model", "forest", *FAST)
+    pd.concat([table, table]).to_csv(tmp_path / "twice.csv", index=False)
+    code, _, err = judge(*options, "--out", "o", table="twice.csv")
+    assert code == 0
+    assert "Rows are copies of other rows of their task (`twice`: 40 of 80)" in err
+    assert "knows the label of the other" in err
+    # Copies of the same group stay together.
+    pd.concat([table.assign(plot=[f"p{at}" for at in range(40)])] * 2).to_csv(
+        tmp_path / "plots.csv", index=False
+    )
+    _, _, err = judge(*options, "--group", "plot", "--out", "p", table="plots.csv")
+    assert "copies" not in err
+    table.to_csv(tmp_path / "once.csv", index=False)
+    assert judge(*options, "--out", "q", table="once.csv")[2] == ""
+
+
+def test_small_tables_get_fewer_folds(judge, tmp_path):
+    table = sites(16).drop(columns="height").assign(wren=["present", "absent"] * 8)
+    table.to_csv(tmp_path / "small.csv", index=False)
+    options = ("--label", "wren", "--model", "naive-bayes", "--rounds", 1, "--jobs", 1)
+    assert judge(*options, "--out", "o", table="small.csv")[0] == 0
+    assert read(tmp_path)[0]["plan"] == {"scheme": "kfold", "rounds": 1, "folds": 8}
+
+
+def test_training_sets_without_a_class_are_reported(judge, tmp_path):
+    table = sites().drop(columns="height").assign(county=lambda rows: rows["wren"])
+    table.to_csv(tmp_path / "counties.csv", index=False)
+    options = (
+        "--label",
+        "wren",
+        "--group",
+        "county",
+        "--model",
+        "naive-bayes",
+        "--model",
+        "forest",
+    )
+    code, _, err = judge(*options, "--rounds", 3, "--out", "o", table="counties.csv")
+    assert code == 0
+    assert err.count("6 of 6 training sets lack a class") == 1
+
+
+def test_warnings_about_arcs_need_networks(judge, tmp_path):
+    sites().drop(columns="height").assign(flat="no").to_csv(tmp_path / "flat.csv", index=False)
+    options = ("--label", "wren", *FAST)
+    for model, warned in (("naive-bayes", False), ("network", True)):
+        _, _, err = judge(*options, "--model", model, "--out", model, table="flat.csv")
+        assert ("no arcs to or from" in err) == warned
+
+
+def test_the_page_says_whether_training_sets_overlap(judge, tmp_path):
+    options = ("--label", "wren", "--model", "forest", "--scheme", "holdout", "--rounds", 2)
+    for size, overlaps in ((0.2, True), (0.5, False)):
+        judge(*options, "--test-size", size, "--jobs", 1, "--out", f"o{size}")
+        page = (tmp_path / f"o{size}" / "report.html").read_text()
+        assert ("have most rows in common" in page) == overlaps
+        assert ("Of the squared error of the probabilities" in page) != overlaps
 
 
 def test_one_pair_and_one_variable(judge, tmp_path):

@@ -64,6 +64,11 @@ def fitted_forest():
     return RandomForestClassifier(3, random_state=0).fit(*noisy())
 
 
+def of_two_labels():
+    X, y = noisy()
+    return RandomForestClassifier(3, random_state=0).fit(X, np.stack([y, y], axis=1))
+
+
 def rounds_of(model, scheme="bootstrap", rounds=12, data=None, **options):
     X, y = noisy() if data is None else data
     return predict_rounds(model, X, y, scheme, rounds, random_state=0, **options)
@@ -113,7 +118,8 @@ def test_metrics_of_rounds():
     without = [roc_area(np.delete(y, i), np.delete(p[:, 1], i)) for i in range(len(y))]
     assert found.value == roc_area(y, p[:, 1])
     assert found.standard_error == pytest.approx(np.sqrt(len(y) - 1) * np.std(without))
-    for metric in ("lift", lift, "calibration-error", "break_even_point"):
+    of_few = ("break_even_point", "eleven_point_average_precision")
+    for metric in ("lift", lift, "calibration-error", *of_few):
         with pytest.raises(InputError, match="above 1 .* about 11"):
             jackknife(rounds, metric)
     assert jackknife(rounds, "lift", d=11, n_samples=20, random_state=0).standard_error > 0
@@ -298,6 +304,10 @@ def test_two_classifiers_are_drawn_together():
         (lambda r: forest_bound(fitted_forest(), noisy()[0][:5], noisy()[1]), "each row of `X`, 5"),
         (lambda r: forest_bound(fitted_forest(), noisy()[0], None), "`y` must be one value"),
         (lambda r: jackknife([1, 2, 3], np.mean, d=3), "`d`"),
+        (lambda r: compare(r, r, lambda y, p: None), "`metric` must return a number, got None"),
+        (lambda r: r.of_cases([5, 1000]), "`cases` must be below .*, got 1000"),
+        (lambda r: forest_bound(fitted_forest(), None, noisy()[1]), "`X` must be a table"),
+        (lambda r: forest_bound(of_two_labels(), *noisy()), "`forest` must predict one label, got"),
         (lambda r: compare(r, "rounds"), "`second` must be rounds"),
         (lambda r: compare(r, rounds_of(GaussianNB(), rounds=3)), "the rounds of"),
         (lambda r: compare(r, r, confidence=0), "confidence"),
@@ -439,6 +449,7 @@ def test_equal_classifiers_seldom_differ():
 
 
 def test_strength_and_correlation_by_hand():
+    """The formulas of the slide "Random Forests Error Bounds"."""
     X, y = noisy(60)
     forest = RandomForestClassifier(9, random_state=0).fit(X, y)
     found = forest_bound(forest, X, y)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +18,7 @@ from bnmtl import MultitaskLearner
 from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles import Munge
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.priors import PairedPrior
 from bnmtl.seeding import generator
 from bnmtl.validation import Rounds, predict_rounds
@@ -307,6 +307,8 @@ def test_inputs_are_kept():
             "`X` must not have the column `size`",
         ),
         ({"rounds": 0}, "rounds"),
+        ({"stratify": "yes"}, "`stratify` must be True or False"),
+        ({"X_test": np.zeros((0, 3)), "y_test": []}, "`X_test` must be a table"),
         ({"scheme": "kfold", "folds": 1}, "folds"),
         ({"scheme": "kfold", "folds": 61}, "the number of cases of the largest class, got 61"),
         ({"scheme": "kfold", "folds": 61, "stratify": False}, "at most 60, the number of cases,"),
@@ -341,6 +343,8 @@ def test_mistakes_are_named(changed, words):
     ("changed", "words"),
     [
         ({"predictions": [[0.5]]}, "predictions"),
+        ({"predictions": [1]}, r"\(rounds, cases, classes\), got \(1,\)"),
+        ({"predictions": [[["a", "b"]] * 2]}, "`predictions` must be an array of numbers"),
         ({"y": ["a"]}, "`y` must have the shape"),
         ({"y": ["a", "q"]}, "q"),
         ({"classes": ["b", "a"]}, "sorted"),
@@ -355,8 +359,15 @@ def test_mistakes_are_named(changed, words):
 )
 def test_shapes_of_rounds_agree(changed, words):
     parts = {"predictions": np.full((1, 2, 2), 0.5), "y": ["a", "b"], "classes": ["a", "b"]}
-    with pytest.raises(InputError, match=words):
+    with pytest.raises((InputError, InputTypeError), match=words):
         Rounds(**(parts | {"in_bag": [[0, 0]]} | changed))
+
+
+def test_training_sets_without_a_class_are_reported():
+    X, _ = cases()
+    fold = np.repeat([0, 1, 2, 3], [30, 15, 10, 5])
+    with pytest.warns(InputWarning, match="1 of 4 training sets lack a class"):
+        predict_rounds(GaussianNB(), X, np.repeat([0, 1], [30, 30]), PredefinedSplit(fold))
 
 
 class Complains(GaussianNB):

@@ -253,7 +253,7 @@ def _verdict(**tables):
             for metric, value in zip(("accuracy", "squared_error"), both, strict=True)
         ]
     )
-    rows = []
+    rows, width = [], tables.get("width", 0.05)
     models = list(values)
     for at, first in enumerate(models):
         for second in models[at + 1 :]:
@@ -264,8 +264,9 @@ def _verdict(**tables):
                     rows.append(
                         {
                             **{"first": first, "second": second, "task": task, "metric": metric},
-                            **{"difference": gap, "low": gap - 0.05, "high": gap + 0.04},
+                            **{"difference": gap, "low": gap - width, "high": gap + 0.8 * width},
                             "p_corrected": tables.get("p", 0.01 if abs(gap) > 0.05 else 0.4),
+                            "p_randomization": tables.get("p_randomization", 0.5),
                             "is_smaller_better": number == 1,
                         }
                     )
@@ -313,8 +314,36 @@ def test_what_may_be_chance_is_said():
     assert said[1].endswith("chance. Its lead over them may be chance.")
     said = _verdict(values={"third": (0.85, 0.25)}, lacks="them")
     assert said[1].endswith("hardly chance.") and "Its lead" not in said[1]
-    said = _verdict(p=np.nan)
-    assert said[1].endswith("all rounds differ by the same amount, so chance cannot be judged.")
+    # All rounds differ by the same amount: what exchanged predictions say.
+    said = _verdict(p=np.nan, p_randomization=0.002, width=np.nan)
+    assert said[0].endswith("by squared error us and them are better.")
+    assert said[1] == (
+        "By accuracy, us is best (90.0 % against 80.0 % of them; difference 10.0 points, p = "
+        "0.002); that is hardly chance."
+    )
+    said = _verdict(p=np.nan, p_randomization=0.6, width=np.nan)
+    assert said[0].endswith("by squared error us and them are perhaps not better.")
+    said = _verdict(values={"us": (0.012, 0.00001), "them": (0.0118, 0.00002)})
+    assert said[1] == "By accuracy, us and them are equally good (1.2 %)."
+    assert said[2].endswith("us and them are equally good (0.0000).")
+
+
+def test_models_without_an_error_are_better_than_knowing_nothing():
+    """All rounds have the same error: balanced classes in equal folds."""
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    options = {"scheme": "kfold", "folds": 4, "rounds": 2, "random_state": 0}
+    found = {"tree": predict_rounds(DecisionTreeClassifier(), X % 2, y, **options)}
+    found["bayes"] = predict_rounds(GaussianNB(var_smoothing=1e-3), X % 2, y, **options)
+    found[NOTHING] = class_shares(found["tree"])
+    tables = measures_table(found), differences_table(found), bias_variance_table(found)
+    said = sentences(*tables)
+    assert said[0].endswith("by squared error tree and bayes are better.")
+    assert said[1] == "By accuracy, tree and bayes are equally good (100.0 %)."
+
+
+def test_mcnemar_is_about_errors():
+    table = differences_table(made(task=False)).set_index("metric")["p_mcnemar"]
+    assert table["accuracy"].notna().all() and table.drop("accuracy").isna().all()
 
 
 def test_tasks_are_counted():

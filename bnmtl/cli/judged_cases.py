@@ -8,9 +8,11 @@ from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, complete_names, names_in, without_points
 from bnmtl.cli.scores import hashes
+from bnmtl.cli.tasks import report_copies
 from bnmtl.errors import InputError, warn
 from bnmtl.tasks import discretize, read
 from bnmtl.tasks.columns import MAX_STATES
+from bnmtl.tasks.copies import originals
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import Bare
 
@@ -57,6 +59,28 @@ class Cases:
         numbers = pd.concat(blocks, axis=1)
         varies = numbers.nunique(dropna=False) > 1
         return numbers.loc[:, varies | ~varies.any()].to_numpy(dtype=np.float32)
+
+    def warn_of_copies(self, name):
+        """Warn about rows that are repeated more often than expected by chance.
+
+        Copies within a group are not divided between training and test.
+
+        Parameters
+        ----------
+        name : str
+            Of all rows, where there are no tasks.
+        """
+        table = self.features.assign(**{_new_name("label", self.features): self.y})
+        task = np.full(len(table), name) if self.task is None else self.task
+        if self.group is not None:
+            is_first = ~table.assign(**{_new_name("group", table): self.group}).duplicated()
+            table, task = table[is_first], task[is_first]
+        coded = [pd.factorize(column, use_na_sentinel=False) for _, column in table.items()]
+        codes, sizes = np.stack([one for one, _ in coded]), [len(known) for _, known in coded]
+        counts = {one: int((task == one).sum()) for one in np.unique(task).tolist()}
+        kept = {one: len(originals(codes[:, task == one], sizes)[1]) for one in counts}
+        found = "a model that learns from one copy knows the label of the other"
+        report_copies(kept, counts, found)
 
     def codes(self):
         """Positions of states, of the missing one and of the task, and the number of each."""
@@ -204,9 +228,8 @@ def _check_classes(y, label):
     """Raise unless there are two classes, each with two cases."""
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
-        rule, found = "must hold two classes or more", "{n:row} hold {value} and the others none"
-        details = {"column": label, "value": classes[0], "n": len(y)}
-        raise InputError("label", rule, found=found, **details)
+        rule, found = "must hold two classes or more", "all labels are {value}"
+        raise InputError("label", rule, found=found, column=label, value=classes[0])
     if sizes.min() < _FEWEST:
         rule, found = "must hold two cases of each class or more", "{value} has one"
         value = classes[sizes.argmin()]

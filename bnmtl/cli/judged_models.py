@@ -1,10 +1,11 @@
 """The models that `bnmtl validate` judges, by name, and the features that each of them gets."""
 
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 from bnmtl.cli.validate_options import MODELS
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, InputWarning
 from bnmtl.wording import Bare
 
 _TREES = 100
@@ -63,7 +64,7 @@ def models_of(names, cases, options):
         names = [name for name in names if name != "together"]
     missing = "state" if options.missing == "state" else "error"
     if {*NETWORKS, "naive-bayes"} & set(names):
-        _check_states(cases, options, missing)
+        _check_states(cases, options, missing, bool({*NETWORKS} & set(names)))
     numbers = cases.numbers() if set(names) - {*NETWORKS, "naive-bayes"} else None
     found = {}
     for name in names:
@@ -76,7 +77,7 @@ def models_of(names, cases, options):
     return found
 
 
-def _check_states(cases, options, missing):
+def _check_states(cases, options, missing, uses_networks):
     """Raise unless all columns have states that a network can have."""
     from bnmtl.tasks import encode, split
 
@@ -84,7 +85,11 @@ def _check_states(cases, options, missing):
     tasks = {Path(options.table).stem: frame}
     if cases.task is not None:
         tasks = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
-    encode(tasks, missing=missing)
+    with warnings.catch_warnings():
+        if not uses_networks:
+            # What they say is about arcs.
+            warnings.simplefilter("ignore", InputWarning)
+        encode(tasks, missing=missing)
 
 
 def _network(name, cases, label, missing):

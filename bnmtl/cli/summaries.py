@@ -237,8 +237,8 @@ def validate(result):
         [model, *(_unless_missing(wide.loc[model, name]) for name in names)]
         for model in measures["model"].unique()
     ]
-    narrow = Table(["model", *names[:3]], [row[:4] for row in rows])
     titles = [name.replace("_", " ") for name in names]
+    narrow = Table(["model", *titles[:3]], [row[:4] for row in rows])
     yield Table(["model", *titles], rows, if_too_wide=narrow)
     yield ""
     for sentence in result.record["verdict"]:

@@ -44,22 +44,37 @@ def _check_ignored(options, frames):
             raise InputError("ignore", rule, found=found, remedies=remedy, name=column)
 
 
-def check_folds(n_folds, tasks):
-    """Raise InputError if no task has enough rows for the number of folds."""
+def check_folds(n_folds, tasks, or_none=True):
+    """Raise InputError if no task has enough rows for the number of folds, which may be 0."""
     most = most_folds(tasks)
-    if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
-        rule = "must be 0 or from 2 to the rows of the largest task, {most} (copies count once)"
+    if n_folds is not None and not (or_none and n_folds == 0) and not 2 <= n_folds <= most:
+        rule = "must be 0 or from 2" if or_none else "must be from 2"
+        rule += " to the rows of the largest task, {most} (copies count once)"
         raise InputError("folds", rule, n_folds, most=most)
 
 
 def warn_of_copies(tasks):
     """Warn about rows that are repeated more often than expected by chance."""
-    copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
-    counts = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
+    found = "copies count as rows of their own and make chance look like structure"
+    originals = {name: len(task.originals[1]) for name, task in tasks.items()}
+    report_copies(originals, {name: task.n_rows for name, task in tasks.items()}, found)
+
+
+def report_copies(originals, n_rows, found):
+    """Warn if tasks have more rows than originals.
+
+    Parameters
+    ----------
+    originals, n_rows : dict of str to int
+        By task.
+    found : str
+        What copies do.
+    """
+    counts = [
+        f"`{name}`: {n - originals[name]} of {n}"
+        for name, n in n_rows.items()
+        if n > originals[name]
+    ]
     if counts:
-        warn(
-            rule="Rows are copies of other rows of their task ({counts!s})",
-            found="copies count as rows of their own and make chance look like structure",
-            remedies="remove them",
-            counts=", ".join(counts),
-        )
+        rule = "Rows are copies of other rows of their task ({counts!s})"
+        warn(rule=rule, found=found, remedies="remove them", counts=", ".join(counts))

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from bnmtl.errors import InputError, warn
 from bnmtl.reports.validated import write as write_report
 from bnmtl.validation import predict_rounds
 from bnmtl.validation.nothing import class_shares
+from bnmtl.validation.predicting import warn_of_lacking_classes
+from bnmtl.validation.splits import most_folds, sets_differ
 from bnmtl.validation.tables import ALL, bias_variance_table, differences_table, measures_table
 from bnmtl.validation.verdict import NOTHING, sentences
 from bnmtl.wording import count
@@ -24,7 +27,6 @@ _FILES = (
 )
 _ROUNDS = {"bootstrap": 50, "kfold": 5, "holdout": 50}
 _FOLDS, _TEST_SIZE = 10, 0.1
-_DIFFERENT = 0.3  # share of the rows that a training set lacks
 _PICTURES = ("accuracy", "squared_error")
 
 
@@ -68,6 +70,8 @@ def run(options, progress=None):
     files = [_rounds_file(name) for name in names]
     with new_run("validate", options, [*_FILES, *files]) as run:
         cases = read_cases(options)
+        cases.warn_of_copies(Path(options.table).stem)
+        plan = _of_cases(plan, cases, options)
         models = models_of(names, cases, options)
         names = list(models)
         _warn_of_repetitions(names, plan["scheme"])
@@ -76,6 +80,7 @@ def run(options, progress=None):
         for name, model in models.items():
             made[name] = _rounds(name, model, cases, plan, options, progress)
             run.lap(name)
+        _warn_of_lacking_classes(made[names[0]])
         judged = made | {NOTHING: class_shares(made[names[0]])}
         tables = _tables(judged, options.seed, progress)
         run.lap("comparing")
@@ -100,6 +105,8 @@ def _rounds_file(name):
 def _plan(options):
     """The arguments of `predict_rounds` about rounds."""
     scheme = options.scheme or "kfold"
+    if options.rounds == 1 and scheme != "kfold":
+        raise InputError("rounds", f"must be at least 2 for {scheme}", 1)
     plan = {"scheme": scheme, "rounds": options.rounds or _ROUNDS[scheme]}
     for name, needed, default in (("folds", "kfold", _FOLDS), ("test_size", "holdout", _TEST_SIZE)):
         given = getattr(options, name)
@@ -113,6 +120,14 @@ def _plan(options):
     return plan
 
 
+def _of_cases(plan, cases, options):
+    """The plan with as many folds as there can be, if their number is not given."""
+    if plan["scheme"] != "kfold" or options.folds is not None:
+        return plan
+    most = most_folds(cases.y, cases.task, cases.group)
+    return plan | {"folds": min(_FOLDS, max(most, 2))}
+
+
 def _warn_of_repetitions(names, scheme):
     """Warn if networks are learned from bootstraps."""
     networks = [name for name in names if name in NETWORKS]
@@ -121,6 +136,12 @@ def _warn_of_repetitions(names, scheme):
         rule += "{names} will look worse than after a fit to different rows"
         remedies = "take {scheme=kfold} to compare them with other models"
         warn(rule=rule, remedies=remedies, names=networks)
+
+
+def _warn_of_lacking_classes(rounds):
+    """Warn once if some training sets lack a class, for all models that learn from them."""
+    learned = rounds.in_bag @ np.eye(len(rounds.classes), dtype=int)[rounds.codes]
+    warn_of_lacking_classes(int((learned == 0).any(axis=1).sum()), len(learned))
 
 
 def _rounds(name, model, cases, plan, options, progress):
@@ -206,8 +227,7 @@ def _record(cases, names, plan, tables):
 def _independent(plan, tables):
     """Bias and variance, unless training sets have most rows in common."""
     parts = tables["bias_variance.csv"]
-    differs = plan["scheme"] == "bootstrap" or plan.get("test_size", 0) >= _DIFFERENT
-    return parts if differs else parts[:0]
+    return parts if sets_differ(plan["scheme"], plan.get("test_size")) else parts[:0]
 
 
 def _said(plan, n_rows):

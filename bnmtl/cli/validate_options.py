@@ -45,7 +45,7 @@ class ValidateOptions:
         "N",
         "Number of bootstraps or shares held out (default 50), of cross-validations (default 5), "
         "or without --label of replicates (default 50).",
-        whole(2),
+        whole(1),
     )
     folds: int | None = option(
         "K", "Number of folds of kfold, or of held-out rows without --label (default 10).", whole(2)

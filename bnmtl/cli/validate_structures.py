@@ -68,7 +68,7 @@ def run(options, progress=None):
     with new_run("validate", options, _FILES) as run:
         tasks, cut_points = _read(options)
         several = len(tasks) > 1
-        check_folds(options.folds, tasks)
+        check_folds(options.folds, tasks, or_none=False)
         warn_of_copies(tasks)
         learner = (MultitaskLearner if several else SingleTaskLearner)(
             random_state=options.seed,
@@ -119,6 +119,8 @@ def _check(options):
         if getattr(options, name):
             rule, found = "belongs to {label}", "no label is given"
             raise InputError(name, rule, found=found, remedies="name the column of labels")
+    if options.rounds == 1:
+        raise InputError("rounds", "must be at least 2 without {label}", 1)
     if options.scheme in ("kfold", "holdout"):
         rule = "must be bootstrap without {label}"
         raise InputError("scheme", rule, Bare(options.scheme), remedies="leave it out for halves")

@@ -18,7 +18,7 @@ from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
-GIVEN, ALONE, SPARSE = "given", "alone", "alone, sparse"
+GIVEN, ALONE, SPARSE = "given", "alone", "alone, as many arcs"
 _LEVEL = 0.95
 # Probabilities of an arc among which sparse graphs get as many arcs as the given learner.
 _PROBABILITIES = (0.5, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
@@ -57,7 +57,8 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     scheme : {"halves", "bootstrap", "delete-d"}, default="halves"
         How each replicate draws rows of each task: half of them; as many as there are, with
         repetition, which makes dependencies look stronger than they are (see `arc_confidence`); or
-        all but the square root of their number.
+        all but the square root of their number. Copies of a row are drawn once, unless by
+        "bootstrap".
     n : int, default=50
         Number of replicates, at least two.
     compare : None, "alone", or mapping name -> learner, default=None
@@ -70,7 +71,7 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     Returns
     -------
     ArcStability
-        The given learner is "given", the others "alone" and "alone, sparse", or their names.
+        The given learner is "given", the others "alone" and "alone, as many arcs", or their names.
 
     Raises
     ------
@@ -179,7 +180,8 @@ def stability(selected):
     Returns
     -------
     (float, float, float)
-        NaN if all sets are empty or all are full.
+        NaN if all sets are empty or all are full; the interval ends at 1, and is NaN if all sets
+        are equal.
     """
     n, n_features = selected.shape
     selected = selected.astype(float)
@@ -195,8 +197,16 @@ def stability(selected):
     adds += value / 2 * (2 * density * parts - parts - density + 1)
     adds /= by_chance
     error = np.sqrt(4 / n**2 * ((adds - adds.mean()) ** 2).sum())
+    if not np.ptp(selected, axis=0).any():
+        return float(value), np.nan, np.nan
     width = stats.norm.ppf((1 + _LEVEL) / 2) * error
-    return float(value), float(value - width), float(value + width)
+    return float(value), float(value - width), min(float(value + width), 1.0)
+
+
+def interval_text(row, kind):
+    """A stability of a row of the summary, with its interval if it has one."""
+    value, low, high = (row[f"{kind}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _expected_shd(patterns, upper):

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from bnmtl.confidence import ArcStability
+from bnmtl.confidence.stability import interval_text
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.dissimilarities import check_label
 from bnmtl.plotting.drawing import (
@@ -49,8 +51,8 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         Columns of `bnmtl.validation.bias_variance`, and complexity: numbers or names, in the order
         of the rows. Rows of the same complexity are averaged; they should be of the same loss.
     by : str, optional
-        A column such as "learner" with one panel for each of its values, which share the vertical
-        axis.
+        A column such as "learner", or a level of the index such as "loss", with one panel for each
+        of its values, which share the vertical axis.
     xlabel : str, default="complexity"
     ylabel : str, default="error"
 
@@ -80,6 +82,9 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         raise InputTypeError("table", "must be a DataFrame of `bias_variance`", type_of(table))
     columns = ["complexity", "error", *_PARTS]
     check_has("table", table, columns, "that of `bias_variance`, with the complexity of each row")
+    _check_parts(table)
+    if isinstance(by, str) and by in table.index.names:
+        table = table.reset_index(by)
     if by is not None and (not isinstance(by, str) or by not in table):
         raise InputError(
             "by", "must be a column of {table}, one of {columns}", by, columns=list(table)
@@ -116,9 +121,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
             bottom = np.where(values >= 0, floor, 0.0)
             one.bar(places, values, 0.7, bottom=bottom, color=color, label=text)
             floor = floor + np.maximum(values, 0)
-        one.plot(
-            places, means["error"], "o-", color=INK, markersize=3.5, linewidth=0.8, label="error"
-        )
+        one.plot(places, means["error"], "o", color=INK, markersize=3.5, label="error")
         one.axhline(0, color=INK, linewidth=0.6)
         one.set_ylim(1.1 * low, 1.05 * high or 1.0)
         one.set_xticks(places, [shorten(str(at), 12) for at in means.index])
@@ -255,11 +258,20 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
     return dags(named, layout=layout, columns=columns, confidence=confidence)
 
 
+def _check_parts(table):
+    """Raise unless errors and their parts are numbers, and each row has a complexity."""
+    if table["complexity"].isna().any():
+        raise InputError("table", "must hold the complexity of each row", column="complexity")
+    for name in ("error", *_PARTS):
+        if not is_numeric_dtype(table[name]) or not np.isfinite(table[name]).all():
+            raise InputError("table", "must hold finite numbers", column=name)
+
+
 def _stability_text(row):
     """The stability of the edges of a task, in words."""
     if np.isnan(row["edges"]):
         return "all possible edges" if row["n_arcs"] else "no stability, no arcs"
-    return f"stability {row['edges']:.2f} ({row['edges_low']:.2f} to {row['edges_high']:.2f})"
+    return f"stability {interval_text(row, 'edges')}"
 
 
 def _means(rows):

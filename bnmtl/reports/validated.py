@@ -4,6 +4,7 @@ from html import escape
 
 from bnmtl.reports.page import frame_table, image, number, write_page
 from bnmtl.validation.scoring import SMALLER_IS_BETTER
+from bnmtl.validation.splits import sets_differ
 from bnmtl.validation.tables import ALL
 
 _DIGITS = 4
@@ -57,7 +58,7 @@ def write(path, record, tables, figures, settings, times):
         _measures_section(measures, figures),
         _tasks_section(measures),
         _differences_section(tables["differences.csv"]),
-        _parts_section(record["plan"]["scheme"], figures),
+        _parts_section(record["plan"], figures),
     ]
     lead = escape(" ".join(record["verdict"]))
     return write_page(path, "Judged models", lead, sections, record["warnings"], settings, times)
@@ -147,12 +148,12 @@ def _p(value):
     return f"below {_LEAST_P:g}" if value < _LEAST_P else number(value, 3)
 
 
-def _parts_section(scheme, figures):
+def _parts_section(plan, figures):
     if "bias_variance.png" not in figures:
         return ""
     picture = image(figures["bias_variance.png"], "Bias and variance of each model")
     rest = ""
-    if scheme != "bootstrap":
+    if not sets_differ(plan["scheme"], plan.get("test_size")):
         rest = (
             " The training sets of different rounds have most rows in common, so the variance of "
             "independent ones is larger."

@@ -4,6 +4,7 @@ from html import escape
 
 import numpy as np
 
+from bnmtl.confidence.stability import SPARSE, interval_text
 from bnmtl.reports.held_out import held_out_section
 from bnmtl.reports.page import frame_table, image, number, table, write_page
 
@@ -49,20 +50,24 @@ def _stability_section(stability, figures):
         spans = [
             ("all possible" if row["n_arcs"] else "no arcs")
             if np.isnan(row[kind])
-            else f"{row[kind]:.2f} ({row[f'{kind}_low']:.2f} to {row[f'{kind}_high']:.2f})"
+            else interval_text(row, kind)
             for kind in ("edges", "arcs")
         ]
         names = escape(str(row["learner"])), escape(str(row["task"]))
         cells.append([*names, *spans, number(row["n_arcs"], 1), number(row["shd"], 1)])
+    sparse = ""
+    if SPARSE in set(stability["learner"]):
+        sparse = (
+            f" “{SPARSE}” is each task alone with about as many arcs as together, because the "
+            "number of arcs matters for stability."
+        )
     titles = ["learned", "task", "stability of edges", "of arcs", "arcs", "expected SHD"]
     return (
         "<h2>How stable they are</h2>\n"
         "<p>Networks were learned from other draws of the rows. A stability of 1 means that all "
         "have the same edges (or arcs, with directions), one of 0 that they agree like random "
         "ones; intervals of 95 % are those of more replicates of these rows. Expected SHD: in how "
-        "many pairs of variables the equivalence classes of two of them differ. “alone, sparse” is "
-        "each task alone with about as many arcs as together, because fewer arcs can be stabler."
-        "</p>\n"
+        f"many pairs of variables the equivalence classes of two of them differ.{sparse}</p>\n"
         f"{table(titles, cells, 2)}\n"
         "<p>The networks of all rows; arcs are as wide as they are stable:</p>\n"
         f"{image(figures['arc_stability.png'], 'Networks with the stability of arcs', wide=True)}"

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
@@ -73,6 +74,9 @@ def forest_bound(forest, X, y):
     >>> found.verdict, bool(found.error < found.bound < 0.2)
     ('bound', True)
     """
+    X = X.toarray() if issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise InputTypeError("X", "must be a table with a row for each case", type_of(X))
     y = value_per_row("y", y, len(X))
     unseen = _unseen(forest, len(y))
     classes = forest.classes_
@@ -113,6 +117,8 @@ def _unseen(forest, n):
         raise InputTypeError("forest", rule, type_of(forest))
     if not hasattr(forest, "estimators_"):
         raise InputError("forest", "must be fitted", found="it is not", remedies="call its `fit`")
+    if isinstance(forest.classes_, list):
+        raise InputError("forest", "must predict one label", len(forest.classes_))
     if isinstance(forest, TreeEnsemble):
         unseen = forest.bags_ == 0
     else:
@@ -131,9 +137,7 @@ def _votes(forest, number, X):
     """Positions of the classes that a tree votes for."""
     tree = forest.estimators_[number]
     features = getattr(forest, "estimators_features_", None)
-    inputs = np.asarray(X)
-    if features is not None:
-        inputs = _safe_indexing(inputs, features[number], axis=1)
+    inputs = X if features is None else _safe_indexing(X, features[number], axis=1)
     # Trees predict positions of the classes of the forest, also where their bag lacks some.
     return tree.predict(inputs).astype(int)
 

@@ -18,12 +18,13 @@ from bnmtl.errors import (
     check_jobs,
     check_number,
     check_whole,
+    warn,
 )
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.validation.rounds import Rounds, value_per_row
-from bnmtl.validation.splits import SCHEMES, splits_of
+from bnmtl.validation.splits import SCHEMES, splits_of, strata_of
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
@@ -100,7 +101,8 @@ def predict_rounds(
     Warns
     -----
     UserWarning
-        What the estimator warns of when it is fitted to all cases.
+        If training sets lack a class, and what the estimator warns of when it is fitted to all
+        cases.
 
     Raises
     ------
@@ -122,12 +124,14 @@ def predict_rounds(
             if given is not None:
                 raise InputError(name, "must come with {X_test}", remedies="give both")
     test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
-    _check(estimator, data, scheme, rounds, folds, test_size, n_jobs)
+    _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs)
     strata = data.strata() if stratify else None
     options = {"rounds": rounds, "folds": folds, "test_size": test_size}
     seed = seed_of(random_state)
     codes = np.searchsorted(data.classes, data.y)
     splits = splits_of(scheme, data.X, codes, strata, data.groups, options, seed)
+    n_lacking = sum(len(np.unique(codes[train])) < len(data.classes) for train, _ in splits)
+    warn_of_lacking_classes(n_lacking, len(splits))
     rows = np.arange(len(data.y))
     calls = [(rows, np.arange(len(test.y)))]
     calls += [(train, held if test is data else calls[0][1]) for train, held in splits]
@@ -157,6 +161,21 @@ def predict_rounds(
     return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train, group)
 
 
+def warn_of_lacking_classes(n, n_sets):
+    """Warn if some training sets lack a class.
+
+    Parameters
+    ----------
+    n : int
+        Number of them.
+    n_sets : int
+    """
+    if n:
+        rule = "must leave cases of each class to learn from"
+        found = "{n} of {total} training sets lack a class, which they predict with probability 0"
+        warn("y", rule, found=found, remedies="more cases of each class", n=n, total=n_sets)
+
+
 class _Data:
     """Checked cases: features, labels, their classes, tasks and groups."""
 
@@ -182,10 +201,7 @@ class _Data:
 
     def strata(self):
         """Numbers of the classes, within each task."""
-        codes = np.searchsorted(self.classes, self.y)
-        if self.task is None:
-            return codes
-        return np.unique(self.task, return_inverse=True)[1] * len(self.classes) + codes
+        return strata_of(self.y, self.task)
 
 
 def _test_data(data, X_test, y_test, task_test, scheme):
@@ -198,6 +214,8 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     if (task_test is None) != (data.task is None):
         raise InputError("task_test", "must be given if and only if {task} is", task_test)
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
+    if X.ndim != 2 or not len(X):
+        raise InputError("X_test", "must be a table with a row for each case", type_of(X_test))
     y = value_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
@@ -207,8 +225,10 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     return _Data(X, y, data.classes, task_test)
 
 
-def _check(estimator, data, scheme, rounds, folds, test_size, n_jobs):
+def _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
+    if not isinstance(stratify, bool | np.bool_):
+        raise InputTypeError("stratify", "must be True or False", type_of(stratify))
     is_multitask = isinstance(estimator, MultitaskBayesNetClassifier)
     if is_multitask and data.task is None:
         rule = "must be given, because the classifier learns several tasks"

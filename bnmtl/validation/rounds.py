@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.validation.scoring import metric_of
 from bnmtl.wording import type_of
 
@@ -48,6 +48,14 @@ def value_per_row(name, values, n, table="X"):
     return np.array(values.tolist()) if values.dtype == object else values
 
 
+def _numbers(name, values):
+    """An array of numbers."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputTypeError(name, "must be an array of numbers", type_of(values)) from None
+
+
 class Rounds:
     """Probabilities by a classifier that was fitted to several sets of training cases.
 
@@ -85,23 +93,25 @@ class Rounds:
     def __init__(
         self, predictions, y, classes, in_bag, full=None, task=None, n_train=None, group=None
     ):
-        self.predictions = np.asarray(predictions, dtype=float)
+        self.predictions = _numbers("predictions", predictions)
+        if self.predictions.ndim != 3:
+            rule = "must have the shape (rounds, cases, classes)"
+            raise InputError("predictions", rule, self.predictions.shape)
         self.y, self.classes, self.in_bag = map(np.asarray, (y, classes, in_bag))
-        self.full = None if full is None else np.asarray(full, dtype=float)
+        self.full = None if full is None else _numbers("full", full)
         self.task = None if task is None else np.asarray(task).astype(str)
+        if self.in_bag.shape != self.predictions.shape[:2]:
+            rule, found = "must have the shape {shape!s}, as {predictions}", self.in_bag.shape
+            raise InputError("in_bag", rule, found, shape=self.predictions.shape[:2])
         self.n_train = np.asarray((self.in_bag > 0).sum(axis=1) if n_train is None else n_train)
         self.group = None if group is None else np.asarray(group)
         self._check()
 
     def _check(self):
         shape = self.predictions.shape
-        if len(shape) != 3:
-            rule = "must have the shape (rounds, cases, classes)"
-            raise InputError("predictions", rule, shape)
         expected = {
             "y": shape[1:2],
             "classes": shape[2:],
-            "in_bag": shape[:2],
             "full": shape[1:],
             "task": shape[1:2],
             "n_train": shape[:1],
@@ -192,6 +202,10 @@ class Rounds:
         Rounds
             They were learned from as many training cases as these.
         """
+        cases, n = np.asarray(cases, dtype=int), len(self.y)
+        outside = cases[(cases < -n) | (cases >= n)]
+        if len(outside):
+            raise InputError("cases", "must be below {n}", int(outside[0]), n=n)
         full, task, group = (
             None if one is None else one[cases] for one in (self.full, self.task, self.group)
         )

@@ -64,7 +64,12 @@ class Metric(NamedTuple):
     of_cases: object = None
 
     def __call__(self, codes, p):
-        return float(self.function(codes, p))
+        found = self.function(codes, p)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            rule = "must return a number"
+            raise InputTypeError("metric", rule, type_of(found)) from None
 
 
 def metric_of(metric, n_classes):

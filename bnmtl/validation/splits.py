@@ -20,6 +20,7 @@ from bnmtl.seeding import generator
 from bnmtl.wording import type_of
 
 SCHEMES = ("bootstrap", "kfold", "holdout", "jackknife")
+_DIFFERENT = 0.3  # share of the rows that a training set lacks
 
 
 def splits_of(scheme, X, codes, strata, groups, options, seed):
@@ -118,10 +119,67 @@ def _folds(n, strata, groups, folds, state):
             warnings.simplefilter("ignore", UserWarning)
             return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError:
-        most, of = n, "cases"
-        if groups is not None:
-            most, of = groups.max() + 1, "groups"
-        if strata is not None and (largest := np.bincount(strata).max()) < most:
-            most, of = largest, "cases of the largest class"
+        most, of = _most(n, strata, groups)
         rule = f"must be at most {{most}}, the number of {of}"
-        raise InputError("folds", rule, folds, most=int(most)) from None
+        raise InputError("folds", rule, folds, most=most) from None
+
+
+def _most(n, strata, groups):
+    """Most folds that there can be, and of what there are so many."""
+    most, of = n, "cases"
+    if groups is not None:
+        most, of = int(groups.max()) + 1, "groups"
+    if strata is not None and (largest := int(np.bincount(strata).max())) < most:
+        most, of = largest, "cases of the largest class"
+    return most, of
+
+
+def strata_of(y, task=None):
+    """Numbers of the classes, within each task.
+
+    Parameters
+    ----------
+    y : numpy.ndarray of shape (n_cases,)
+    task : numpy.ndarray of shape (n_cases,), default=None
+
+    Returns
+    -------
+    numpy.ndarray of int
+    """
+    classes, codes = np.unique(y, return_inverse=True)
+    if task is None:
+        return codes
+    return np.unique(task, return_inverse=True)[1] * len(classes) + codes
+
+
+def most_folds(y, task=None, groups=None):
+    """The most folds with the proportions of the classes within each task.
+
+    Parameters
+    ----------
+    y, task, groups : numpy.ndarray of shape (n_cases,), default=None
+        As in `predict_rounds`.
+
+    Returns
+    -------
+    int
+    """
+    numbers = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    return _most(len(y), strata_of(y, task), numbers)[0]
+
+
+def sets_differ(scheme, test_size=None):
+    """Whether training sets of different rounds have few rows in common.
+
+    Then the variance over rounds is about that of independent training sets.
+
+    Parameters
+    ----------
+    scheme : str
+    test_size : float, default=None
+
+    Returns
+    -------
+    bool
+    """
+    return scheme == "bootstrap" or (test_size or 0) >= _DIFFERENT

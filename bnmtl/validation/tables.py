@@ -113,8 +113,8 @@ def differences_table(made, random_state=0, report=None):
     Returns
     -------
     pandas.DataFrame
-        Columns first and second (models), task, metric and those of `Comparison`; without rows of
-        metrics that are defined on fewer than two rounds.
+        Columns first and second (models), task, metric and those of `Comparison`, McNemar's p for
+        the accuracy only; without rows of metrics that are defined on fewer than two rounds.
     """
     pairs, rows = list(itertools.combinations(made, 2)), []
     for number, (first, second) in enumerate(pairs):
@@ -140,6 +140,8 @@ def _differences(ours, theirs, random_state):
             found = compare(ours, theirs, name, _LEVEL, random_state=random_state)._asdict()
         except InputError:
             continue
+        if name != "accuracy":
+            found["p_mcnemar"] = np.nan  # it is about errors
         values = {"first_value": found.pop("first"), "second_value": found.pop("second")}
         rows.append({"metric": name} | values | found)
     return rows

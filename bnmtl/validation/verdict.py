@@ -7,10 +7,10 @@ from bnmtl.wording import all_of
 
 NOTHING = "class shares"
 _LEVEL = 0.05
-# Metric -> words, factor and unit.
+# Metric -> words, factor, unit and digits.
 _WORDS = {
-    "accuracy": ("accuracy", 100, " %"),
-    "squared_error": ("squared error of the probabilities", 1, ""),
+    "accuracy": ("accuracy", 100, " %", 1),
+    "squared_error": ("squared error of the probabilities", 1, "", 4),
 }
 
 
@@ -42,7 +42,11 @@ def _means(measures, metric):
 
 
 def _pair(differences, first, second, metric, task=ALL):
-    """Gain of the first over the second, its interval and p value; None where not defined."""
+    """Gain of the first over the second, its interval and p value; None where not defined.
+
+    If all rounds differ by the same amount the interval is NaN, and the p value that of exchanged
+    predictions.
+    """
     rows = differences[(differences["task"] == task) & (differences["metric"] == metric)]
     for one, other, sign in ((first, second, 1), (second, first, -1)):
         found = rows[(rows["first"] == one) & (rows["second"] == other)]
@@ -50,7 +54,12 @@ def _pair(differences, first, second, metric, task=ALL):
             row = found.iloc[0]
             sign *= -1 if row["is_smaller_better"] else 1
             ends = sorted((sign * row["low"], sign * row["high"]))
-            return sign * row["difference"], *ends, row["p_corrected"]
+            p = (
+                row["p_corrected"]
+                if row["p_corrected"] == row["p_corrected"]
+                else row["p_randomization"]
+            )
+            return sign * row["difference"], *ends, p
     return None
 
 
@@ -78,27 +87,28 @@ def _of_nothing(measures, differences, models):
 
 def _best(measures, differences, models, metric):
     """The best model by a metric, beside the next best one."""
-    words, factor, unit = _WORDS[metric]
+    words, factor, unit, digits = _WORDS[metric]
     means = _means(measures, metric)[models].sort_values(
         ascending=metric != "accuracy", kind="stable"
     )
     first, second = means.index[:2]
-    if means[first] == means[second]:
-        equal = all_of(means.index[means == means[first]].tolist())
-        return f"By {words}, {equal} are equally good ({_number(factor * means[first])}{unit})."
+    shown = {name: f"{_number(factor * means[name], digits)}{unit}" for name in means.index}
+    if shown[first] == shown[second]:
+        equal = all_of([name for name in means.index if shown[name] == shown[first]])
+        return f"By {words}, {equal} are equally good ({shown[first]})."
     found = _pair(differences, first, second, metric)
-    values = f"{_number(factor * means[first])}{unit} against {_number(factor * means[second])}"
+    values = f"{shown[first]} against {shown[second]}"
     among = "" if len(models) == 2 else f" of {len(models)} models"
-    says = f"By {words}, {first} is best{among} ({values}{unit} of {second}"
+    says = f"By {words}, {first} is best{among} ({values} of {second}"
     if found is None:
         return f"{says})."
     gain, low, high, p = found
-    if np.isnan(p):
-        return f"{says}); all rounds differ by the same amount, so chance cannot be judged."
-    digits = 1 if unit else 4
-    low, gain, high = (_number(factor * one, digits) for one in (low, gain, high))
-    points = " points" if unit else ""
-    says += f"; difference {gain}{points}, 95 % interval {low} to {high}, {_p(p)})"
+    points, difference = " points" if unit else "", _number(factor * gain, digits)
+    says += f"; difference {difference}{points}"
+    if not np.isnan(low):
+        low, high = (_number(factor * one, digits) for one in (low, high))
+        says += f", 95 % interval {low} to {high}"
+    says += f", {_p(p)})"
     says += "; that is hardly chance." if p < _LEVEL else ", but that may be chance."
     return f"{says}{_against_others(differences, first, means.index[2:], metric)}"
 
@@ -114,8 +124,7 @@ def _against_others(differences, best, others, metric):
     return "".join(f" {part}." for part in parts)
 
 
-def _number(value, digits=None):
-    digits = (1 if abs(value) >= 2 else 4) if digits is None else digits
+def _number(value, digits):
     # Avoid minus zero.
     return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", chr(0x2212))
 
