@@ -125,7 +125,8 @@ def _claim(lines, expected, tests):
     for measure, p in tests:
         every, _, corrected = record(lines, expected.first, expected.second, measure)
         counts = "/".join(map(str, every))
-        shown[TITLES[measure]] = f"{counts} ({corrected[0]}:{corrected[2]}, p {p:.3f})"
+        text = "p < 0.001" if p < 0.001 else f"p {p:.3f}"
+        shown[TITLES[measure]] = f"{counts} ({corrected[0]}:{corrected[2]}, {text})"
         n_better += bool(p < LEVEL)
     refuted = "no" if n_better else "not refuted"
     verdict = (n_better, len(tests)) if expected.is_better else refuted
