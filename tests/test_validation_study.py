@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.validation import network_parts, network_parts_tables, tree_parts
-from benchmarks.validation.network_parts import LEARNERS, NO_ARCS, TRUE
+from benchmarks.validation.network_parts import GIVEN, LEARNERS, NO_ARCS, OF_ARCS, TRUE, TRUE_SHARED
 from bnmtl.seeding import generator
 
 pytestmark = pytest.mark.beside_kernels
@@ -21,17 +21,67 @@ def measured():
 @quietly
 def test_parts_add_up_and_noise_is_that_of_the_true_networks(measured):
     for line in measured.values():
-        for loss in ("zero_one", "squared"):
+        for loss in network_parts_tables.LOSSES:
             parts = [line[f"{loss} {part}"] for part in network_parts_tables.PARTS]
             np.testing.assert_allclose(np.sum(parts, axis=0), line[f"{loss} error"], atol=5e-6)
+        assert line["kohavi_wolpert error"] == line["zero_one error"]
         # That of errors depends on how often the best class is predicted.
         assert line["squared noise"] == measured["alone"]["squared noise"]
-        assert line["sets"] == 3
+        assert line["sets"] == network_parts.N_QUICK
+        # Every set is left out once, and an error is a mean over sets.
+        left = line["squared error without"]
+        assert len(left) == network_parts.N_QUICK and len(set(left)) > 1
+        assert np.mean(left) == pytest.approx(np.mean(line["squared error"]), abs=1e-6)
     assert min(measured["alone"]["squared noise"]) > 0
     squared = {name: np.mean(line["squared error"]) for name, line in measured.items()}
     assert squared[TRUE] < squared["alone"] < squared[NO_ARCS]
     arcs = {name: line["arcs"] for name, line in measured.items()}
     assert arcs[NO_ARCS] == 0 < arcs["alone"] < arcs[TRUE]
+
+
+def test_parts_without_groups_are_those_of_the_other_sets():
+    source = network_parts._Fresh(30)
+    rng = np.random.default_rng(0)
+    truth = source.truth("LVFAILURE")
+    found = [
+        np.clip(truth + rng.normal(0, 0.2, (len(truth), 1)) * [1, -1], 0, 1) for _ in range(20)
+    ]
+    line = network_parts._parts({"LVFAILURE": found}, source)
+    rounds = source.rounds(np.stack(found[:4] + found[6:]), "LVFAILURE")
+    expected = network_parts.bias_variance(rounds, truth=truth)
+    for loss in network_parts.LOSSES:
+        for part in (*network_parts.PARTS, "error"):
+            value = line[f"{loss} {part} without"][2]
+            assert value == pytest.approx(expected.loc[loss, part], abs=1e-6), (loss, part)
+    # The jackknife's error of a mean over sets is that of the group means.
+    means = [np.sum((p - truth) ** 2, axis=1).mean() for p in found]
+    of_groups = np.mean(np.reshape(means, (10, 2)), axis=1)
+    expected = np.std(of_groups, ddof=1) / np.sqrt(10)
+    error = network_parts_tables._error_of(line["squared error without"])
+    assert error == pytest.approx(expected, rel=0.01)
+
+
+@quietly
+def test_graphs_that_are_given():
+    source = network_parts._Fresh(100)
+    tasks = source.training(0)
+    alone, shared = (network_parts._learned(name, source, 0) for name in (TRUE, TRUE_SHARED))
+    for name, network in source.networks.items():
+        assert (
+            set(shared[name].graph.edges)
+            == set(network.graph.edges)
+            == set(alone[name].graph.edges)
+        )
+    # Shared tables are nearer to the true ones, on average over rows and variables.
+    distances = {True: 0.0, False: 0.0}
+    for name, network in source.networks.items():
+        for target in network_parts.TARGETS["ALARM"]:
+            for is_shared, found in ((True, shared), (False, alone)):
+                p = network_parts._probabilities(found[name], source.test[name], target)
+                q = network_parts._probabilities(network, source.test[name], target)
+                distances[is_shared] += np.sum((p - q) ** 2)
+    assert distances[True] < distances[False]
+    assert len(tasks) == network_parts.N_TASKS
 
 
 def test_training_sets_are_fresh_and_test_cases_stay():
@@ -77,56 +127,74 @@ def test_rows_that_were_not_drawn_are_predicted(scheme):
 def test_every_learner_has_its_cases():
     cases = network_parts.plan(False)
     of_alarm = [case for case in cases if case["problem"] == "ALARM"]
-    assert len(of_alarm) == 3 * len(LEARNERS)
-    assert len(cases) - len(of_alarm) == 4 * (len(LEARNERS) - 1)
-    assert network_parts.n_sets_of(250, "together") == 50
-    assert network_parts.n_sets_of(4000, "together") == 10
-    assert network_parts.n_sets_of(4000, "alone") == 50
-    assert network_parts.n_sets_of("bootstrap", "together") == 50
+    n_given, n_swept = len(GIVEN), len(OF_ARCS)
+    assert len(of_alarm) == 3 * (len(LEARNERS) + n_given) + n_swept
+    assert len(cases) - len(of_alarm) == 4 * (len(LEARNERS) + 1) + n_swept
+    assert {network_parts.n_sets_of(rows) for rows in (250, 4000, "bootstrap")} == {50}
+    known = {*LEARNERS, *OF_ARCS, *GIVEN}
     names = {one for pair in network_parts_tables._PAIRS for one in pair}
-    assert names | set(network_parts_tables._SHOWN) <= set(LEARNERS)
-    for name, make in LEARNERS.items():
-        assert make is None or make(7).random_state == 7, name
+    names |= set(network_parts_tables._SHOWN) | set(network_parts_tables._BY_ARCS.values())
+    assert names | set(network_parts_tables._by_parents("together").values()) <= known
+    for name, make in (LEARNERS | OF_ARCS).items():
+        assert make(7).random_state == 7, name
+    for name, p in network_parts_tables.ARC_PROBABILITIES.items():
+        assert OF_ARCS[name](0).structure_prior.probability == p
 
 
 def _line(learner, problem="ALARM", rows=250, error=0.3, variance=0.1):
     line = {"problem": problem, "rows": rows, "learner": learner, "sets": 50, "arcs": 12.0}
-    for loss in ("zero_one", "squared"):
+    for loss in network_parts_tables.LOSSES:
         parts = {"noise": 0.1, "variance": variance, "variance_of_biased": 0.0, "error": error}
         parts["bias"] = error - 0.1 - variance
         line |= {f"{loss} {part}": [value, value] for part, value in parts.items()}
+        # Errors of .03 and .04 in any proportion of learners.
+        for part, value in parts.items():
+            line[f"{loss} {part} without"] = [value + error / 10, value - error / 10]
     return line
 
 
 def test_tables_and_pictures():
     assert network_parts_tables.tables(pd.DataFrame()) == {}
-    names = [*network_parts_tables._SHOWN, "alone, at most 1 parent", "alone, at most 2 parents"]
+    by_parents = network_parts_tables._by_parents("alone").values()
+    names = list(dict.fromkeys([*network_parts_tables._SHOWN, *by_parents]))
+    names += list(network_parts_tables.ARC_PROBABILITIES)
     lines = [_line(name) for name in names if name != "together"]
-    lines.append(_line("together", error=0.25, variance=0.06))
+    lines.append(_line("together", error=0.2, variance=0.06))
     lines += [_line(name, "avimedi", "halves") for name in names if name != TRUE]
     lines = pd.DataFrame(lines)
     made = network_parts_tables.tables(lines)
-    assert (
-        "| ALARM | 250 | together | 12.0 | 50 | 0.2500 | 0.1000 | 0.0900 | 0.0600 |"
-        in (made["network_parts"])
-    )
+    row = "| ALARM | 250 | together | 12.0 | 0.2000 ± 0.0200 | 0.1000 | 0.0400 ± 0.0200 | "
+    assert row + "0.0600 ± 0.0200 |" in made["network_parts"]
+    # Of pairs: the differences of values without each group.
     row = (
-        "| together | alone | ALARM | 250 | +0.0500 (2 of 2) | +0.0100 (2 of 2) | "
-        "+0.0400 (2 of 2) |"
+        "| together | alone | ALARM | 250 | +0.1000 ± 0.0100 (2 of 2) | +0.0600 ± 0.0100 (2 of 2) "
+        "| +0.0400 ± 0.0100 (2 of 2) |"
     )
     assert row in made["network_parts_differences"]
-    assert "| ALARM | 250 | alone | 30.00 % | 10.00 % |" in made["network_parts_errors"]
+    row = "| ALARM | 250 | alone | 30.00 % | 10.00 % | 10.00 % | 10.00 % | 0.00 % | 10.00 % |"
+    assert row in made["network_parts_errors"]
     figure = network_parts_tables.draw(lines)
     assert [one.get_title() for one in figure.axes[:-1]] == list(network_parts_tables._SHOWN[1:])
     # Without the noise.
     together = dict(zip(network_parts_tables._SHOWN[1:], figure.axes, strict=False))["together"]
-    assert max(np.max(line.get_ydata()) for line in together.lines) == pytest.approx(0.15)
+    assert max(np.max(line.get_ydata()) for line in together.lines) == pytest.approx(0.1)
     more = network_parts_tables.more_pictures(lines)
-    assert set(more) == {"network_parts_parents", "network_parts_real"}
-    ticks = [one.get_text() for one in more["network_parts_parents"].axes[0].get_xticklabels()]
-    assert ticks == ["0", "1", "2", "any"]
+    assert set(more) == {"network_parts_parents", "network_parts_arcs", "network_parts_real"}
+    ticks = {
+        name: [one.get_text() for one in figure.axes[0].get_xticklabels()]
+        for name, figure in more.items()
+    }
+    assert ticks["network_parts_parents"] == ["0", "1", "2", "any"]
+    assert ticks["network_parts_arcs"] == ["0", "1e-06", "0.0001", "default", "0.01", "0.1"]
+    assert ticks["network_parts_real"] == [
+        "no arcs",
+        "alone",
+        "alone, BIC",
+        "arcs only",
+        "together",
+    ]
     alarm = lines[lines["problem"] == "ALARM"]
-    assert set(network_parts_tables.more_pictures(alarm)) == {"network_parts_parents"}
+    assert "network_parts_real" not in network_parts_tables.more_pictures(alarm)
 
 
 @quietly

@@ -11,9 +11,17 @@ import time
 import numpy as np
 
 from benchmarks import study
-from benchmarks.validation.network_parts_tables import PARTS, draw, more_pictures, tables
+from benchmarks.validation.network_parts_tables import (
+    ARC_PROBABILITIES,
+    LOSSES,
+    PARTS,
+    draw,
+    more_pictures,
+    tables,
+)
 from bnmtl import (
     BIC,
+    ArcPrior,
     BDeu,
     EditPrior,
     HillClimbing,
@@ -42,12 +50,12 @@ N_TASKS, N_TEST = 5, 1000  # test cases of each task
 ROWS = (250, 1000, 4000)
 SCHEMES = ("bootstrap", "halves")
 BINS = 3
-N_SETS = 50
-# Learning together with shared tables takes minutes on many rows.
-FEWER_SETS = {1000: 25, 4000: 10}
-FIXED = {"test_cases": N_TEST, "bins": BINS, "starts": 1}
+# Training sets: as many for every learner, because the bias of errors depends on their number; and
+# at most that many groups of them, which the jackknife leaves out in turn.
+N_SETS, N_QUICK, MOST_GROUPS = 50, 4, 10
+FIXED = {"test_cases": N_TEST, "bins": BINS, "starts": 1, "most_groups": MOST_GROUPS}
 _SEARCH = Orders(starts=1)
-TRUE, NO_ARCS = "true graphs", "no arcs"
+TRUE, TRUE_SHARED, NO_ARCS = "true graphs", "true graphs, shared tables", "no arcs"
 
 
 def _together(**options):
@@ -58,14 +66,16 @@ def _alone(**options):
     return lambda seed: SingleTaskLearner(**{"search": _SEARCH} | options, random_state=seed)
 
 
-SHARING = {
+LEARNERS = {
     "together": _together(),
     "together, penalty 0.9": _together(prior=PairedPrior(0.9)),
     "together, penalty 0.9999": _together(prior=PairedPrior(0.9999)),
     "together, Edit prior": _together(prior=EditPrior(0.99)),
-}
-LEARNERS = SHARING | {
     "together, separate tables": _together(table_sharing=None),
+    "together, BDeu": _together(score=BDeu()),
+    "together, BIC": _together(score=BIC()),
+    "together, at most 1 parent": _together(max_parents=1),
+    "together, at most 2 parents": _together(max_parents=2),
     "one network": lambda seed: PooledLearner(search=_SEARCH, random_state=seed),
     "alone": _alone(),
     "alone, BDeu": _alone(score=BDeu()),
@@ -73,12 +83,10 @@ LEARNERS = SHARING | {
     "alone, uniform prior": _alone(structure_prior=None),
     "alone, at most 1 parent": _alone(max_parents=1),
     "alone, at most 2 parents": _alone(max_parents=2),
-    "together, at most 1 parent": _together(max_parents=1),
-    "together, at most 2 parents": _together(max_parents=2),
-    TRUE: None,
-    NO_ARCS: None,
 }
-_FEWER = {*SHARING, "together, at most 1 parent", "together, at most 2 parents"}
+OF_ARCS = {name: _alone(structure_prior=ArcPrior(p)) for name, p in ARC_PROBABILITIES.items()}
+# Graphs that are not learned, and learners that give them tables.
+GIVEN = {TRUE: SingleTaskLearner, TRUE_SHARED: MultitaskLearner, NO_ARCS: SingleTaskLearner}
 __all__ = ["draw", "more_pictures", "tables"]
 
 
@@ -86,21 +94,23 @@ def plan(quick):
     """One case for each problem, number of rows or scheme, and learner."""
     if quick:
         return study.every(["alone", TRUE, NO_ARCS], problem=["ALARM"], rows=[100])
-    cases = [{"problem": "ALARM", "rows": n, "wanted": [name]} for n in ROWS for name in LEARNERS]
-    return cases + [
-        {"problem": problem, "rows": scheme, "wanted": [name]}
-        for problem in ("avimedi", "Sachs")
-        for scheme in SCHEMES
-        for name in LEARNERS
-        if name != TRUE
+    real = [(problem, scheme) for problem in ("avimedi", "Sachs") for scheme in SCHEMES]
+    return [
+        {"problem": problem, "rows": rows, "wanted": [name]}
+        for problem, rows in [*(("ALARM", n) for n in ROWS), *real]
+        for name in _learners_of(problem, rows)
     ]
 
 
-def n_sets_of(rows, learner):
+def _learners_of(problem, rows):
+    """Names of the learners of a problem with a number of rows or a scheme."""
+    swept = OF_ARCS if (problem, rows) in (("ALARM", 250), ("avimedi", "halves")) else ()
+    return [*LEARNERS, *swept, *(GIVEN if problem == "ALARM" else [NO_ARCS])]
+
+
+def n_sets_of(rows):
     """Number of training sets."""
-    if rows == 100:
-        return 3  # the quick part
-    return FEWER_SETS.get(rows, N_SETS) if learner in _FEWER else N_SETS
+    return N_QUICK if rows == 100 else N_SETS
 
 
 def measure(problem, rows, wanted):
@@ -108,7 +118,7 @@ def measure(problem, rows, wanted):
     source = _Fresh(rows) if problem == "ALARM" else _Resampled(problem, rows)
     lines = {}
     for name in wanted:
-        began, n = time.perf_counter(), n_sets_of(rows, name)
+        began, n = time.perf_counter(), n_sets_of(rows)
         found, n_arcs = {target: [] for target in TARGETS[problem]}, []
         for number in range(n):
             networks = _learned(name, source, number)
@@ -126,14 +136,33 @@ def measure(problem, rows, wanted):
 
 
 def _parts(found, source):
-    """Lists with a value of each target, by loss and part."""
-    tables = {
-        target: bias_variance(source.rounds(np.stack(p), target), truth=source.truth(target))
-        for target, p in found.items()
-    }
+    """By loss and part, the values of each target, and the means without each group of sets."""
+    by_target = {target: np.stack(p) for target, p in found.items()}
+    n_sets = len(next(iter(by_target.values())))
+    groups = np.array_split(np.arange(n_sets), min(n_sets, MOST_GROUPS))
+    of_all = _decomposed(by_target, source)
+    without = [
+        _decomposed({one: np.delete(p, group, axis=0) for one, p in by_target.items()}, source)
+        for group in groups
+    ]
+    lines = {}
+    for loss in LOSSES:
+        for part in (*PARTS, "error"):
+            values, left = of_all[loss, part], [one[loss, part] for one in without]
+            lines[f"{loss} {part}"] = [round(value, 6) for value in values]
+            lines[f"{loss} {part} without"] = [round(float(np.mean(one)), 6) for one in left]
+    return lines
+
+
+def _decomposed(by_target, source):
+    """The value of each target, by loss and part."""
+    tables = [
+        bias_variance(source.rounds(p, target), truth=source.truth(target))
+        for target, p in by_target.items()
+    ]
     return {
-        f"{loss} {part}": [round(float(one.loc[loss, part]), 6) for one in tables.values()]
-        for loss in ("zero_one", "squared")
+        (loss, part): [float(one.loc[loss, part]) for one in tables]
+        for loss in LOSSES
         for part in (*PARTS, "error")
     }
 
@@ -141,10 +170,10 @@ def _parts(found, source):
 def _learned(name, source, number):
     """Networks by task, from a training set."""
     tasks = source.training(number)
-    if LEARNERS[name] is not None:
-        return LEARNERS[name](number).fit(tasks).networks_
-    # Tables as those of the default learner, with other graphs.
-    learner = SingleTaskLearner(search=HillClimbing(restarts=0), random_state=number).fit(tasks)
+    if name not in GIVEN:
+        return (LEARNERS | OF_ARCS)[name](number).fit(tasks).networks_
+    # Tables as those of the default learners, with other graphs.
+    learner = GIVEN[name](search=HillClimbing(restarts=0), random_state=number).fit(tasks)
     return with_graphs(learner, source.graphs(tasks, name)).networks_
 
 
@@ -163,6 +192,7 @@ class _Fresh:
         self._rows = rows
         self.networks = problems.deletion("alarm", n_tasks=N_TASKS, random_state=0)
         self.test = self._drawn(N_TEST, "test")
+        self._truth = {}
 
     def _drawn(self, n, *names):
         seeds = {one: int(generator(0, *names, one).integers(2**31)) for one in self.networks}
@@ -190,7 +220,9 @@ class _Fresh:
 
     def truth(self, target):
         """True probabilities of all test cases."""
-        return self.predicted(self.networks, target, None)
+        if target not in self._truth:
+            self._truth[target] = self.predicted(self.networks, target, None)
+        return self._truth[target]
 
     def rounds(self, p, target):
         """The predictions of all training sets."""
