@@ -300,5 +300,4 @@ def _patch(color):
 
 
 def _dot(axes, x, y):
-    axes.plot([x, x + SAMPLE], [y, y], color=INK, linewidth=0.8)
     axes.plot(x + SAMPLE / 2, y, "o", color=INK, markersize=3.5)
