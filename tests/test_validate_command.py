@@ -370,6 +370,7 @@ def test_stability_is_that_of_tasks_that_have_one():
         (("--label", "wren", "--model", "forest", "--ignore", "height"), "257"),
         (("--label", "wren", "--task-column", "tiny", "--ignore", "height"), "must have two rows"),
         (("--label", "wren", "--model", "forest", "--discretize", 3), "below 3e38"),
+        (("--label", "wren", "--model", "forest", "--group", "half"), "two groups or more"),
         (("--label", "wren", "--group", "half", *BAGS), "to predict"),
         (("--label", "rare"), "two cases of each class"),
         (("--label", "none"), "it is empty"),
@@ -419,7 +420,7 @@ def test_copies_are_reported(judge, tmp_path):
     pd.concat([table, table]).to_csv(tmp_path / "twice.csv", index=False)
     code, _, err = judge(*options, "--out", "o", table="twice.csv")
     assert code == 0
-    assert "Rows are copies of other rows of their task (`twice`: 40 of 80)" in err
+    assert "Rows are copies of other rows (`twice`: 40 of 80)" in err
     assert "knows the label of the other" in err
     # Copies of the same group stay together.
     pd.concat([table.assign(plot=[f"p{at}" for at in range(40)])] * 2).to_csv(
@@ -455,6 +456,23 @@ def test_training_sets_without_a_class_are_reported(judge, tmp_path):
     code, _, err = judge(*options, "--rounds", 3, "--out", "o", table="counties.csv")
     assert code == 0
     assert err.count("6 of 6 training sets lack a class") == 1
+
+
+def test_folds_of_half_of_the_rows_differ(judge, tmp_path):
+    options = ("--label", "wren", "--model", "forest", "--rounds", 2, "--jobs", 1)
+    assert judge(*options, "--folds", 2, "--out", "o")[0] == 0
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "Of the squared error of the probabilities" in page
+    assert "have most rows in common" not in page
+
+
+def test_states_that_tasks_do_not_share_are_reported_to_all_models(judge, tmp_path):
+    table = sites().drop(columns="height")
+    of_hill = table["region"] == "hill"
+    table.loc[of_hill, "open"] = table["open"].str.upper()
+    table.to_csv(tmp_path / "case.csv", index=False)
+    options = ("--label", "wren", "--task-column", "region", "--model", "naive-bayes", *FAST)
+    assert "has no state that tasks" in judge(*options, "--out", "o", table="case.csv")[2]
 
 
 def test_warnings_about_arcs_need_networks(judge, tmp_path):

@@ -308,7 +308,7 @@ def test_inputs_are_kept():
         ),
         ({"rounds": 0}, "rounds"),
         ({"stratify": "yes"}, "`stratify` must be True or False"),
-        ({"X_test": np.zeros((0, 3)), "y_test": []}, "`X_test` must be a table"),
+        ({"X_test": np.zeros((0, 3)), "y_test": []}, r"`X_test` must be a table.*\(0, 3\)"),
         ({"scheme": "kfold", "folds": 1}, "folds"),
         ({"scheme": "kfold", "folds": 61}, "the number of cases of the largest class, got 61"),
         ({"scheme": "kfold", "folds": 61, "stratify": False}, "at most 60, the number of cases,"),
@@ -361,6 +361,16 @@ def test_shapes_of_rounds_agree(changed, words):
     parts = {"predictions": np.full((1, 2, 2), 0.5), "y": ["a", "b"], "classes": ["a", "b"]}
     with pytest.raises((InputError, InputTypeError), match=words):
         Rounds(**(parts | {"in_bag": [[0, 0]]} | changed))
+
+
+def test_cases_are_positions_or_a_mask():
+    X, y = cases()
+    rounds = predict_rounds(GaussianNB(), X, y, rounds=3, random_state=0)
+    is_kept = np.arange(60) % 7 == 2
+    positions, mask = rounds.of_cases(np.flatnonzero(is_kept)), rounds.of_cases(is_kept)
+    assert np.array_equal(mask.predictions, positions.predictions, equal_nan=True)
+    assert np.array_equal(mask.y, y[is_kept])
+    assert np.array_equal(rounds.of_cases([-1]).y, y[-1:])
 
 
 def test_training_sets_without_a_class_are_reported():

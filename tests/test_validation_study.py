@@ -64,7 +64,6 @@ def test_parts_without_groups_are_those_of_the_other_sets():
 @quietly
 def test_graphs_that_are_given():
     source = network_parts._Fresh(100)
-    tasks = source.training(0)
     alone, shared = (network_parts._learned(name, source, 0) for name in (TRUE, TRUE_SHARED))
     for name, network in source.networks.items():
         assert (
@@ -81,7 +80,6 @@ def test_graphs_that_are_given():
                 q = network_parts._probabilities(network, source.test[name], target)
                 distances[is_shared] += np.sum((p - q) ** 2)
     assert distances[True] < distances[False]
-    assert len(tasks) == network_parts.N_TASKS
 
 
 def test_training_sets_are_fresh_and_test_cases_stay():
@@ -130,7 +128,6 @@ def test_every_learner_has_its_cases():
     n_given, n_swept = len(GIVEN), len(OF_ARCS)
     assert len(of_alarm) == 3 * (len(LEARNERS) + n_given) + n_swept
     assert len(cases) - len(of_alarm) == 4 * (len(LEARNERS) + 1) + n_swept
-    assert {network_parts.n_sets_of(rows) for rows in (250, 4000, "bootstrap")} == {50}
     known = {*LEARNERS, *OF_ARCS, *GIVEN}
     names = {one for pair in network_parts_tables._PAIRS for one in pair}
     names |= set(network_parts_tables._SHOWN) | set(network_parts_tables._BY_ARCS.values())

@@ -341,6 +341,35 @@ def test_models_without_an_error_are_better_than_knowing_nothing():
     assert said[1] == "By accuracy, tree and bayes are equally good (100.0 %)."
 
 
+def test_rounding_is_no_difference_between_rounds():
+    """Errors of 0, 1, 2, 3 of ten against 1, 2, 3, 4: each difference is a tenth."""
+    y, bags = np.tile([0, 1], 20), np.ones((4, 40), dtype=int)
+    found = {}
+    for name, more in (("us", 0), ("them", 1)):
+        p = np.full((4, 40, 2), np.nan)
+        for number in range(4):
+            cases = np.arange(10 * number, 10 * number + 10)
+            p[number, cases] = np.eye(2)[y[cases]]
+            wrong = cases[: number + more]
+            p[number, wrong] = 1 - p[number, wrong]
+        found[name] = Rounds(p, y, [0, 1], bags)
+    row = differences_table(found).set_index("metric").loc["accuracy"]
+    assert row["difference"] == pytest.approx(0.1)
+    assert np.isnan(row[["low", "high", "p_corrected"]].astype(float)).all()
+    assert row[["p_mcnemar", "p_randomization"]].astype(float).gt(0.05).all()
+
+
+def test_intervals_of_differences_end_where_differences_do():
+    X, y, _ = data(12)
+    options = {"scheme": "kfold", "folds": 2, "rounds": 1, "random_state": 0}
+    models = {"bayes": GaussianNB(), "dummy": DummyClassifier()}
+    found = {name: predict_rounds(one, X, y, **options) for name, one in models.items()}
+    table = differences_table(found).set_index("metric")
+    assert table.loc["accuracy", "low"] >= -1 and table.loc["accuracy", "high"] <= 1
+    free = compare(found["bayes"], found["dummy"])
+    assert free.low < -1 or free.high > 1
+
+
 def test_mcnemar_is_about_errors():
     table = differences_table(made(task=False)).set_index("metric")["p_mcnemar"]
     assert table["accuracy"].notna().all() and table.drop("accuracy").isna().all()

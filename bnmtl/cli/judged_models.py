@@ -87,8 +87,7 @@ def _check_states(cases, options, missing, uses_networks):
         tasks = split(frame.assign(**{options.task_column: cases.task}), options.task_column)
     with warnings.catch_warnings():
         if not uses_networks:
-            # What they say is about arcs.
-            warnings.simplefilter("ignore", InputWarning)
+            warnings.filterwarnings("ignore", ".*no arc", InputWarning)
         encode(tasks, missing=missing)
 
 

@@ -76,5 +76,6 @@ def report_copies(originals, n_rows, found):
         if n > originals[name]
     ]
     if counts:
-        rule = "Rows are copies of other rows of their task ({counts!s})"
+        of_task = " of their task" if len(n_rows) > 1 else ""
+        rule = f"Rows are copies of other rows{of_task} ({{counts!s}})"
         warn(rule=rule, found=found, remedies="remove them", counts=", ".join(counts))

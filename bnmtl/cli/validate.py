@@ -125,6 +125,9 @@ def _of_cases(plan, cases, options):
     if plan["scheme"] != "kfold" or options.folds is not None:
         return plan
     most = most_folds(cases.y, cases.task, cases.group)
+    if cases.group is not None and len(set(cases.group)) < 2:
+        rule = "must hold two groups or more"
+        raise InputError("group", rule, found="all rows are of {name}", name=cases.group[0])
     return plan | {"folds": min(_FOLDS, max(most, 2))}
 
 
@@ -227,7 +230,8 @@ def _record(cases, names, plan, tables):
 def _independent(plan, tables):
     """Bias and variance, unless training sets have most rows in common."""
     parts = tables["bias_variance.csv"]
-    return parts if sets_differ(plan["scheme"], plan.get("test_size")) else parts[:0]
+    differs = sets_differ(plan["scheme"], plan.get("test_size"), plan.get("folds"))
+    return parts if differs else parts[:0]
 
 
 def _said(plan, n_rows):

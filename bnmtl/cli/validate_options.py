@@ -48,7 +48,10 @@ class ValidateOptions:
         whole(1),
     )
     folds: int | None = option(
-        "K", "Number of folds of kfold, or of held-out rows without --label (default 10).", whole(2)
+        "K",
+        "Number of folds of kfold, or of held-out rows without --label (default 10, or as many as "
+        "the rows of a class, or the groups, allow).",
+        whole(2),
     )
     test_size: float | None = option("X", "Share of the rows of holdout (default 0.1).", SHARE)
     discretize: int | None = option(

@@ -34,9 +34,25 @@ def resampled_error(values, ratio, weights=None):
     0.7071067811865476
     """
     values = np.asarray(values, dtype=float)
+    if not vary(values):
+        return 0.0
     squares = (values - np.average(values, weights=weights)) ** 2
     variance = np.average(squares, weights=weights) * len(values) / (len(values) - 1)
-    return float(np.sqrt((1 / len(values) + ratio) * variance)) if np.ptp(values) else 0.0
+    return float(np.sqrt((1 / len(values) + ratio) * variance))
+
+
+def vary(values):
+    """Whether numbers differ by more than rounding.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of float
+
+    Returns
+    -------
+    bool
+    """
+    return bool(np.ptp(values) > max(1e-12, 1e-9 * np.abs(values).max()))
 
 
 def resampled_p(differences, ratio, weights=None):

@@ -153,7 +153,7 @@ def _parts_section(plan, figures):
         return ""
     picture = image(figures["bias_variance.png"], "Bias and variance of each model")
     rest = ""
-    if not sets_differ(plan["scheme"], plan.get("test_size")):
+    if not sets_differ(plan["scheme"], plan.get("test_size"), plan.get("folds")):
         rest = (
             " The training sets of different rounds have most rows in common, so the variance of "
             "independent ones is larger."

@@ -2,9 +2,9 @@
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from bnmtl.errors import InputError
+from bnmtl.metrics.cases import checked_weights
 from bnmtl.trees.leaves import check_numbers, check_smoothing, smoothed
 
 
@@ -105,9 +105,8 @@ class ProbabilityTree(DecisionTreeClassifier):
         """
         check_smoothing(self.smoothing)
         check_numbers(X)
-        if sample_weight is not None and np.any(np.asarray(sample_weight) < 0):
-            rule = "must be at least 0"
-            raise InputError("sample_weight", rule, float(np.min(sample_weight)))
+        if sample_weight is not None:
+            sample_weight = checked_weights(sample_weight, _num_samples(X), "row", "sample_weight")
         y = y if y is None else column_or_1d(y, warn=True)
         return super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
 

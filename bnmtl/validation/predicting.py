@@ -215,7 +215,7 @@ def _test_data(data, X_test, y_test, task_test, scheme):
         raise InputError("task_test", "must be given if and only if {task} is", task_test)
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
     if X.ndim != 2 or not len(X):
-        raise InputError("X_test", "must be a table with a row for each case", type_of(X_test))
+        raise InputError("X_test", "must be a table with a row for each case", X.shape)
     y = value_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():

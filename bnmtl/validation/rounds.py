@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.validation.scoring import metric_of
+from bnmtl.validation.scoring import metric_of, number_of
 from bnmtl.wording import type_of
 
 _FORMAT = 1
@@ -194,18 +194,26 @@ class Rounds:
 
         Parameters
         ----------
-        cases : array-like of int
-            Their positions.
+        cases : array-like of int, or of bool, shape (n_cases,)
+            Their positions, or whether each is one of them.
 
         Returns
         -------
         Rounds
             They were learned from as many training cases as these.
         """
-        cases, n = np.asarray(cases, dtype=int), len(self.y)
+        cases, n = np.asarray(cases), len(self.y)
+        if cases.dtype == bool and cases.shape == (n,):
+            cases = np.flatnonzero(cases)
+        if cases.ndim != 1 or not (np.issubdtype(cases.dtype, np.integer) or not len(cases)):
+            rule = "must be positions of cases, or True or False for each of {n}"
+            raise InputTypeError("cases", rule, cases.dtype.name, n=n)
+        cases = cases.astype(int)
         outside = cases[(cases < -n) | (cases >= n)]
         if len(outside):
-            raise InputError("cases", "must be below {n}", int(outside[0]), n=n)
+            raise InputError(
+                "cases", "must be from -{n} to {last}", int(outside[0]), n=n, last=n - 1
+            )
         full, task, group = (
             None if one is None else one[cases] for one in (self.full, self.task, self.group)
         )
@@ -253,7 +261,7 @@ class Rounds:
                 value = metric(self.codes[known], p[known]) if known.sum() >= least else np.nan
             except ValueError as error:
                 value, reason = np.nan, error
-            found.append(float(value))
+            found.append(number_of(value))
         if reason is not None and np.isnan(found).all():
             raise reason
         return found

@@ -46,6 +46,14 @@ OF_CASES = {
 }
 
 
+def number_of(value):
+    """What a metric has returned, as a float; raises InputTypeError for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError("metric", "must return a number", type_of(value)) from None
+
+
 class Metric(NamedTuple):
     """A function of labels, as positions of classes, and probabilities (n_cases, n_classes).
 
@@ -64,12 +72,7 @@ class Metric(NamedTuple):
     of_cases: object = None
 
     def __call__(self, codes, p):
-        found = self.function(codes, p)
-        try:
-            return float(found)
-        except (TypeError, ValueError):
-            rule = "must return a number"
-            raise InputTypeError("metric", rule, type_of(found)) from None
+        return number_of(self.function(codes, p))
 
 
 def metric_of(metric, n_classes):

@@ -168,7 +168,7 @@ def most_folds(y, task=None, groups=None):
     return _most(len(y), strata_of(y, task), numbers)[0]
 
 
-def sets_differ(scheme, test_size=None):
+def sets_differ(scheme, test_size=None, folds=None):
     """Whether training sets of different rounds have few rows in common.
 
     Then the variance over rounds is about that of independent training sets.
@@ -177,9 +177,11 @@ def sets_differ(scheme, test_size=None):
     ----------
     scheme : str
     test_size : float, default=None
+    folds : int, default=None
 
     Returns
     -------
     bool
     """
-    return scheme == "bootstrap" or (test_size or 0) >= _DIFFERENT
+    held_out = 1 / folds if folds else test_size or 0
+    return scheme == "bootstrap" or held_out >= _DIFFERENT

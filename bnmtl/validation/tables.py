@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputWarning
-from bnmtl.metrics.resampled import interval_width
+from bnmtl.metrics.resampled import interval_width, vary
 from bnmtl.validation.bootstrap import bootstrap_error
 from bnmtl.validation.comparing import compare
 from bnmtl.validation.decomposition import bias_variance
@@ -78,7 +78,7 @@ def _value(rounds, name):
         return np.nan, np.nan, np.nan
     weights = rounds.n_predicted[is_defined] if metric.of_cases else None
     mean = float(np.average(values, weights=weights))
-    if np.ptp(values) == 0:
+    if not vary(values):
         return mean, np.nan, np.nan
     width = interval_width(values, rounds.test_ratio(), _LEVEL, weights)
     least, most = 0.0, 1.0 if name in _UP_TO_1 else np.inf
@@ -114,7 +114,8 @@ def differences_table(made, random_state=0, report=None):
     -------
     pandas.DataFrame
         Columns first and second (models), task, metric and those of `Comparison`, McNemar's p for
-        the accuracy only; without rows of metrics that are defined on fewer than two rounds.
+        the accuracy only, intervals cut where differences end; without rows of metrics that are
+        defined on fewer than two rounds.
     """
     pairs, rows = list(itertools.combinations(made, 2)), []
     for number, (first, second) in enumerate(pairs):
@@ -142,6 +143,8 @@ def _differences(ours, theirs, random_state):
             continue
         if name != "accuracy":
             found["p_mcnemar"] = np.nan  # it is about errors
+        if name in _UP_TO_1:
+            found["low"], found["high"] = np.clip((found["low"], found["high"]), -1, 1).tolist()
         values = {"first_value": found.pop("first"), "second_value": found.pop("second")}
         rows.append({"metric": name} | values | found)
     return rows
