@@ -341,7 +341,7 @@ def test_models_without_an_error_are_better_than_knowing_nothing():
     assert said[1] == "By accuracy, tree and bayes are equally good (100.0 %)."
 
 
-def test_rounding_is_no_difference_between_rounds():
+def test_rounding_is_not_a_difference_between_rounds():
     """Errors of 0, 1, 2, 3 of ten against 1, 2, 3, 4: each difference is a tenth."""
     y, bags = np.tile([0, 1], 20), np.ones((4, 40), dtype=int)
     found = {}
