@@ -54,11 +54,7 @@ def _pair(differences, first, second, metric, task=ALL):
             row = found.iloc[0]
             sign *= -1 if row["is_smaller_better"] else 1
             ends = sorted((sign * row["low"], sign * row["high"]))
-            p = (
-                row["p_corrected"]
-                if row["p_corrected"] == row["p_corrected"]
-                else row["p_randomization"]
-            )
+            p = row["p_randomization"] if np.isnan(row["p_corrected"]) else row["p_corrected"]
             return sign * row["difference"], *ends, p
     return None
 
