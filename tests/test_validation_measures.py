@@ -5,6 +5,7 @@ import math
 import statistics
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris, make_classification
@@ -504,6 +505,9 @@ def test_bounds_of_other_ensembles_and_of_noise():
     labels = np.array(["a", "b", "c"])[y]
     forest = RandomForestClassifier(20, random_state=0)
     assert forest_bound(forest.fit(X, labels), X, labels) == forest_bound(forest.fit(X, y), X, y)
+    whole = pd.DataFrame(X * 10).astype("Int64").mask(X == X[3, 1])
+    assert whole.isna().any(axis=None)
+    assert forest_bound(forest.fit(whole, y), whole, y).verdict == "bound"
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(2, size=80)
     found = forest_bound(RandomForestClassifier(30, random_state=0).fit(X, y), X, y)

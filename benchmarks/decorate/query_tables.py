@@ -134,17 +134,24 @@ def signs(curves, strategy, reference, measure):
         The signs as published; those corrected for training cases that folds share; and the mean
         improvements in percent.
     """
-    some = curves[curves["strategy"].isin([strategy, reference])]
-    both = some.groupby("data")["strategy"].nunique()
-    some = some[some["data"].isin(both.index[both == 2])]
-    if not len(some):
-        return [], [], []
-    found = improvement(some, reference, measure=measure)
+    found = _improvements(curves, strategy, reference, measure)
     made, corrected = (
         np.where(found[p] < LEVEL, np.sign(found["difference"]), 0).astype(int).tolist()
         for p in ("p", "p_corrected")
     )
     return made, corrected, found["percent"].tolist()
+
+
+def _improvements(curves, strategy, reference, measure):
+    """The `improvement` by a strategy on each table that has its curve and the reference's."""
+    with_it, with_other = (
+        curves.loc[curves["strategy"] == one, "data"].unique() for one in (strategy, reference)
+    )
+    shared = curves["data"].isin(np.intersect1d(with_it, with_other))
+    some = curves[shared & curves["strategy"].isin([strategy, reference])]
+    if not len(some):
+        return pd.DataFrame(columns=["data", "percent", "difference", "p", "p_corrected"])
+    return improvement(some, reference, measure=measure)
 
 
 def _records(curves):
@@ -166,14 +173,11 @@ def _by_table(curves):
     """Tables 7.1 - 7.3: percent by which squared error falls and lift area grows, by table."""
     rows = {}
     for strategy, reference, title in COMPARED:
-        some = curves[curves["strategy"].isin([strategy, reference])]
         for measure in MEASURES:
-            for data, part in some.groupby("data", sort=False):
-                if part["strategy"].nunique() == 2:
-                    found = improvement(part, reference, measure=measure).iloc[0]
-                    star = "*" if found["p"] < LEVEL else ""
-                    row = rows.setdefault(data, {"table": data})
-                    row.setdefault(title, []).append(f"{found['percent']:+.1f}{star}")
+            for line in _improvements(curves, strategy, reference, measure).itertuples():
+                star = "*" if line.p < LEVEL else ""
+                row = rows.setdefault(line.data, {"table": line.data})
+                row.setdefault(title, []).append(f"{line.percent:+.1f}{star}")
     cells = [
         {name: one if name == "table" else ", ".join(one) for name, one in row.items()}
         for row in rows.values()

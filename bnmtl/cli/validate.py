@@ -16,7 +16,7 @@ from bnmtl.reports.validated import write as write_report
 from bnmtl.validation import predict_rounds
 from bnmtl.validation.nothing import class_shares
 from bnmtl.validation.predicting import warn_of_lacking_classes
-from bnmtl.validation.splits import most_folds, sets_differ
+from bnmtl.validation.splits import most_stratified_folds, sets_differ
 from bnmtl.validation.tables import ALL, bias_variance_table, differences_table, measures_table
 from bnmtl.validation.verdict import NOTHING, sentences
 from bnmtl.wording import count
@@ -124,7 +124,7 @@ def _of_cases(plan, cases, options):
     """The plan with as many folds as there can be, if their number is not given."""
     if plan["scheme"] != "kfold" or options.folds is not None:
         return plan
-    most = most_folds(cases.y, cases.task, cases.group)
+    most = most_stratified_folds(cases.y, cases.task, cases.group)
     if cases.group is not None and len(set(cases.group)) < 2:
         rule = "must hold two groups or more"
         raise InputError("group", rule, found="all rows are of {name}", name=cases.group[0])

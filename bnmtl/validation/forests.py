@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.trees.ensemble import TreeEnsemble
@@ -74,9 +74,9 @@ def forest_bound(forest, X, y):
     >>> found.verdict, bool(found.error < found.bound < 0.2)
     ('bound', True)
     """
-    X = X.toarray() if issparse(X) else np.asarray(X)
-    if X.ndim != 2:
+    if np.ndim(X) != 2:
         raise InputTypeError("X", "must be a table with a row for each case", type_of(X))
+    X = X.toarray() if issparse(X) else check_array(X, dtype=None, ensure_all_finite=False)
     y = value_per_row("y", y, len(X))
     unseen = _unseen(forest, len(y))
     classes = forest.classes_

@@ -152,7 +152,7 @@ def strata_of(y, task=None):
     return np.unique(task, return_inverse=True)[1] * len(classes) + codes
 
 
-def most_folds(y, task=None, groups=None):
+def most_stratified_folds(y, task=None, groups=None):
     """The most folds with the proportions of the classes within each task.
 
     Parameters
