@@ -505,7 +505,7 @@ def test_bounds_of_other_ensembles_and_of_noise():
     labels = np.array(["a", "b", "c"])[y]
     forest = RandomForestClassifier(20, random_state=0)
     assert forest_bound(forest.fit(X, labels), X, labels) == forest_bound(forest.fit(X, y), X, y)
-    whole = pd.DataFrame(X * 10).astype("Int64").mask(X == X[3, 1])
+    whole = pd.DataFrame(X * 10).astype("Int64").mask(np.isclose(X, X[3, 1]))
     assert whole.isna().any(axis=None)
     assert forest_bound(forest.fit(whole, y), whole, y).verdict == "bound"
     rng = np.random.default_rng(0)
