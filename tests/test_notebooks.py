@@ -22,10 +22,10 @@ MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
 LESS_OFTEN = {
     "02_how_much_to_share": ("[0, 0.5, 0.9, 0.99, 0.999, 0.9999, 1] if", "[0, 0.9, 0.99] if"),
     "03_which_tasks_belong_together": ("(3, 20)", "(2, 5)"),
-    "04_a_simulation_study": ("200, 5)", "200, 2)"),
+    "04_a_simulation_study": ("200, 5)", "100, 2)"),
     "06_ensembles": ("2000, (1000, 3000, 10_000)", "400, (200, 400)"),
     "07_which_sites_next": ("(5, 80)", "(3, 15)"),
-    "08_which_model_is_better": ("(2, 12)", "(2, 4)"),
+    "08_which_model_is_better": ("(2, 12)", "(2, 3)"),
 }
 WITH_OUTPUT = {"06_ensembles"}  # its prose reads numbers from it
 # Words that promise, wave hands, or claim what no observation shows.
