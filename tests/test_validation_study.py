@@ -160,29 +160,36 @@ def test_tables_and_pictures():
     lines += [_line(name, "avimedi", "halves") for name in names if name != TRUE]
     lines = pd.DataFrame(lines)
     made = network_parts_tables.tables(lines)
-    row = "| ALARM | 250 | together | 12.0 | 0.2000 ± 0.0200 | 0.1000 | 0.0400 ± 0.0200 | "
-    assert row + "0.0600 ± 0.0200 |" in made["network_parts"]
+    row = "| ALARM | 250 | together | 12.0 | 200.00 ± 20.00 | 40.00 ± 20.00 | "
+    assert row + "60.00 ± 20.00 | 100.00 |" in made["network_parts"]
     # Of pairs: the differences of values without each group.
     row = (
-        "| together | alone | ALARM | 250 | +0.1000 ± 0.0100 (2 of 2) | +0.0600 ± 0.0100 (2 of 2) "
-        "| +0.0400 ± 0.0100 (2 of 2) |"
+        "| together | alone | ALARM | 250 | +100.00 ± 10.00 (2 of 2) | +60.00 ± 10.00 (2 of 2) "
+        "| +40.00 ± 10.00 (2 of 2) |"
     )
     assert row in made["network_parts_differences"]
+    row = "| ALARM | 250 | 300.00 | 300.00 | 200.00 | 100.00 | +100.00 ± 10.00 | +0.00 ± 0.00 | "
+    row += "+100.00 ± 10.00 | +60.00 ± 10.00 | +40.00 ± 10.00 |"
+    assert row in made["network_parts_in_short"]
+    assert "| avimedi | halves | 300.0 | 300.0 | 300.0 | " in made["network_parts_in_short"]
     row = "| ALARM | 250 | alone | 30.00 % | 10.00 % | 10.00 % | 10.00 % | 0.00 % | 10.00 % |"
     assert row in made["network_parts_errors"]
-    figure = network_parts_tables.draw(lines)
+    more = network_parts_tables.more_pictures(lines)
+    figure = more.pop("network_parts")
     assert [one.get_title() for one in figure.axes[:-1]] == list(network_parts_tables._SHOWN[1:])
     # Without the noise.
     together = dict(zip(network_parts_tables._SHOWN[1:], figure.axes, strict=False))["together"]
     assert max(np.max(line.get_ydata()) for line in together.lines) == pytest.approx(0.1)
-    more = network_parts_tables.more_pictures(lines)
-    assert set(more) == {"network_parts_parents", "network_parts_arcs", "network_parts_real"}
+    by_problem = ("parents-ALARM", "parents-avimedi", "arcs-ALARM", "arcs-avimedi", "real")
+    assert set(more) == {f"network_parts_{one}" for one in by_problem}
     ticks = {
         name: [one.get_text() for one in figure.axes[0].get_xticklabels()]
         for name, figure in more.items()
     }
-    assert ticks["network_parts_parents"] == ["0", "1", "2", "any"]
-    assert ticks["network_parts_arcs"] == ["0", "1e-06", "0.0001", "default", "0.01", "0.1"]
+    for problem in ("ALARM", "avimedi"):
+        assert ticks[f"network_parts_parents-{problem}"] == ["1", "2", "any"]
+        arcs = ["1e-06", "0.0001", "default", "0.01", "0.1"]
+        assert ticks[f"network_parts_arcs-{problem}"] == arcs
     assert ticks["network_parts_real"] == [
         "no arcs",
         "alone",
@@ -190,8 +197,9 @@ def test_tables_and_pictures():
         "arcs only",
         "together",
     ]
-    alarm = lines[lines["problem"] == "ALARM"]
-    assert "network_parts_real" not in network_parts_tables.more_pictures(alarm)
+    of_alarm = lines["problem"] == "ALARM"
+    assert "network_parts_real" not in network_parts_tables.more_pictures(lines[of_alarm])
+    assert "network_parts" not in network_parts_tables.more_pictures(lines[~of_alarm])
 
 
 @quietly

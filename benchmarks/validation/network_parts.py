@@ -15,7 +15,6 @@ from benchmarks.validation.network_parts_tables import (
     ARC_PROBABILITIES,
     LOSSES,
     PARTS,
-    draw,
     more_pictures,
     tables,
 )
@@ -87,7 +86,7 @@ LEARNERS = {
 OF_ARCS = {name: _alone(structure_prior=ArcPrior(p)) for name, p in ARC_PROBABILITIES.items()}
 # Graphs that are not learned, and learners that give them tables.
 GIVEN = {TRUE: SingleTaskLearner, TRUE_SHARED: MultitaskLearner, NO_ARCS: SingleTaskLearner}
-__all__ = ["draw", "more_pictures", "tables"]
+__all__ = ["more_pictures", "tables"]
 
 
 def plan(quick):

@@ -1,4 +1,4 @@
-"""Tables and pictures of bias, variance and noise of learned networks."""
+"""Tables and pictures of bias, variance and noise of learned networks; losses in thousandths."""
 
 import numpy as np
 import pandas as pd
@@ -8,14 +8,14 @@ from bnmtl import plotting
 
 PARTS = ("noise", "bias", "variance", "variance_of_biased")
 LOSSES = ("zero_one", "kohavi_wolpert", "squared")
-TOGETHER, ALONE = "together", "alone"
+TOGETHER, ALONE, SEPARATE = "together", "alone", "together, separate tables"
 ARC_PROBABILITIES = {f"alone, arc probability {p:g}": p for p in (1e-6, 1e-4, 0.01, 0.1)}
 _LOSS = "squared"
-_SHOWN = ("no arcs", "alone", "alone, BIC", "together, separate tables", "together", "true graphs")
+_SHOWN = ("no arcs", ALONE, "alone, BIC", SEPARATE, TOGETHER, "true graphs")
 _PAIRS = (
     (TOGETHER, ALONE),
-    (TOGETHER, "together, separate tables"),
-    ("together, separate tables", ALONE),
+    (TOGETHER, SEPARATE),
+    (SEPARATE, ALONE),
     (TOGETHER, "true graphs"),
     ("true graphs, shared tables", TOGETHER),
     ("one network", TOGETHER),
@@ -30,7 +30,6 @@ _PAIRS = (
 )
 # Complexities in the order of the picture.
 _BY_ARCS = {
-    "0": "no arcs",
     **{f"{p:g}": name for name, p in ARC_PROBABILITIES.items() if p < 1e-3},
     "default": ALONE,
     **{f"{p:g}": name for name, p in ARC_PROBABILITIES.items() if p > 1e-3},
@@ -43,6 +42,7 @@ def tables(lines):
     if not len(lines):
         return {}
     return {
+        "network_parts_in_short": markdown(_in_short(lines)),
         "network_parts": markdown(_means(lines)),
         "network_parts_errors": markdown(_errors(lines)),
         "network_parts_differences": markdown(_differences(lines)),
@@ -68,6 +68,54 @@ def _error_of(without):
     return float(np.sqrt((n - 1) / n * np.sum((without - np.mean(without)) ** 2)))
 
 
+def _thousandths(value, case, sign="", error=None):
+    """A loss in thousandths, more exactly where noise is known, with its standard error."""
+    decimals = 2 if case[0] == "ALARM" else 1
+    found = f"{1000 * value:{sign}.{decimals}f}"
+    return found if error is None else f"{found} ± {1000 * error:.{decimals}f}"
+
+
+def _noise(line, case):
+    """The noise where it is known; elsewhere it counts as bias."""
+    noise = np.mean(line[f"{_LOSS} noise"])
+    return _thousandths(noise, case) if noise > 0 else "-"
+
+
+def _gain(first, second, part):
+    """How much a part of the first line is below that of the second: of each target, and error.
+
+    Both have learned from the same training sets, so the standard error is that of pairs.
+    """
+    name = f"{_LOSS} {part}"
+    without = np.subtract(second[f"{name} without"], first[f"{name} without"])
+    return np.subtract(second[name], first[name]), _error_of(without)
+
+
+def _in_short(lines):
+    """What learning together gains in squared error: by arcs and tables, in bias and variance."""
+    rows = []
+    for case in _cases(lines):
+        names = ("no arcs", ALONE, SEPARATE, TOGETHER)
+        none, alone, separate, together = (_of(lines, case, name) for name in names)
+        if any(line is None for line in (none, alone, separate, together)):
+            continue
+        row = {"problem": case[0], "rows": case[1]}
+        for name, line in (("no arcs", none), ("alone", alone), ("together", together)):
+            row[name] = _thousandths(np.mean(line[f"{_LOSS} error"]), case)
+        row["noise"] = _noise(alone, case)
+        for title, first, second, part in (
+            ("gain", together, alone, "error"),
+            ("by sharing arcs", separate, alone, "error"),
+            ("by sharing tables", together, separate, "error"),
+            ("in bias", together, alone, "bias"),
+            ("in variance", together, alone, "variance"),
+        ):
+            gains, error = _gain(first, second, part)
+            row[title] = _thousandths(gains.mean(), case, "+", error)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def _means(lines):
     """Squared error and its parts, means over the targets, with standard errors."""
     rows = []
@@ -78,12 +126,10 @@ def _means(lines):
                 continue
             row = {"problem": case[0], "rows": case[1], "learner": learner}
             row["arcs"] = f"{line['arcs']:.1f}"
-            for part in ("error", "noise", "bias", "variance"):
-                row[part] = f"{np.mean(line[f'{_LOSS} {part}']):.4f}"
-                if part != "noise":
-                    error = _error_of(np.array(line[f"{_LOSS} {part} without"]))
-                    row[part] += f" ± {error:.4f}"
-            rows.append(row)
+            for part in ("error", "bias", "variance"):
+                error = _error_of(np.array(line[f"{_LOSS} {part} without"]))
+                row[part] = _thousandths(np.mean(line[f"{_LOSS} {part}"]), case, error=error)
+            rows.append(row | {"noise": _noise(line, case)})
     return pd.DataFrame(rows)
 
 
@@ -113,10 +159,7 @@ def _errors(lines):
 
 
 def _differences(lines):
-    """How much each part of the squared error of one learner is below that of another.
-
-    Both have learned from the same training sets, so the standard errors are those of pairs.
-    """
+    """How much each part of the squared error of one learner is below that of another."""
     rows = []
     for first, second in _PAIRS:
         for case in _cases(lines):
@@ -125,74 +168,61 @@ def _differences(lines):
                 continue
             row = {"first": first, "second": second, "problem": case[0], "rows": case[1]}
             for part in ("error", "bias", "variance"):
-                name = f"{_LOSS} {part}"
-                gains = np.subtract(theirs[name], ours[name])
-                error = _error_of(np.subtract(theirs[f"{name} without"], ours[f"{name} without"]))
-                better = f"({(gains > 0).sum()} of {len(gains)})"
-                row[f"less {part}"] = f"{gains.mean():+.4f} ± {error:.4f} {better}"
+                gains, error = _gain(ours, theirs, part)
+                found = _thousandths(gains.mean(), case, "+", error)
+                row[f"less {part}"] = f"{found} ({(gains > 0).sum()} of {len(gains)})"
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _stacked(lines, case, learners):
-    """Rows for the picture of bias and variance: those of learners by complexity."""
+def _stacked(lines, bars):
+    """Rows for a picture of bias and variance beyond noise, from cases and learners by label."""
     rows = []
-    for complexity, learner in learners.items():
+    for label, (case, learner) in bars.items():
         line = _of(lines, case, learner)
         if line is not None:
             parts = {part: np.mean(line[f"{_LOSS} {part}"]) for part in (*PARTS, "error")}
-            rows.append({"complexity": complexity} | parts)
+            parts |= {"error": parts["error"] - parts["noise"], "noise": 0.0}
+            rows.append({"complexity": label} | parts)
     return pd.DataFrame(rows)
 
 
 def _by_parents(kind):
     """Learners by the most parents of a variable."""
     limited = {"1": f"{kind}, at most 1 parent", "2": f"{kind}, at most 2 parents"}
-    return {"0": "no arcs"} | limited | {"any": kind}
-
-
-def draw(lines):
-    """Bias and variance beyond the noise by the number of rows, a panel for each learner."""
-    cases = [case for case in _cases(lines) if case[0] == "ALARM"]
-    panels = {
-        learner: [_stacked(lines, case, {case[1]: learner}) for case in cases]
-        for learner in _SHOWN[1:]
-    }
-    table = pd.concat([one.assign(learner=name) for name, every in panels.items() for one in every])
-    table = table.assign(error=table["error"] - table["noise"], noise=0.0)
-    return plotting.bias_variance(
-        table, by="learner", xlabel="rows of a task", ylabel="squared error beyond noise"
-    )
+    return limited | {"any": kind}
 
 
 def more_pictures(lines):
-    """Bias and variance by the most parents, by the probability of an arc, and of real tables."""
-    few, halves = ("ALARM", "250"), ("avimedi", "halves")
-    short = {name.replace("together, separate tables", "arcs only"): name for name in _SHOWN}
-    wanted = {
-        "network_parts_parents": (
-            "most parents of a variable",
-            {
-                f"{case[0]}, {kind}": (case, _by_parents(kind))
-                for case in (few, halves)
-                for kind in (ALONE, TOGETHER)
-            },
-        ),
-        "network_parts_arcs": (
-            "probability of an arc",
-            {f"{case[0]}, {case[1]}": (case, _BY_ARCS) for case in (few, halves)},
-        ),
-        "network_parts_real": (
-            "learner",
-            {", ".join(case): (case, short) for case in _cases(lines) if case[0] != "ALARM"},
-        ),
+    """Bias and variance by rows, by the most parents, by the probability of an arc, and of tables.
+
+    Those by complexity leave out "no arcs", beside which other differences are small.
+    """
+    of_alarm = [case for case in _cases(lines) if case[0] == "ALARM"]
+    panels = {name: {case[1]: (case, name) for case in of_alarm} for name in _SHOWN[1:]}
+    pictures = {"network_parts": ("rows of a task", panels)}
+    for case in (("ALARM", "250"), ("avimedi", "halves")):
+        panels = {
+            f"{', '.join(case)}, {kind}": {
+                label: (case, name) for label, name in _by_parents(kind).items()
+            }
+            for kind in (ALONE, TOGETHER)
+        }
+        pictures[f"network_parts_parents-{case[0]}"] = ("most parents of a variable", panels)
+        panels = {", ".join(case): {label: (case, name) for label, name in _BY_ARCS.items()}}
+        pictures[f"network_parts_arcs-{case[0]}"] = ("probability of an arc", panels)
+    panels = {
+        ", ".join(case): {name.replace(SEPARATE, "arcs only"): (case, name) for name in _SHOWN}
+        for case in _cases(lines)
+        if case[0] != "ALARM"
     }
+    pictures["network_parts_real"] = ("learner", panels)
     found = {}
-    for name, (xlabel, panels) in wanted.items():
-        made = {panel: _stacked(lines, *which) for panel, which in panels.items()}
-        made = [one.assign(panel=panel) for panel, one in made.items() if len(one) > 1]
+    for name, (xlabel, panels) in pictures.items():
+        made = {panel: _stacked(lines, bars) for panel, bars in panels.items()}
+        made = [one.assign(panel=panel) for panel, one in made.items() if len(one)]
         if made:
             found[name] = plotting.bias_variance(
-                pd.concat(made), by="panel", xlabel=xlabel, ylabel="squared error"
+                pd.concat(made), by="panel", xlabel=xlabel, ylabel="squared error beyond noise"
             )
     return found
