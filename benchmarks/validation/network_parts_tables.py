@@ -27,6 +27,8 @@ _PAIRS = (
     ("alone, BIC", ALONE),
     ("alone, BDeu", ALONE),
     ("alone, uniform prior", ALONE),
+    ("alone, at most 1 parent", ALONE),
+    ("together, at most 1 parent", TOGETHER),
 )
 # Complexities in the order of the picture.
 _BY_ARCS = {
