@@ -197,6 +197,10 @@ def test_tables_and_pictures():
         "arcs only",
         "together",
     ]
+    for name, figure in more.items():
+        # On real tables noise is part of the bias.
+        beyond = " beyond noise" if name.endswith("ALARM") else ""
+        assert figure.axes[0].get_ylabel() == f"squared error{beyond}", name
     of_alarm = lines["problem"] == "ALARM"
     assert "network_parts_real" not in network_parts_tables.more_pictures(lines[of_alarm])
     assert "network_parts" not in network_parts_tables.more_pictures(lines[~of_alarm])

@@ -195,36 +195,41 @@ def _by_parents(kind):
     return limited | {"any": kind}
 
 
-def more_pictures(lines):
-    """Bias and variance by rows, by the most parents, by the probability of an arc, and of tables.
+def _pictures(lines):
+    """By name of a picture: its labels, and by panel the case and learner of each bar.
 
-    Those by complexity leave out "no arcs", beside which other differences are small.
+    Those by complexity leave out "no arcs", beside which other differences are small. On real
+    tables noise is part of the bias.
     """
+    error = {"ALARM": "squared error beyond noise", "avimedi": "squared error"}
     of_alarm = [case for case in _cases(lines) if case[0] == "ALARM"]
     panels = {name: {case[1]: (case, name) for case in of_alarm} for name in _SHOWN[1:]}
-    pictures = {"network_parts": ("rows of a task", panels)}
+    pictures = {"network_parts": ("rows of a task", error["ALARM"], panels)}
     for case in (("ALARM", "250"), ("avimedi", "halves")):
+        problem, title = case[0], ", ".join(case)
         panels = {
-            f"{', '.join(case)}, {kind}": {
-                label: (case, name) for label, name in _by_parents(kind).items()
-            }
+            f"{title}, {kind}": {label: (case, name) for label, name in _by_parents(kind).items()}
             for kind in (ALONE, TOGETHER)
         }
-        pictures[f"network_parts_parents-{case[0]}"] = ("most parents of a variable", panels)
-        panels = {", ".join(case): {label: (case, name) for label, name in _BY_ARCS.items()}}
-        pictures[f"network_parts_arcs-{case[0]}"] = ("probability of an arc", panels)
+        labels = "most parents of a variable", error[problem]
+        pictures[f"network_parts_parents-{problem}"] = (*labels, panels)
+        panels = {title: {label: (case, name) for label, name in _BY_ARCS.items()}}
+        labels = "probability of an arc", error[problem]
+        pictures[f"network_parts_arcs-{problem}"] = (*labels, panels)
     panels = {
         ", ".join(case): {name.replace(SEPARATE, "arcs only"): (case, name) for name in _SHOWN}
         for case in _cases(lines)
         if case[0] != "ALARM"
     }
-    pictures["network_parts_real"] = ("learner", panels)
+    return pictures | {"network_parts_real": ("learner", error["avimedi"], panels)}
+
+
+def more_pictures(lines):
+    """Pictures of bias and variance by rows, most parents, probability of an arc, and learner."""
     found = {}
-    for name, (xlabel, panels) in pictures.items():
+    for name, (xlabel, ylabel, panels) in _pictures(lines).items():
         made = {panel: _stacked(lines, bars) for panel, bars in panels.items()}
         made = [one.assign(panel=panel) for panel, one in made.items() if len(one)]
         if made:
-            found[name] = plotting.bias_variance(
-                pd.concat(made), by="panel", xlabel=xlabel, ylabel="squared error beyond noise"
-            )
+            found[name] = plotting.bias_variance(pd.concat(made), "panel", xlabel, ylabel)
     return found
