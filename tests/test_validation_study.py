@@ -169,10 +169,12 @@ def test_tables_and_pictures():
     )
     assert row in made["network_parts_differences"]
     row = "| ALARM | 250 | 300.00 | 300.00 | 200.00 | 100.00 | +100.00 ± 10.00 | +0.00 ± 0.00 | "
-    row += "+100.00 ± 10.00 | +60.00 ± 10.00 | +40.00 ± 10.00 |"
+    row += "+100.00 ± 10.00 | +60.00 ± 10.00 | +40.00 ± 10.00 | +10.00 ± 1.00 % |"
     assert row in made["network_parts_in_short"]
     assert "| avimedi | halves | 300.0 | 300.0 | 300.0 | " in made["network_parts_in_short"]
-    row = "| ALARM | 250 | alone | 30.00 % | 10.00 % | 10.00 % | 10.00 % | 0.00 % | 10.00 % |"
+    row = (
+        "| ALARM | 250 | alone | 30.00 ± 3.00 % | 10.00 % | 10.00 % | 10.00 % | 0.00 % | 10.00 % |"
+    )
     assert row in made["network_parts_errors"]
     more = network_parts_tables.more_pictures(lines)
     figure = more.pop("network_parts")

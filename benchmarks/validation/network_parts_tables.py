@@ -17,6 +17,7 @@ _PAIRS = (
     (TOGETHER, SEPARATE),
     (SEPARATE, ALONE),
     (TOGETHER, "true graphs"),
+    (ALONE, "true graphs"),
     ("true graphs, shared tables", TOGETHER),
     ("one network", TOGETHER),
     ("together, penalty 0.9", TOGETHER),
@@ -83,12 +84,12 @@ def _noise(line, case):
     return _thousandths(noise, case) if noise > 0 else "-"
 
 
-def _gain(first, second, part):
+def _gain(first, second, part, loss=_LOSS):
     """How much a part of the first line is below that of the second: of each target, and error.
 
     Both have learned from the same training sets, so the standard error is that of pairs.
     """
-    name = f"{_LOSS} {part}"
+    name = f"{loss} {part}"
     without = np.subtract(second[f"{name} without"], first[f"{name} without"])
     return np.subtract(second[name], first[name]), _error_of(without)
 
@@ -107,13 +108,15 @@ def _in_short(lines):
         row["noise"] = _noise(alone, case)
         for title, first, second, part in (
             ("gain", together, alone, "error"),
-            ("by sharing arcs", separate, alone, "error"),
-            ("by sharing tables", together, separate, "error"),
-            ("in bias", together, alone, "bias"),
-            ("in variance", together, alone, "variance"),
+            ("gain: shared arcs", separate, alone, "error"),
+            ("gain: shared tables", together, separate, "error"),
+            ("gain: less bias", together, alone, "bias"),
+            ("gain: less variance", together, alone, "variance"),
         ):
             gains, error = _gain(first, second, part)
             row[title] = _thousandths(gains.mean(), case, "+", error)
+        gains, error = _gain(together, alone, "error", "zero_one")
+        row["fewer wrong predictions"] = f"{100 * gains.mean():+.2f} ± {100 * error:.2f} %"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -155,7 +158,10 @@ def _errors(lines):
                 continue
             row = {"problem": case[0], "rows": case[1], "learner": learner}
             for title, name in columns.items():
-                row[title] = f"{100 * np.mean(line[name]):.2f} %"
+                row[title] = f"{100 * np.mean(line[name]):.2f}"
+                if title == "errors":
+                    row[title] += f" ± {100 * _error_of(line[f'{name} without']):.2f}"
+                row[title] += " %"
             rows.append(row)
     return pd.DataFrame(rows)
 
