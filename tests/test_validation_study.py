@@ -108,7 +108,8 @@ def test_rows_that_were_not_drawn_are_predicted(scheme):
     for name, frame in source.frames.items():
         rng = generator(0, "rows", name, 3)
         n = len(frame)
-        drawn = rng.integers(n, size=n) if scheme == "bootstrap" else rng.permutation(n)[: n // 2]
+        drawn = rng.permutation(n)[: n // 2] if scheme == "halves" else rng.integers(n, size=n)
+        drawn = np.unique(drawn) if scheme == "distinct" else drawn
         assert len(tasks[name]) == len(drawn)
         expected = ~np.isin(np.arange(n), drawn)
         np.testing.assert_array_equal(is_predicted[start : start + n], expected)
@@ -127,7 +128,8 @@ def test_every_learner_has_its_cases():
     of_alarm = [case for case in cases if case["problem"] == "ALARM"]
     n_given, n_swept = len(GIVEN), len(OF_ARCS)
     assert len(of_alarm) == 3 * (len(LEARNERS) + n_given) + n_swept
-    assert len(cases) - len(of_alarm) == 4 * (len(LEARNERS) + 1) + n_swept
+    n_of_distinct = 4
+    assert len(cases) - len(of_alarm) == 4 * (len(LEARNERS) + 1) + n_swept + 2 * n_of_distinct
     known = {*LEARNERS, *OF_ARCS, *GIVEN}
     names = {one for pair in network_parts_tables._PAIRS for one in pair}
     names |= set(network_parts_tables._SHOWN) | set(network_parts_tables._BY_ARCS.values())

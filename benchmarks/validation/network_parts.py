@@ -3,7 +3,7 @@
 Run `python -m benchmarks.validation.network_parts` (hours on two cores). Five tasks are made from
 ALARM by deleting arcs. Networks are learned from fresh training sets and predict five variables of
 fixed test cases, whose true probabilities are known by exact inference. On real tables training
-sets are bootstraps or halves of the rows, and noise counts as bias.
+sets are bootstraps, the distinct rows of these, or halves of the rows, and noise counts as bias.
 """
 
 import time
@@ -12,9 +12,12 @@ import numpy as np
 
 from benchmarks import study
 from benchmarks.validation.network_parts_tables import (
+    ALONE,
     ARC_PROBABILITIES,
     LOSSES,
     PARTS,
+    SEPARATE,
+    TOGETHER,
     more_pictures,
     tables,
 )
@@ -47,7 +50,7 @@ TARGETS = {
 }
 N_TASKS, N_TEST = 5, 1000  # test cases of each task
 ROWS = (250, 1000, 4000)
-SCHEMES = ("bootstrap", "halves")
+SCHEMES = ("bootstrap", "distinct", "halves")
 BINS = 3
 # Training sets: as many for every learner, because the bias of errors depends on their number; and
 # at most that many groups of them, which the jackknife leaves out in turn.
@@ -66,17 +69,17 @@ def _alone(**options):
 
 
 LEARNERS = {
-    "together": _together(),
+    TOGETHER: _together(),
     "together, penalty 0.9": _together(prior=PairedPrior(0.9)),
     "together, penalty 0.9999": _together(prior=PairedPrior(0.9999)),
     "together, Edit prior": _together(prior=EditPrior(0.99)),
-    "together, separate tables": _together(table_sharing=None),
+    SEPARATE: _together(table_sharing=None),
     "together, BDeu": _together(score=BDeu()),
     "together, BIC": _together(score=BIC()),
     "together, at most 1 parent": _together(max_parents=1),
     "together, at most 2 parents": _together(max_parents=2),
     "one network": lambda seed: PooledLearner(search=_SEARCH, random_state=seed),
-    "alone": _alone(),
+    ALONE: _alone(),
     "alone, BDeu": _alone(score=BDeu()),
     "alone, BIC": _alone(score=BIC()),
     "alone, uniform prior": _alone(structure_prior=None),
@@ -92,7 +95,7 @@ __all__ = ["more_pictures", "tables"]
 def plan(quick):
     """One case for each problem, number of rows or scheme, and learner."""
     if quick:
-        return study.every(["alone", TRUE, NO_ARCS], problem=["ALARM"], rows=[100])
+        return study.every([ALONE, TRUE, NO_ARCS], problem=["ALARM"], rows=[100])
     real = [(problem, scheme) for problem in ("avimedi", "Sachs") for scheme in SCHEMES]
     return [
         {"problem": problem, "rows": rows, "wanted": [name]}
@@ -103,6 +106,8 @@ def plan(quick):
 
 def _learners_of(problem, rows):
     """Names of the learners of a problem with a number of rows or a scheme."""
+    if rows == "distinct":
+        return [TOGETHER, SEPARATE, ALONE, NO_ARCS]
     swept = OF_ARCS if (problem, rows) in (("ALARM", 250), ("avimedi", "halves")) else ()
     return [*LEARNERS, *swept, *(GIVEN if problem == "ALARM" else [NO_ARCS])]
 
@@ -242,8 +247,9 @@ class _Resampled:
 
     def _rows(self, name, number):
         n, rng = len(self.frames[name]), generator(0, "rows", name, number)
-        if self._scheme == "bootstrap":
-            return np.sort(rng.integers(n, size=n))
+        if self._scheme in ("bootstrap", "distinct"):
+            drawn = np.sort(rng.integers(n, size=n))
+            return drawn if self._scheme == "bootstrap" else np.unique(drawn)
         return np.sort(rng.permutation(n)[: n // 2])
 
     def training(self, number):
