@@ -15,9 +15,12 @@ from benchmarks.validation.network_parts_tables import (
     ALONE,
     ARC_PROBABILITIES,
     LOSSES,
+    NO_ARCS,
     PARTS,
     SEPARATE,
     TOGETHER,
+    TRUE,
+    TRUE_SHARED,
     more_pictures,
     tables,
 )
@@ -57,7 +60,6 @@ BINS = 3
 N_SETS, N_QUICK, MOST_GROUPS = 50, 4, 10
 FIXED = {"test_cases": N_TEST, "bins": BINS, "starts": 1, "most_groups": MOST_GROUPS}
 _SEARCH = Orders(starts=1)
-TRUE, TRUE_SHARED, NO_ARCS = "true graphs", "true graphs, shared tables", "no arcs"
 
 
 def _together(**options):

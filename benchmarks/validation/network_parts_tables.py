@@ -9,16 +9,17 @@ from bnmtl import plotting
 PARTS = ("noise", "bias", "variance", "variance_of_biased")
 LOSSES = ("zero_one", "kohavi_wolpert", "squared")
 TOGETHER, ALONE, SEPARATE = "together", "alone", "together, separate tables"
+TRUE, TRUE_SHARED, NO_ARCS = "true graphs", "true graphs, shared tables", "no arcs"
 ARC_PROBABILITIES = {f"alone, arc probability {p:g}": p for p in (1e-6, 1e-4, 0.01, 0.1)}
 _LOSS = "squared"
-_SHOWN = ("no arcs", ALONE, "alone, BIC", SEPARATE, TOGETHER, "true graphs")
+_SHOWN = (NO_ARCS, ALONE, "alone, BIC", SEPARATE, TOGETHER, TRUE)
 _PAIRS = (
     (TOGETHER, ALONE),
     (TOGETHER, SEPARATE),
     (SEPARATE, ALONE),
-    (TOGETHER, "true graphs"),
-    (ALONE, "true graphs"),
-    ("true graphs, shared tables", TOGETHER),
+    (TOGETHER, TRUE),
+    (ALONE, TRUE),
+    (TRUE_SHARED, TOGETHER),
     ("one network", TOGETHER),
     ("together, penalty 0.9", TOGETHER),
     ("together, penalty 0.9999", TOGETHER),
@@ -98,12 +99,12 @@ def _in_short(lines):
     """What learning together gains in squared error: by arcs and tables, in bias and variance."""
     rows = []
     for case in _cases(lines):
-        names = ("no arcs", ALONE, SEPARATE, TOGETHER)
+        names = (NO_ARCS, ALONE, SEPARATE, TOGETHER)
         none, alone, separate, together = (_of(lines, case, name) for name in names)
         if any(line is None for line in (none, alone, separate, together)):
             continue
         row = {"problem": case[0], "rows": case[1]}
-        for name, line in (("no arcs", none), ("alone", alone), ("together", together)):
+        for name, line in ((NO_ARCS, none), (ALONE, alone), (TOGETHER, together)):
             row[name] = _thousandths(np.mean(line[f"{_LOSS} error"]), case)
         row["noise"] = _noise(alone, case)
         for title, first, second, part in (
