@@ -1,4 +1,4 @@
-"""Tables and pictures of bias, variance and noise of learned networks; losses in thousandths."""
+"""Tables and pictures of bias, variance and noise of learned networks."""
 
 import numpy as np
 import pandas as pd
