@@ -202,13 +202,13 @@ def test_variables_are_names(sprinkler):
 
 
 def test_fit_refuses_tables_beyond_memory():
-    names = [f"v{i}" for i in range(23)]
-    frame = pd.DataFrame([[0] * 24, [1] * 24], columns=[*names, "child"])
-    graph = nx.DiGraph((parent, "child") for parent in names[:22])
-    assert BayesNet.fit(graph, frame[list(graph)]).table("child").size == 2**23
-    graph.add_edge(names[22], "child")
+    names = [f"v{i}" for i in range(26)]
+    frame = pd.DataFrame([[0] * 27, [1] * 27], columns=[*names, "child"])
+    graph = nx.DiGraph((parent, "child") for parent in names[:16])
+    assert BayesNet.fit(graph, frame[list(graph)]).table("child").size == 2**17
+    graph.add_edges_from((parent, "child") for parent in names)
     with pytest.raises(
-        ValueError, match=r"at most 10000000 .* `child` with its 23 parents would have 1\.68e"
+        ValueError, match=r"at most 67,108,864 .* `child` with its 26 parents would have 1\.34e"
     ):
         BayesNet.fit(graph, frame)
 
