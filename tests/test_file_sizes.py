@@ -48,6 +48,14 @@ def test_required_arcs_whose_tables_would_fill_a_disk(call, files):
     assert not (files / "run").exists()
 
 
+def test_sizes_beyond_floats_are_shown():
+    task = encode({"wide": table(1101, 2, 20)})
+    graph = nx.DiGraph((f"v{i}", "v1100") for i in range(1100))
+    message = r"about \d\.\de\+97 MB, .* `v1100` given 1100 parents .* has 2\.7e\+331 cells for 20 "
+    with pytest.raises(ValueError, match=message):
+        file_sizes.check_file_sizes({"wide": graph}, task, "give fewer")
+
+
 @pytest.mark.parametrize("relatedness", ["direct", "indirect"])
 def test_relate_refuses_them_too(call, files, relatedness):
     table(13, 4, 92, seed=1).to_csv(files / "south.csv", index=False)
