@@ -49,9 +49,11 @@ def test_required_arcs_whose_tables_would_fill_a_disk(call, files):
 
 
 def test_sizes_beyond_floats_are_shown():
-    task = encode({"wide": table(1101, 2, 20)})
-    graph = nx.DiGraph((f"v{i}", "v1100") for i in range(1100))
-    message = r"about \d\.\de\+97 MB, .* `v1100` given 1100 parents .* has 2\.7e\+331 cells for 20 "
+    states = [f"s{at:02d}" for at in range(100)]
+    frame = pd.DataFrame({f"v{i}": pd.Categorical(states[:20], states) for i in range(161)})
+    task = encode({"wide": frame})
+    graph = nx.DiGraph((f"v{i}", "v160") for i in range(160))
+    message = r"about \d\.\de\+97 MB, .* `v160` given 160 parents .* has 1\.0e\+322 cells for 20 "
     with pytest.raises(ValueError, match=message):
         file_sizes.check_file_sizes({"wide": graph}, task, "give fewer")
 
