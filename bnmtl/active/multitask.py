@@ -159,9 +159,8 @@ def _costs(cost, task):
         by_task = {str(name): one for name, one in cost.items()}
         lacking = sorted(set(task) - set(by_task))
         if lacking:
-            raise InputError(
-                "cost", "must have a value for each task", found=f"{lacking[0]} has none"
-            )
+            rule, found = "must have a value for each task", "{name!s} has none"
+            raise InputError("cost", rule, found=found, name=lacking[0])
         cost = [by_task[name] for name in task]
     try:
         numbers = np.asarray(cost, dtype=float)

@@ -1,9 +1,7 @@
 """One HTML page about calibrated scores: picture, measures, parameters."""
 
-from html import escape
-
 from bnmtl.calibration.verdict import DIGITS, verdict
-from bnmtl.reports.page import count, frame_table, image, number, table, write_page
+from bnmtl.reports.page import bold, count, frame_table, image, number, table, write_page
 
 MOST_GROUPS = 7  # in the picture
 _BEFORE = "The row “before” shows the scores as given. "
@@ -60,10 +58,10 @@ def _lead(record):
         rest = f" {count(n_unlabelled, 'row')} without a label {verb} calibrated by them."
     share = record["positive"] / record["labelled"]
     settings = record["settings"]
-    positive = escape(f"{settings['label']} = {settings['positive'] or '1 or True'}")
+    positive = f"{settings['label']} = {settings['positive'] or '1 or True'}"
     return (
         f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive "
-        f"({positive}).{rest} {escape(verdict(record))}"
+        f"({positive}).{rest} {verdict(record)}"
     )
 
 
@@ -71,15 +69,15 @@ def _measures_section(record, measures):
     best_values = {**measures.min(), "ROC area": measures["ROC area"].max()}
     cells = measures.map(lambda value: number(value, DIGITS))
     for name in cells:
-        is_best = cells[name] == number(best_values[name], DIGITS)
-        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
+        best = number(best_values[name], DIGITS)
+        cells[name] = [bold(one) if one == best else one for one in cells[name]]
     before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
         "parts of them, so the numbers are as for new rows. The best of each column is in bold; "
         "smaller is better, except for the ROC area.</p>\n"
-        f"{frame_table('method', cells.rename(columns=escape))}\n"
+        f"{frame_table('method', cells)}\n"
         f"<p>{_WORDS}</p>"
     )
 
@@ -106,7 +104,7 @@ def _parameters_section(record, groups):
     sigmoids = {"Platt": (found["platt"]["a"], found["platt"]["b"])}
     by_group = found.get("platt_by_group", {"a": {}})
     for name, a in by_group["a"].items():
-        sigmoids[f"Platt by group: {escape(name)}"] = a, by_group["b"][name]
+        sigmoids[f"Platt by group: {name}"] = a, by_group["b"][name]
     rows = [[name, *(number(one, DIGITS) for one in values)] for name, values in sigmoids.items()]
     rest = "" if set(groups) <= set(by_group["a"]) else " Groups without a label follow Platt."
     steps = len(set(found["isotonic"]["values"]))

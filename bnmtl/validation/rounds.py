@@ -8,7 +8,7 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.validation.scoring import metric_of, number_of
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
 
 _FORMAT = 1
 _PARTS = ("predictions", "y", "classes", "in_bag", "full", "task")
@@ -309,7 +309,8 @@ class Rounds:
             raise
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             rule = "must be a file of rounds"
-            raise InputError("path", rule, found=str(error), remedies="write it again") from None
+            found = Bare(error)
+            raise InputError("path", rule, found=found, remedies="write it again") from None
         if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):
             raise InputError("path", "must be a file that `Rounds.save` wrote", str(path))
         return cls(**parts)
