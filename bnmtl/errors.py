@@ -160,9 +160,10 @@ class Mistake:
     def args(self):
         """Arguments of a mistake with the same text, for tools that rebuild exceptions from them.
 
-        Pickling keeps the parts; these arguments contain only the text.
+        Pickling keeps the parts; these arguments contain only the text, as a template.
         """
-        return None, Bare(str(self).removesuffix("."))
+        text = str(self).removesuffix(".")
+        return None, text.replace("{", "{{").replace("}", "}}")
 
     def render(self, words):
         """Return the message in one sentence, rendered for Python or for a command."""
