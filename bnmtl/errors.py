@@ -8,7 +8,7 @@ lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of r
 the possible values of a parameter, and another mistake is a clause of the sentence.
 
 Names and other text of users are details, never parts of a template, in which their braces would
-have a meaning. A text that is `Bare` is no template: it is shown as it is.
+have a meaning. A text that is `Bare` is not a template: it is shown as it is.
 """
 
 import contextlib

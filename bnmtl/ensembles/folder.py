@@ -274,7 +274,8 @@ def _names_its_own_files(record):
     files = [PurePosixPath(name) for name in record["files"]]
     batches = [batch["file"] for batch in record["batches"]]
     return (
-        all(part.isidentifier() for part in record["parts"])
+        isinstance(record["files"], list)
+        and all(part.isidentifier() for part in record["parts"])
         and batches == [_name_of_batch(at) for at in range(len(batches))]
         and not any(file.is_absolute() or ".." in file.parts for file in files)
     )
