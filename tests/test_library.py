@@ -664,6 +664,9 @@ def test_damaged_kept_models_are_not_loaded(built, tmp_path):
             load_model(store, "waits")
         file.unlink(missing_ok=True)
     assert {path.suffix for path in file.parent.iterdir()} == {".joblib"}
+    store.settings.loc["waits", "file"] = "../../other.joblib"
+    with pytest.raises(InputError, match="must name files of models; it names another one"):
+        load_model(store, "waits")
 
 
 FOREIGN = (

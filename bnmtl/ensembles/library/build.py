@@ -111,7 +111,8 @@ def build_library(
         With ``cv`` and ``test``: whether to add the parts "sibling1", "sibling2", ... with the test
         predictions of one sibling each.
     force : bool, default=False
-        Whether to replace a store in the folder, also an unfinished one of the same rows.
+        Whether to replace a store in the folder, also an unfinished one of the same rows. If it has
+        other files, nothing is removed.
 
     Returns
     -------
