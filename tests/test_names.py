@@ -135,6 +135,9 @@ CALLS = {
     "column, cost": lambda n: active.RandomAcquisition().acquire(
         named(n), Y, np.eye(4, 2) == 0, cost={"a": 1}
     ),
+    "task, cost": lambda n: active.MultitaskQuery().query(
+        FRAME, [0, 1, None, None], [n] * 4, cost={"other": 1}
+    ),
     "task": lambda n: tasks.encode({n: gaps("b")}),
     "task, empty": lambda n: tasks.encode({n: FRAME[:0]}),
     "task, type": lambda n: tasks.encode({n: 3}),

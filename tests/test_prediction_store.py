@@ -483,6 +483,14 @@ def test_what_is_its_own_is_replaced(tmp_path, is_listed):
 
 
 @pytest.mark.parametrize("is_listed", [True, False])
+def test_a_store_without_models_is_replaced(tmp_path, is_listed):
+    example(0).save(tmp_path / "store")
+    if not is_listed:
+        forget_list(tmp_path / "store")
+    same(example(3).save(tmp_path / "store", force=True), example(3))
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
 def test_a_file_is_listed_before_it_is_written(tmp_path, monkeypatch, is_listed):
     store = example().save(tmp_path / "store")
     if not is_listed:

@@ -71,7 +71,7 @@ def write(store, folder, force=False, others=None):
             "parts": {part: {"cases": _digest(content)} for part, content in files.items()},
             "batches": [],
             "models": _digest_of_names(store.settings[:0]),
-            "files": [RECORD, MODELS, *others, *(f"{part}/{CASES}" for part in files)],
+            "files": [RECORD, MODELS, *others, *_files_of_parts(files, 1)],
         }
         if store.n_models:
             batch = {part: store.predictions(part) for part in store.parts}
@@ -90,13 +90,14 @@ def _files_of(path):
 
 def _files_of_before(path, record):
     """All files that a store can have, if it is of a time when stores did not list them."""
-    files = [RECORD, MODELS, *files_of_library(path)]
-    for part in record["parts"]:
-        files.append(f"{part}/{CASES}")
-        # One batch more than the complete ones: it may have been interrupted.
-        batches = range(len(record["batches"]) + 1)
-        files += [f"{part}/{PREDICTIONS}/{_name_of_batch(at)}" for at in batches]
-    return files
+    # One batch more than the complete ones: it may have been interrupted.
+    of_parts = _files_of_parts(record["parts"], len(record["batches"]) + 1)
+    return [RECORD, MODELS, *files_of_library(path), *of_parts]
+
+
+def _files_of_parts(parts, n_batches):
+    batches = [f"{PREDICTIONS}/{_name_of_batch(at)}" for at in range(n_batches)]
+    return [f"{part}/{name}" for part in parts for name in (CASES, *batches)]
 
 
 def list_files(path, names):
