@@ -16,6 +16,7 @@ from bnmtl.tasks import discretize
 _KINDS = {
     "active-decorate": active.ActiveDecorate,
     "active-decorate-js": active.ActiveDecorateJS,
+    "margin": active.MarginSampling,
     "query-by-bagging": active.QueryByBagging,
     "query-by-boosting": active.QueryByBoosting,
     "bootstrap-lv": active.BootstrapLV,
@@ -26,6 +27,7 @@ _BINS = 4
 _SURE = 0.995
 _FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
 _HOW = "They have the largest utilities: on them the committee is least decided."
+_HOW_ALONE = "They have the largest utilities: on them a random forest is least decided."
 _DRAWN = (
     "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
     "seed draws others."
@@ -109,7 +111,8 @@ class _OneTable:
             rows = _picked(found[0], strategy.draws, n, self._seed)
         members = committee.member_probabilities(pool.X.iloc[rows])
         weights = getattr(committee, "member_weights_", None)
-        how = _RANDOM if self._is_random else _DRAWN if strategy.draws else _HOW
+        how = _HOW_ALONE if len(members) == 1 else _HOW
+        how = _RANDOM if self._is_random else _DRAWN if strategy.draws else how
         classes = committee.classes_.tolist()
         words = _described(members, weights, classes, rows=len(rows), is_random=self._is_random)
         return Asked(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
@@ -212,7 +215,10 @@ def _described(members, weights, classes, rows, is_random=False):
     for at in range(rows):
         winner = int(shares[at].argmax())
         says = f"{_part(shares[at, winner], members, weights)} {classes[winner]}"
-        if is_random:
+        if len(members) == 1:
+            chance = f"with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(f"the forest says {classes[best[at]]}, {chance}")
+        elif is_random:
             reasons.append(f"drawn at random; of the committee, {says}")
         elif shares[at, winner] < 1 - 1e-12:
             reasons.append(f"the committee disagrees: {says}")

@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass
 from bnmtl.cli.fields import FILE, FOLDER, NAME, argument, choice, force, option, whole
 
 STRATEGIES = (
-    *("active-decorate", "active-decorate-js", "query-by-bagging", "query-by-boosting"),
+    *("active-decorate", "active-decorate-js", "margin", "query-by-bagging", "query-by-boosting"),
     *("bootstrap-lv", "bootstrap-lv-ext", "bootstrap-js", "multitask", "random"),
 )
 
