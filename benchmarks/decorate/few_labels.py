@@ -32,7 +32,7 @@ TABLES = tuple(
     name for name in package_tables.NAMES if name not in ("breast cancer", "digits", "titanic")
 )
 LABELS = (30, 100)
-QUICK = "penguins"
+QUICK = "breast cancer"
 FULL, ENTROPY = "full tree (gini)", "entropy tree, leaves of two"
 FOREST, PETS = "random forest", "EB-PETs"
 OF_FULL, OF_ENTROPY = "DECORATE of full trees", "DECORATE of entropy trees"
