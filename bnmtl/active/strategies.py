@@ -55,7 +55,9 @@ class RandomQuery(Query):
 class MarginSampling(CommitteeQuery):
     """Ask for the cases on which the classifier that predicts is least decided.
 
-    The utility is 1 minus the difference of the two largest probabilities.
+    The utility is 1 minus the difference of the two largest probabilities. In our study of ten
+    tables, with 10 to 100 labels, the cases were as good as those of `ActiveDecorate`, and neither
+    was beyond chance better than random cases (`python -m benchmarks.decorate.margins`).
 
     Parameters
     ----------

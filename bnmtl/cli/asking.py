@@ -34,6 +34,10 @@ _DRAWN = (
 )
 # Strategies that were nowhere better than random rows, beyond chance, in studies of this project.
 _NOT_BETTER = {
+    "margin": (
+        "In our study of ten tables, rows chosen like this were as good as those of "
+        "active-decorate, and not better than random ones, beyond chance.",
+    ),
     "query-by-boosting": (
         "In our study of 15 tables, rows chosen like this were never better than random ones, "
         "beyond chance.",
