@@ -194,8 +194,8 @@ _FAST = {
 
 def uses_products(judge):
     """Whether scores of a judge need `residual_products`."""
-    is_plain = isinstance(judge, Judge) and judge.is_named and judge.weights is None
-    return is_plain and judge.name == "root_mean_squared_error"
+    is_plain = isinstance(judge, Judge) and judge.weights is None
+    return is_plain and judge.known == "root_mean_squared_error"
 
 
 def additions_of(judge, models, products=None):
@@ -215,10 +215,10 @@ def additions_of(judge, models, products=None):
     """
     if isinstance(judge, MixedJudge):
         return _Mixed(judge, models)
-    if not judge.is_named or judge.weights is not None:
+    if judge.known is None or judge.weights is not None:
         return Additions(judge, models)
     if uses_products(judge):
         return _SquaredError(judge, models, products)
-    if judge.name == "cross_entropy":
+    if judge.known == "cross_entropy":
         return _CrossEntropy(judge, models)
-    return _FAST[judge.name](judge, models) if models.ndim == 2 else Additions(judge, models)
+    return _FAST[judge.known](judge, models) if models.ndim == 2 else Additions(judge, models)

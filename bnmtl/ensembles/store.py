@@ -292,7 +292,7 @@ class PredictionStore:
         Parameters
         ----------
         metric : str, callable or mapping
-            As in `EnsembleSelector`.
+            As in `EnsembleSelector`; the direction of a function is not needed.
         part : str, default="hillclimb"
 
         Returns
@@ -300,7 +300,7 @@ class PredictionStore:
         pandas.Series by model
             In natural units.
         """
-        judge = judge_of(metric, self, part)
+        judge = judge_of(metric, self, part, needs_direction=False)
         values = [judge.natural(judge.of(one)) for one in self.predictions(part)]
         return pd.Series(values, pd.Index(self.names, name="model"), name=judge.name)
 
