@@ -284,7 +284,7 @@ def test_mistakes():
         blending(MODELS, X, y, share=1)
     with pytest.raises(InputError, match="`holdout` must be None with a store.*got 0.3"):
         Stacking(holdout=0.3).fit(store)
-    with pytest.raises(InputError, match="`y` must be one value per row of `X`, 240, got 9"):
+    with pytest.raises(InputError, match="`y` must be one label per case, 240 as in `X`, got 9"):
         Stacking(MODELS).fit(X, y[:9])
     with pytest.raises(InputTypeError, match="`random_state` must be"):
         model_averaging(store, random_state="x")
