@@ -215,12 +215,12 @@ class Mimic(ClassifierMixin, BaseEstimator):
             rule = "must draw as many rows as it is asked for, {n}"
             raise InputError("sampler", rule, len(pseudo), n=n)
         order = generator(seed, "order").permutation(n)
-        return (
-            pseudo.iloc[order].reset_index(drop=True) if hasattr(pseudo, "iloc") else pseudo[order]
-        )
+        if hasattr(pseudo, "iloc"):
+            return pseudo.iloc[order].reset_index(drop=True)
+        return pseudo[order]
 
     def _train(self, X, sizes, pseudo, held_out, seed, report):
-        """Train a student per size, until none is better; the teacher's seconds per 10,000 cases."""
+        """Train students until larger sizes do not help; the teacher's seconds per 10,000 cases."""
         self._students, curve, total, before = [], [], sum(sizes), 0
         make, p, seconds = self._maker(X), np.empty(0), np.inf
         for size in sizes:
