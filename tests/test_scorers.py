@@ -16,6 +16,7 @@ from bnmtl.ensembles import (
     best_single,
     model_averaging,
 )
+from bnmtl.ensembles.judges import BINARY
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 from bnmtl.metrics.scoring import metric_of
@@ -77,9 +78,21 @@ def test_a_loss_of_sklearn_chooses_the_same_ensemble_as_the_cross_entropy():
 
 
 def test_the_names_of_scorers_are_as_fast_as_ours():
-    names = ("cross_entropy", "roc_area")
-    found = [metric_of(one, names, LABELS).known for one in ("neg_log_loss", "roc_auc")]
-    assert found == list(names)
+    names = ("neg_log_loss", "roc_auc", "neg_brier_score")
+    found = [metric_of(one, BINARY, LABELS).known for one in names]
+    assert found == ["cross_entropy", "roc_area", "brier_score"]
+
+
+@pytest.mark.parametrize("store", [STORE, THREE], ids=["two", "three"])
+def test_brier_scores_by_products_are_those_of_the_function(store):
+    def slow(y, p):
+        return prediction.brier_score(y, p)
+
+    expected = EnsembleSelector(slow, **SMALL, greater_is_better=False).fit(store)
+    for same in (prediction.brier_score, sklearn.metrics.brier_score_loss, "neg_brier_score"):
+        found = EnsembleSelector(same, **SMALL).fit(store)
+        assert found.weights_.equals(expected.weights_)
+        assert abs(found.score_) == pytest.approx(expected.score_)
 
 
 @pytest.mark.parametrize("store", [STORE, THREE], ids=["two", "three"])
@@ -259,6 +272,8 @@ def test_rounds_take_the_same_metrics():
     for same in (sklearn.metrics.roc_auc_score, "roc_auc", get_scorer("roc_auc")):
         assert good.score(same) == pytest.approx(good.score("roc_area"))
         assert jackknife(good, same) == pytest.approx(jackknife(good, "roc_area"))
+    for same in ("neg_brier_score", get_scorer("neg_brier_score")):
+        assert good.score(same) == pytest.approx([-one for one in good.score("brier_score")])
     with pytest.raises(InputError, match="`greater_is_better` must be True or False"):
         compare(good, poor, lambda y, p: p[y == 1, 1].mean())
     found = compare(good, poor, lambda y, p: p[y == 1, 1].mean(), greater_is_better=False)

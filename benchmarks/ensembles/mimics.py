@@ -68,10 +68,7 @@ def _variants(problem, trial):
 
 
 def _measured(model, X, y):
-    """Errors by number of pseudo-cases, the size of the best fidelity, costs of teacher and student.
-
-    All students of a mimic have the same size and speed.
-    """
+    """Errors by number of pseudo-cases, that of the best fidelity, costs of teacher and student."""
     sizes = model.learning_curve_["size"]
     staged = zip(sizes, model.staged_predict_proba(X), strict=True)
     return {

@@ -206,7 +206,7 @@ def _baseline(judge, n_classes):
     """What a judge says if the frequencies of the classes are predicted for every case."""
     frequencies = np.bincount(judge.y, weights=judge.weights, minlength=n_classes)
     frequencies = frequencies / frequencies.sum()
-    if n_classes == 2 and judge.known:
+    if n_classes == 2 and judge.known in BINARY:
         value = baseline(judge.known, float(frequencies[1]))
         return -value if judge.known in LOSSES else value
     constant = frequencies[1] if n_classes == 2 else frequencies

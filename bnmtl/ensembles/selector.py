@@ -43,7 +43,7 @@ class EnsembleSelector(BaseEstimator):
         `greater_is_better`; y are positions in the classes. A mapping gives the weights of
         normalized scores; a metric on which no model beats the base rate is left out. With more
         than two classes: accuracy, cross_entropy, root_mean_squared_error, a scorer or a function.
-        The eight names, "neg_log_loss", "roc_auc" and their functions are much faster than others.
+        The eight names, Brier score, log loss and area under the ROC curve are much faster.
     initial : "auto" or int, default="auto"
         Number of the best models with which a bag starts; "auto" is the number up to 25 with the
         best mean.

@@ -18,6 +18,7 @@ OF_TWO = (
     *("f_score", "lift", "roc_area", "average_precision", "eleven_point_average_precision"),
     *("break_even_point", "root_mean_squared_error", "brier_score", "calibration_error"),
 )
+_ALSO_OF_TABLES = ("brier_score", "root_mean_squared_error")
 SMALLER_IS_BETTER = {
     *("squared_error", "cross_entropy", "root_mean_squared_error", "brier_score"),
     "calibration_error",
@@ -29,7 +30,10 @@ _OF_PROBABILITIES = (
     *("mean_squared_error", "root_mean_squared_error", "mean_absolute_error"),
 )
 # Metrics of this package that are the same as functions and scorers of scikit-learn, only faster.
-_SAME = {"log_loss": "cross_entropy", "neg_log_loss": "cross_entropy"}
+_SAME = {
+    **dict.fromkeys(("log_loss", "neg_log_loss"), "cross_entropy"),
+    **dict.fromkeys(("brier_score_loss", "neg_brier_score"), "brier_score"),
+}
 _SAME_OF_TWO = {"roc_auc_score": "roc_area", "roc_auc": "roc_area"}
 _ROUNDED = 1e-4  # of the sum of the probabilities of all classes
 _NAMES = 'for example "cross_entropy", "roc_area" or "neg_brier_score"'
@@ -143,9 +147,9 @@ def _function(metric, names, classes):
     """The metric of a function or scorer."""
     name = _name_of(metric)
     if getattr(prediction, name, None) is metric and name in (*OF_TABLES, *OF_TWO):
-        if name not in names and len(classes) > 2 and name in OF_TWO:
+        if name not in (*names, *_ALSO_OF_TABLES) and len(classes) > 2 and name in OF_TWO:
             return _named(name, name, names, classes)  # raises
-        return _ours(name, name if name in names else None)
+        return _ours(name, name if name in (*names, "brier_score") else None)
     if getattr(sklearn.metrics, name, None) is metric:
         return _of_sklearn(metric, name, classes)
     if _is_scorer(metric):

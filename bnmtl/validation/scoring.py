@@ -86,7 +86,7 @@ def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
     names = (*OF_TABLES, *OF_TWO) if len(classes) == 2 else OF_TABLES
     found = scoring.metric_of(metric, names, classes, greater_is_better, needs_direction)
     function = found.function
-    if any(function is getattr(prediction, name) for name in OF_TWO):
+    if found.known in OF_TWO and len(classes) == 2:
         return Metric(found.name, _of_second_class(function), bool(found.is_smaller_better))
     is_same = found.known is not None and function is getattr(prediction, found.known)
     of_cases = OF_CASES.get(found.known) if is_same else None
