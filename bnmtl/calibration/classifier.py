@@ -22,12 +22,13 @@ from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
 ENOUGH_FOR_ISOTONIC = 1000
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Calibrate the probabilities of a classifier.
 
     The scores of a case are the decision values of the classifier or, if it has none, its predicted

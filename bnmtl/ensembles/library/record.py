@@ -16,6 +16,7 @@ import pandas as pd
 
 from bnmtl.ensembles.library.columns import AsFrame, Columns
 from bnmtl.errors import InputError
+from bnmtl.tasks.files import NA_VALUES
 from bnmtl.writing import write_whole
 
 RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
@@ -49,6 +50,8 @@ class LibraryRecord:
         Hash of their settings.
     estimators : dict of str to classifier
         Classifiers of the user by name of the model; not saved.
+    na_values : tuple of str
+        What means missing in CSV files of new rows.
     """
 
     digest: str
@@ -60,12 +63,20 @@ class LibraryRecord:
     models: tuple
     settings: str
     estimators: dict = field(default_factory=dict, compare=False)
+    na_values: tuple = field(default=NA_VALUES, compare=False)
 
     @property
     def known_columns(self):
         """The columns as `Columns`."""
         known = self.columns.items()
         return Columns({name: None if one is None else tuple(one) for name, one in known})
+
+    def with_na_values(self, folder, na_values):
+        """The record with what means missing in CSV files of new rows, also in its folder."""
+        record = replace(self, na_values=tuple(na_values))
+        if record.na_values != self.na_values:
+            write_whole(folder / RECORD, record.as_bytes())
+        return record
 
     def as_bytes(self):
         """The contents of `library.json`."""
@@ -102,6 +113,7 @@ def read_record(folder):
             rule, found = "must be of version 1 of the format for libraries", "it is of another one"
             raise InputError(rule=rule, found=found, file=file)
         content["models"] = tuple(content["models"])
+        content["na_values"] = tuple(content.get("na_values", NA_VALUES))
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
@@ -196,7 +208,10 @@ def read_skipped(folder):
     if folder is None or not (folder / SKIPPED).is_file():
         return pd.DataFrame(columns=list(SKIPPED_COLUMNS))
     try:
-        return pd.read_csv(folder / SKIPPED)[list(SKIPPED_COLUMNS)]
+        numbers = {name: [""] for name in ("seconds", "time_limit", "max_memory")}
+        kinds = dict.fromkeys(("model", "family", "reason"), str)
+        options = {"dtype": kinds, "keep_default_na": False, "na_values": numbers}
+        return pd.read_csv(folder / SKIPPED, **options)[list(SKIPPED_COLUMNS)]
     except (ValueError, KeyError):
         rule, remedies = "must be as it was written", "delete it to try these models again"
         found, file = "it is damaged", folder / SKIPPED
