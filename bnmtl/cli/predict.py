@@ -16,6 +16,7 @@ from bnmtl.errors import Action, InputError, InputTypeError, located, warn
 from bnmtl.io.run import RUN_FILE
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
+from bnmtl.tasks.files import csv_text
 from bnmtl.writing import OutputFile
 
 # Remedies of learning -> remedies for rows to be predicted.
@@ -251,7 +252,7 @@ def _written(given, probabilities, options):
     columns = [given.states[probabilities.argmax(axis=1)], *probabilities.T]
     predicted = dict(zip(_names(options.target, given.states), columns, strict=True))
     written = as_written(given.rows, texts).assign(**given.observed, **predicted)
-    return written.to_csv(index=False, lineterminator="\n").encode()
+    return csv_text(written).encode()
 
 
 def _by_state(states, probabilities, known):

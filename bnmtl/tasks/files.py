@@ -139,6 +139,25 @@ def na_values_of(added=(), only=()):
     return (*(only or NA_VALUES), *added)
 
 
+def csv_text(table, index=False):
+    """Return a table as CSV, which `read` reads back.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    index : bool, default=False
+        Whether the row labels are the first column.
+
+    Returns
+    -------
+    str
+    """
+    options = {"index": index, "lineterminator": "\n"}
+    text = table.to_csv(**options)
+    # Before Python 3.13, carriage returns in cells are not quoted by default.
+    return table.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
+
+
 def is_parquet(path):
     """Whether a file is Parquet, by its extension."""
     return _extension(Path(path)) in _PARQUET

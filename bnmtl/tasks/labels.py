@@ -58,9 +58,10 @@ def read_labels(y, argument="y"):
     if values.dtype.kind in "OfcmM":
         missing = np.flatnonzero(pd.isna(values))
         if len(missing):
-            rule, remedies = "must hold a label for each row", "drop such rows"
-            found = "row {row}, counted from 0, contains NaN or another missing value"
-            raise InputError(argument, rule, found=found, remedies=remedies, row=int(missing[0]))
+            rule = "contains NaN or another missing value in {n:row}"
+            found = "the first is row {row}, counted from 0"
+            details = {"remedies": "drop such rows", "n": len(missing), "row": int(missing[0])}
+            raise InputError(argument, rule, found=found, **details)
     return _of_one_type(values, argument) if values.dtype == object else values
 
 
@@ -70,7 +71,7 @@ def _as_array(y):
         # In any other array, numbers and gaps beside text would become text.
         return np.array(y, dtype=object)
     if isinstance(y, np.ma.MaskedArray):
-        return y.astype(object).filled(None)
+        return np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
     if isinstance(y, pd.Series | pd.Index | pd.DataFrame | pd.api.extensions.ExtensionArray):
         is_plain = isinstance(getattr(y, "dtype", None), np.dtype)
         return np.asarray(y) if is_plain else np.asarray(y, dtype=object)

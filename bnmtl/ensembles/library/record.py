@@ -16,7 +16,7 @@ import pandas as pd
 
 from bnmtl.ensembles.library.columns import AsFrame, Columns
 from bnmtl.errors import InputError
-from bnmtl.tasks.files import NA_VALUES
+from bnmtl.tasks.files import NA_VALUES, csv_text
 from bnmtl.writing import write_whole
 
 RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
@@ -225,4 +225,4 @@ def write_skipped(folder, skipped):
 
 def skipped_as_bytes(skipped):
     """The contents of `skipped.csv`."""
-    return skipped.to_csv(index=False, lineterminator="\n").encode()
+    return csv_text(skipped).encode()
