@@ -22,7 +22,7 @@ from bnmtl.cli.tasks import read_tasks
 from bnmtl.cli.validate_options import ValidateOptions
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.ensembles.library import workers
-from bnmtl.ensembles.library.record import read_skipped, write_skipped
+from bnmtl.ensembles.library.record import read_skipped, training_rows, write_skipped
 from bnmtl.io import read_run
 from bnmtl.io.knowledge import read_arcs
 from bnmtl.tasks import encode, read
@@ -248,12 +248,14 @@ def test_calibrators_are_applied_to_scores_read_as_those_of_the_fit(call, tmp_pa
     assert "it is not in row" in mistake(call(*apply, "--apply", "one", "--only-na", "NA"))
 
 
-def test_a_library_reads_new_cases_as_its_table(table, tmp_path, monkeypatch):
-    def here(function, tasks, arguments_of, *_):
-        for task in tasks:
-            yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
+def trained_here(function, tasks, arguments_of, *_):
+    """Models of a library without another process, whose start takes seconds."""
+    for task in tasks:
+        yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
 
-    monkeypatch.setattr(workers, "run", here)  # starting a process takes seconds
+
+def test_a_library_reads_new_cases_as_its_table(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "run", trained_here)
     table_options = LibraryOptions(table=table, label="b", only_na=("?", "-"))
     X, y = labelled(table_options)
     store = build_library(X, y, [{"family": "naive Bayes"}], out=tmp_path / "store", random_state=0)
@@ -301,6 +303,19 @@ def test_labels_tasks_and_folds_of_a_store_are_read_as_they_were(tmp_path):
     assert again.names == store.names and again.settings.equals(store.settings)
     store = PredictionStore([[0.5, 0.5]], [0, 1], folds=[3, 10])
     assert store.save(tmp_path / "other").part().folds.tolist() == [3, 10]
+
+
+@pytest.mark.parametrize("odd", ["", "None", "_"])
+def test_rows_of_a_library_are_read_as_they_were(tmp_path, odd, monkeypatch):
+    monkeypatch.setattr(workers, "run", trained_here)
+    X = pd.DataFrame({"a": [odd, None, "x", "_"] * 5, "b": [1, 2, np.nan, 4] * 5})
+    y = np.array([odd, "", "yes"])[[0, 2] * 10 if odd == "" else [1, 0] * 10]
+    settings = [{"family": "naive Bayes"}]
+    store = build_library(X, y, settings, out=tmp_path / "store", random_state=0)
+    again, labels, _ = training_rows(store)
+    assert again["a"].fillna("gap").tolist() == X["a"].fillna("gap").tolist()
+    assert np.array_equal(again["b"].to_numpy(float), X["b"], equal_nan=True)
+    assert labels.tolist() == y.tolist()
 
 
 def test_models_that_were_skipped_keep_their_names(tmp_path):

@@ -163,7 +163,17 @@ def rows_as_bytes(columns, X, y, classes, label):
     frame[label] = classes[y]
     # Text is quoted, because it may have any line break.
     options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
-    return frame.to_csv(index=False, **options).encode()
+    missing = _text_of_missing(columns.categories, classes)
+    return frame.to_csv(index=False, na_rep=missing, **options).encode()
+
+
+def _text_of_missing(categories, classes):
+    """What missing cells are in a file of rows: empty or, if that is a category, underscores."""
+    known = {text for one in categories.values() for text in one or ()}
+    text, taken = "", known
+    while text in taken:
+        text, taken = f"{text}_", known | {str(one) for one in classes.tolist()}
+    return text
 
 
 def training_rows(store):
@@ -193,7 +203,9 @@ def _checked_rows(path, store):
 def _read_rows(path, store):
     """The features and labels of a file of rows."""
     record = store.library
-    frame = pd.read_csv(path, na_values=[""], dtype=str, keep_default_na=False).astype(object)
+    missing = _text_of_missing(record.columns, store.classes)
+    options = {"dtype": str, "keep_default_na": False, "na_values": [missing]}
+    frame = pd.read_csv(path, **options).astype(object)
     for column, known in record.columns.items():
         if known is None:
             # To the last bit, as older versions of pandas do not read them.
