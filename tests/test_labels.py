@@ -323,7 +323,7 @@ def test_yes_and_no_are_0_and_1_for_metrics_and_calibrators(spelling, put):
             metric = getattr(prediction, name)
             assert metric(y, P) == metric(Y, P), name
     table = np.column_stack([1 - P, P])
-    for metric in (prediction.squared_error, prediction.accuracy, prediction.cross_entropy):
+    for metric in (prediction.squared_error, prediction.accuracy, prediction.lift_chart_area):
         assert metric(y, table) == metric(Y, table)
     assert PlattCalibrator().fit(P, y).a_ == PlattCalibrator().fit(P, Y).a_
     assert reliability(y, P).equals(reliability(Y, P))
