@@ -307,7 +307,7 @@ OTHERS = {"baseline", "jensen_shannon", "normalized_score", "lift_chart_area", "
 Y, P = np.array([0, 1, 1, 0, 1, 0]), np.array([0.2, 0.7, 0.4, 0.3, 0.9, 0.6])
 
 
-# CSV.jl 1077: programs write true and false in several ways.
+# From a public report, CSV.jl 596: programs write true and false in several ways.
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("put", [list, np.array, lambda y: pd.Series(y, dtype="string")])
 def test_yes_and_no_are_0_and_1_for_metrics_and_calibrators(spelling, put):

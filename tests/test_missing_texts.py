@@ -30,8 +30,8 @@ from bnmtl.tasks.files import csv_text, na_values_of
 
 pytestmark = pytest.mark.beside_kernels
 
-# From public reports: NA is Namibia (csvkit 806, OasisLMF 307) and a continent (csvkit 968); other
-# readers lose None, null and N/A, too.
+# From public reports: NA is Namibia (csvkit 806, OasisLMF 307) and a continent (csvkit 968), and
+# pandas loses N/A and others by default (CSV.jl 1077).
 WORDS = ["None", "null", "NULL", "n/a", "N/A", "nan"]
 
 
