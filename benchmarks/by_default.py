@@ -1,4 +1,7 @@
-"""Learners with their defaults, by name; learners of several tasks also without shared tables."""
+"""Learners with their defaults, by name, and earlier defaults.
+
+Learners of several tasks are also without shared tables.
+"""
 
 from bnmtl import (
     IdenticalLearner,
@@ -17,3 +20,6 @@ LEARNERS = {
     "one structure, tables shared": lambda seed: IdenticalLearner(random_state=seed),
     "together, tables shared": lambda seed: MultitaskLearner(random_state=seed),
 }
+
+# Concentrations of the default score before 1e3, 1e4 and 1e5 were added.
+UP_TO_100 = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)

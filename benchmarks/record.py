@@ -29,21 +29,25 @@ class Results:
     fixed : mapping, default={}
         Other values on which all lines depend. They are written into each line, and lines with
         other values, or without these values, are ignored.
+    earlier : mapping, default={}
+        Earlier values of some of ``fixed``. Lines with them are shown until they are measured
+        again, and never replaced.
 
     Lines measured with uncommitted changes are shown until they are measured again and replaced.
     """
 
-    def __init__(self, name, settings, folder=FOLDER, fixed=None):
+    def __init__(self, name, settings, folder=FOLDER, fixed=None, earlier=None):
         self._path = folder / f"{name}.jsonl"
         self._settings = settings
         # Normalized as when read from a file.
         self._fixed = json.loads(json.dumps(dict(fixed or {})))
+        self._earlier = {**self._fixed, **json.loads(json.dumps(dict(earlier or {})))}
         # Computed now, because files may change before the first line is done.
         circumstances()
         self.lines = []
         if self._path.exists():
             self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
-        newest = {self._key(line): line for line in self.lines if self._is_current(line)}
+        newest = {self._key(line): line for line in self.lines if has_all(line, self._fixed)}
         self._to_repeat = {k for k, line in newest.items() if line["commit"].endswith(CHANGED)}
         self._keys = set(newest) - self._to_repeat
 
@@ -54,12 +58,14 @@ class Results:
     def _key(self, line):
         return key_of({**{name: line[name] for name in self._settings}, **self._fixed})
 
-    def _is_current(self, line):
-        return all(name in line and line[name] == value for name, value in self._fixed.items())
-
     def current(self):
-        """The newest line for each combination of settings, among those with the fixed values."""
-        found = {self._key(line): line for line in self.lines if self._is_current(line)}
+        """The newest line for each combination of settings, among those with the fixed values.
+
+        For combinations without such a line, the newest one with the earlier values.
+        """
+        found = {}
+        for values in (self._earlier, self._fixed):
+            found |= {self._key(line): line for line in self.lines if has_all(line, values)}
         return list(found.values())
 
     def forget(self, **settings):
@@ -67,7 +73,7 @@ class Results:
         key = self._key(settings)
         self._keys.discard(key)
         self.lines = [
-            line for line in self.lines if not self._is_current(line) or self._key(line) != key
+            line for line in self.lines if not has_all(line, self._fixed) or self._key(line) != key
         ]
         self._path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
@@ -84,6 +90,11 @@ class Results:
         with self._path.open("a") as file:
             file.write(json.dumps(line) + "\n")
         return line
+
+
+def has_all(line, values):
+    """Whether a line has all these values."""
+    return all(name in line and line[name] == value for name, value in values.items())
 
 
 def key_of(settings):

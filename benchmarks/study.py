@@ -4,6 +4,8 @@ A study is a module with
 
 - ``NAME`` and ``SETTINGS``, the names of the values that identify its lines,
 - ``FIXED`` (optional), other values on which the lines depend,
+- ``EARLIER`` (optional), earlier values of some of these; lines with them are shown until they are
+  measured again,
 - ``JOBS`` (optional), the number of parallel cases; default: the number of cores,
 - ``plan(quick, trials)``, its cases: dictionaries of arguments for ``measure``, each with a list
   of values of the last setting under "wanted"; ``trials`` replaces the number of trials, None
@@ -46,7 +48,8 @@ PICTURES = Path(__file__).parent / "pictures"
 
 def results_of(study, folder=FOLDER):
     """The results of a study in a folder."""
-    return Results(study.NAME, study.SETTINGS, folder, getattr(study, "FIXED", None))
+    values = (getattr(study, name, None) for name in ("FIXED", "EARLIER"))
+    return Results(study.NAME, study.SETTINGS, folder, *values)
 
 
 def lines_of(study, folder=FOLDER):

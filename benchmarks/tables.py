@@ -25,7 +25,10 @@ STUDIES = {
     ),
     "birds": ("bird",),
     "predictions": ("good_probabilities", "boosting_steps", "multinets", "calibrated_arcs"),
-    "defaults": ("defaults", "choice", "real_tables", "no_structure", "sure_arcs", "sachs"),
+    "defaults": (
+        *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
+        "sachs",
+    ),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection"),
     "decorate": (

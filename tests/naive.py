@@ -32,9 +32,8 @@ def local_score(score, child, parents, rows, states, weights=None):
     if kind == "MixedDirichlet":
         evidences = []
         for c in score.concentrations:
-            total = sum(math.lgamma(c * r) - math.lgamma(c * r + n) for n in totals.values())
-            total += sum(math.lgamma(c + n) - math.lgamma(c) for n in cells.values())
-            evidences.append(total)
+            total = sum(log_rising(c, n) for n in cells.values())
+            evidences.append(total - sum(log_rising(c * r, n) for n in totals.values()))
         most = max(evidences)
         mean = sum(math.exp(one - most) for one in evidences) / len(evidences)
         return most + math.log(mean)
@@ -47,6 +46,12 @@ def local_score(score, child, parents, rows, states, weights=None):
     a_j = a_jk * r
     total = sum(math.lgamma(a_j) - math.lgamma(a_j + n) for n in totals.values())
     return total + sum(math.lgamma(a_jk + n) - math.lgamma(a_jk) for n in cells.values())
+
+
+@functools.cache
+def log_rising(a, n):
+    """Log of a (a + 1) ... (a + n - 1), exact where differences of lgamma lose digits."""
+    return math.fsum(math.log(a + i) for i in range(n))
 
 
 def graph_score(score, graph, rows, states):

@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from naive import log_rising
 
 
 def partitions(items):
@@ -32,8 +33,7 @@ def log_sum(values):
 
 def dirichlet_evidence(counts, c):
     """Log evidence of counts under Dirichlet(c, ..., c)."""
-    total = math.lgamma(len(counts) * c) - math.lgamma(len(counts) * c + sum(counts))
-    return total + sum(math.lgamma(c + n) - math.lgamma(c) for n in counts)
+    return sum(log_rising(c, n) for n in counts) - log_rising(len(counts) * c, sum(counts))
 
 
 def row_evidence(counts, c, t):

@@ -8,7 +8,7 @@ with BIC; "one structure" learns a single graph for all tasks.
 """
 
 from benchmarks import study
-from benchmarks.by_default import LEARNERS
+from benchmarks.by_default import LEARNERS, UP_TO_100
 from benchmarks.defaults.ways import CHOSEN, WAYS, Path
 from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, mean_arcs, networks_of
@@ -28,6 +28,7 @@ BASELINES = {
     "one structure": LEARNERS["one structure, defaults"],
 }
 FIXED = {"score": "MixedDirichlet", "expected_parents": 0.1, "concentrations": list(CONCENTRATIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 
 
 def previous_defaults(lines):

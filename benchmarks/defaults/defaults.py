@@ -12,6 +12,7 @@ import itertools
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.defaults.choice import line_of
 from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
@@ -37,6 +38,7 @@ NAME = "defaults"
 SETTINGS = ("problem", "rows", "trial", "variant")
 PENALTY = 0.99
 FIXED = {"penalty": PENALTY, "concentrations": list(CONCENTRATIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 N_TRIALS = 5
 RELATED = (*FIVE, CONTROL)
 SINGLE = ("WIN95PTS", "HAILFINDER", "HEPAR2", "CHILD", "SACHS")

@@ -5,15 +5,26 @@ look). Learns independent columns of several kinds alone, as two and five tasks 
 structure, by the consensus of bootstrap replicates and by a classifier. Tasks have separate tables
 and a penalty chosen by folds or, as by default, share tables ("shared"); the previous defaults
 ("BDeu, uniform") and BIC serve as baselines. Two cases are harder: duplicated rows, and columns of
-noise beside a real structure. "told" is whether `bnmtl learn`, and `bnmtl relate` for five tasks,
-would report that something was found.
+noise beside a real structure. Columns of equally likely states also have many rows, with the
+default score and with concentrations up to 100. "told" is whether `bnmtl learn`, and `bnmtl relate`
+for five tasks, would report that something was found.
 """
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import study
-from benchmarks.defaults.no_structure_tables import BESIDE_ALARM, TWICE, draw, tables
+from benchmarks.by_default import UP_TO_100
+from benchmarks.defaults.no_structure_tables import (
+    BESIDE_ALARM,
+    FLAT,
+    FLAT_LEARNERS,
+    MANY_ROWS,
+    TWICE,
+    draw,
+    more_pictures,
+    tables,
+)
 from bnmtl import (
     BIC,
     BDeu,
@@ -39,18 +50,22 @@ from bnmtl.tasks import encode
 
 NAME = "no_structure"
 SETTINGS = ("kind", "columns", "rows", "trial", "learner")
-__all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
+__all__ = ["draw", "independent_columns", "measure", "more_pictures", "plan", "tables"]
 COLUMNS = (30, 100)
 # The two harder cases have fewer.
 N_TRIALS = 20
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 # Number of trials, and numbers of rows.
 HARDER = {TWICE: (2, (10, 20, 60)), BESIDE_ALARM: (5, (10, 20, 60, 500))}
+# Number of trials with many rows of equally likely states, by number of rows.
+N_MANY = {2000: 3, 20_000: 3}
 KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
-# An earlier variant, without large concentrations.
+# Earlier variants, without large concentrations.
 SMALLER = {"score": MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0))}
+UNTIL_100 = {"score": MixedDirichlet(UP_TO_100)}
 OLD = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
 LEARNERS = (
     "alone",
@@ -91,9 +106,10 @@ def independent_columns(kind, n_columns, n_rows, random_state):
     Parameters
     ----------
     kind : str
-        One of `KINDS`: three or two equally likely states; 0 / 1, where the probability of 1 is
-        drawn from 0.02 to 0.3 for each column; four states with probabilities 0.7, 0.2, 0.07 and
-        0.03; five ordered states with probabilities 0.4, 0.3, 0.15, 0.1 and 0.05.
+        One of `FLAT`, or of `KINDS`: three or two equally likely states; 0 / 1, where the
+        probability of 1 is drawn from 0.02 to 0.3 for each column; four states with probabilities
+        0.7, 0.2, 0.07 and 0.03; five ordered states with probabilities 0.4, 0.3, 0.15, 0.1 and
+        0.05.
     n_columns, n_rows : int
     random_state : int or sequence of int
     """
@@ -106,7 +122,7 @@ def independent_columns(kind, n_columns, n_rows, random_state):
         else:
             chances = {
                 "three equal": [1 / 3] * 3,
-                "two equal": [1 / 2] * 2,
+                **{name: [1 / n] * n for name, n in FLAT.items()},
                 "skewed four": [0.7, 0.2, 0.07, 0.03],
                 "ordered": [0.4, 0.3, 0.15, 0.1, 0.05],
             }[kind]
@@ -121,12 +137,16 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["alone", "two together"]
         return study.every(wanted, kind=["rare"], columns=[30], rows=[20], trial=[0])
-    kinds = (*KINDS, *HARDER)
-    trial = range(min(trials or N_TRIALS, N_TRIALS))
-    return study.every(_wanted, trial=trial, columns=COLUMNS, kind=kinds, rows=ROWS)
+    kinds = dict.fromkeys((*KINDS, *HARDER, *FLAT))
+    trial, rows = range(min(trials or N_TRIALS, N_TRIALS)), (*ROWS, *MANY_ROWS)
+    return study.every(_wanted, trial=trial, columns=COLUMNS, kind=kinds, rows=rows)
 
 
 def _wanted(trial, columns, kind, rows):
+    if rows in MANY_ROWS:
+        return FLAT_LEARNERS if kind in FLAT and columns == 30 and trial < N_MANY[rows] else []
+    if kind not in KINDS and kind not in HARDER:
+        return []
     n_trials, sizes = HARDER.get(kind, (N_TRIALS, ROWS))
     if trial >= n_trials or rows not in sizes or (kind in HARDER and columns > 30):
         return []
@@ -167,6 +187,8 @@ def line_of(learner, frames, trial):
         "BDeu, uniform": OLD,
         "BIC": {"score": BIC(), "structure_prior": None},
         "concentrations up to 1": SMALLER,
+        "concentrations up to 100": UNTIL_100,
+        "concentrations up to 100, shared": UNTIL_100,
     }[name]
     settings = {**settings, "random_state": trial}
     if how in ("alone", "consensus", "classifier", MULTINET):
@@ -192,6 +214,7 @@ def line_of(learner, frames, trial):
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
     is_asked = name == "" or (name == "shared" and trial < N_COMPARED)
+    is_asked = is_asked and len(frames["task1"]) not in MANY_ROWS
     if is_asked and how not in ("one structure, five", EACH):
         n_folds = FOLDS["direct"] if how == "relate, direct" or name == "shared" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
@@ -219,12 +242,13 @@ def _n_varying(tasks):
 def _learner(name, how, settings):
     if how in ("alone", "relate, indirect"):
         return SingleTaskLearner(**settings)
-    settings = {**settings, "table_sharing": "auto" if name == "shared" else None}
+    shares_tables = name.endswith("shared")
+    settings = {**settings, "table_sharing": "auto" if shares_tables else None}
     if how in ("one structure, five", EACH):
         return IdenticalLearner(**settings)
     if how == "relate, direct":
         return MultitaskLearner(PairedPrior(PENALTY), **settings)
-    if name == "shared":
+    if shares_tables:
         return MultitaskLearner(**settings)
     if name == "BDeu, uniform":
         # The previous default chose the penalty by ten folds, which takes too long here.

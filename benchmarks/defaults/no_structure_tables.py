@@ -45,11 +45,23 @@ COMMANDS = {
 TWICE = "three equal, every row twice"
 BESIDE_ALARM = "noise beside ALARM"
 HARDER = (BESIDE_ALARM, TWICE)
+# Numbers of equally likely states, and numbers of rows with which only they are tried.
+FLAT = {"two equal": 2, "four equal": 4, "eight equal": 8, "twenty equal": 20}
+MANY_ROWS = (2000, 20_000)
+FLAT_LEARNERS = {
+    "concentrations up to 100: alone": "one task, up to 100",
+    "alone": "one task",
+    "concentrations up to 100, shared: five together": "five tasks, up to 100",
+    "shared: five together": "five tasks",
+}
 
 
 def tables(lines):
     """False arcs per network by kind, rows and learner; the worst cases; and reported findings."""
+    has_many = lines["rows"].isin(MANY_ROWS)
+    many, lines = lines[has_many], lines[~has_many]
     return {
+        "no_structure_flat": markdown(_flat(many)),
         "no_structure": markdown(_false_arcs(lines)),
         "no_structure_claims": markdown(_worst(lines)),
         "no_structure_in_short": markdown(_in_short(lines)),
@@ -107,6 +119,16 @@ def _false_arcs(lines):
         yield row
 
 
+def _flat(lines):
+    """False arcs with many rows of equally likely states, with two sets of concentrations."""
+    for case, group in parts(lines, rows=MANY_ROWS, kind=FLAT):
+        row = {"rows": case["rows"], "states": FLAT[case["kind"]]}
+        for learner, title in FLAT_LEARNERS.items():
+            found = group[group["learner"] == learner]["false_arcs"]
+            row[title] = f"{mean_and_error(found)} ({len(found)})" if len(found) else ""
+        yield row
+
+
 def _independent(lines):
     """Lines of independent rows and columns."""
     return lines[~lines["kind"].isin(HARDER)]
@@ -141,6 +163,7 @@ def _worst_of(of, learner, lines):
 
 def draw(lines):
     """False arcs by rows, with one panel per kind and one curve per learner."""
+    lines = lines[~lines["rows"].isin(MANY_ROWS)]
     kinds = list(dict.fromkeys(lines["kind"]))
     lines = lines[lines["columns"] == lines["columns"].min()]
     # A logarithmic axis cannot show 0.
@@ -155,3 +178,21 @@ def draw(lines):
 
     rows = {"": "false arcs a network + 0.05"}
     return panels(draw_kind, (2.6, 3.4), kinds, rows, legend="below")
+
+
+def more_pictures(lines):
+    """False arcs with many rows by number of equally likely states, one panel per rows."""
+    lines = lines[lines["rows"].isin(MANY_ROWS)]
+    if not len(lines):
+        return {}
+    lines = lines.assign(states=lines["kind"].map(FLAT))
+    styles = {learner: {"label": title} for learner, title in FLAT_LEARNERS.items()}
+
+    def draw_rows(axes, _, rows):
+        group = lines[lines["rows"] == rows]
+        mean_curves(axes, group, "states", "learner", "false_arcs", styles, errors=False)
+        axis_of_sizes(axes, list(FLAT.values()), "equally likely states")
+
+    columns = {rows: f"{rows:,} rows" for rows in sorted(set(lines["rows"]))}
+    rows = {"": "false arcs a network"}
+    return {"no_structure_flat": panels(draw_rows, (3.6, 3.2), columns, rows, legend="below")}

@@ -5,15 +5,18 @@ are each task alone, BIC and no arcs. Every row is held out once, in ten folds; 
 rows hold out one row at a time. Structures, tables and penalties of a fold do not depend on its
 held-out rows. Each score and sparsity is tried alone and with every method for choosing the
 penalty, all with separate tables; "tables shared" is the default of the learners, with a penalty of
-0.99 or one that is chosen.
+0.99 or one that is chosen. It is also compared with concentrations up to 100, an earlier default.
 """
 
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.defaults.chosen_sparsity import GRID, side_by_side
 from benchmarks.defaults.grouped import FEEDERWATCH, SACHS, SHIPPED, TABLES, folder, grouped_tasks
 from benchmarks.defaults.ways import WAYS, choices, expecting, folds_of
@@ -22,12 +25,14 @@ from benchmarks.summary import markdown, parts, present
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
 from bnmtl.learners.fold_scores import penalty_scores
+from bnmtl.networks import components, smoothing
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "real_tables"
 SETTINGS = ("table", "score", "parents", "way")
 TAKES_DATA = True
 FIXED = {"folds": 10, "concentrations": list(CONCENTRATIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 SEED = 0
 SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
 # The expected number of parents is chosen together with the penalty.
@@ -146,7 +151,19 @@ def with_tables_shared(tasks, _score, _parents, baseline):
     together, empty = scored["together"], scored["empty"]
     line = _line(together, {**baseline, "empty": empty}, scored["alone"])
     line |= _gains(together, {"own": separate["together"], "own_empty": separate["empty"]})
+    with concentrations_up_to_100():
+        earlier = MultitaskLearner(score=MixedDirichlet(UP_TO_100), random_state=SEED)
+        line |= _gains(together, {"up_to_100": compare(earlier, tasks)["together"]})
     return {**line, "empty": round(float(empty.mean()), 6)}
+
+
+@contextmanager
+def concentrations_up_to_100():
+    """Tables are smoothed as if the default score had concentrations up to 100."""
+    with ExitStack() as stack:
+        for module in (components, smoothing):
+            stack.enter_context(patch.object(module, "CONCENTRATIONS", UP_TO_100))
+        yield
 
 
 def with_penalty_chosen(tasks, _score, _parents, baseline, **how):
@@ -221,12 +238,13 @@ def tables(lines):
         "real_tables_smoothing": markdown(_smoothing(lines)),
         "real_tables_sharing": markdown(_sharing(lines)),
     }
-    by_penalty = list(_penalty(lines))
-    return made | ({"real_tables_penalty": markdown(by_penalty)} if by_penalty else {})
+    others = {"penalty": _penalty(lines), "concentrations": _concentrations(lines)}
+    others = {name: list(rows) for name, rows in others.items()}
+    return made | {f"real_tables_{name}": markdown(rows) for name, rows in others.items() if rows}
 
 
-def _gain(line, name):
-    return f"{line[name]:+.2f} ± {line[f'{name}_error']:.2f}"
+def _gain(line, name, digits=2):
+    return f"{line[name]:+.{digits}f} ± {line[f'{name}_error']:.{digits}f}"
 
 
 def _of_default(lines):
@@ -271,6 +289,21 @@ def _sharing(lines):
             "together less no arcs": _gain(line, "over_empty"),
             "no arcs, own tables": f"{line['held_out'] - line['over_own_empty']:.2f}",
             "together less no arcs, own tables": _gain(line, "over_own_empty"),
+        }
+
+
+def _concentrations(lines):
+    """The default compared with concentrations up to 100, on the same held-out rows."""
+    if "over_up_to_100" not in lines:
+        return
+    shared = _of_default(lines).query("way == @SHARED").dropna(subset="over_up_to_100")
+    for case, group in parts(shared, table=TABLES):
+        line = group.iloc[0]
+        yield {
+            **case,
+            "rows": line["n_rows"],
+            "nats a row": f"{line['held_out']:.2f}",
+            "gain over concentrations up to 100": _gain(line, "over_up_to_100", 3),
         }
 
 

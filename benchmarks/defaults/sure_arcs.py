@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.drawing import curves, diagonal, panels
 from benchmarks.predictions.calibrated_arcs import METHODS, PROBLEMS, cases, counted, shares
 from benchmarks.related import Related, networks_of
@@ -26,6 +27,7 @@ ROWS = (1000, 250)
 N_TRIALS = 5
 N_REPLICATES = 30
 FIXED = {"replicates": N_REPLICATES, "concentrations": list(CONCENTRATIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 
 
 def plan(quick, trials=None):

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.defaults.grouped import SHIPPED, grouped_tasks
 from benchmarks.drawing import bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
@@ -29,6 +30,7 @@ from bnmtl.search.orders import iterations_of
 NAME = "first_graph"
 SETTINGS = ("problem", "trial", "iterations")
 FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 N_TRIALS = 3
 N_ROWS = 1000
 # Divisors of the number of iterations; without any, a single climb remains.

@@ -9,6 +9,7 @@ pairs that can improve, out of sixty drawn at every step, and on every best move
 import numpy as np
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.drawing import bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import markdown
@@ -22,6 +23,7 @@ from bnmtl.search.ties import Ties
 NAME = "many_tasks"
 SETTINGS = ("problem", "rows", "trial", "penalty")
 FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
+EARLIER = {"concentrations": list(UP_TO_100)}
 PENALTIES = (0.5, 0.99)
 N_TRIALS = 3
 N_PAIRS = 60

@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from benchmarks import study
-from benchmarks.by_default import LEARNERS
+from benchmarks.by_default import LEARNERS, UP_TO_100
 from benchmarks.drawing import axis_of_sizes, bars, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, mean_arcs, networks_of
 from benchmarks.summary import (
@@ -52,6 +52,7 @@ FIXED = {
     "partitions": list(PARTITIONS),
     "tables_learn_from": "all families",
 }
+EARLIER = {"concentrations": list(UP_TO_100)}
 N_TRIALS = 20
 ROWS = (1000, 250, 4000)
 SAME = "as in the problem"

@@ -17,7 +17,7 @@ import numpy as np
 
 from bnmtl._kernels._jit import flags, floats, ints, kernel, layout, popcount
 from bnmtl._kernels.partition import PARTITION
-from bnmtl._kernels.terms import log_gamma, mixture_evidence
+from bnmtl._kernels.terms import log_rising, mixture_evidence
 
 MOST_EXACT = 9
 BEAM = 24
@@ -325,10 +325,9 @@ def know_factors(scratch, r, concentrations):
         known[kind] = 1
         for c in range(concentrations.size):
             a = concentrations[c] * max(kind, 1)
-            base = log_gamma(a)
-            slope = (log_gamma(a + FEW_COUNTS) - base) / FEW_COUNTS
+            slope = log_rising(a, FEW_COUNTS) / FEW_COUNTS
             for count in range(FEW_COUNTS + 1):
-                value = log_gamma(a + count) - base - count * slope
+                value = log_rising(a, count) - count * slope
                 if kind == 0:
                     of_cells[count, c] = math.exp(value)
                 else:

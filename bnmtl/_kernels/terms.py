@@ -15,6 +15,8 @@ from bnmtl._kernels.cache import MISSING
 
 BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD, MIXTURE = range(7)
 
+# From here on, differences of log gammas are computed directly. Below, they are accurate to 1e-11.
+LARGE_PSEUDO_COUNT = 1000.0
 # Terms are stored up to this count; larger counts are rare, and their terms are always recomputed.
 LONGEST_TABLE = 2048
 # A mixture needs few tables, but rows of several tasks may be merged.
@@ -30,10 +32,24 @@ def log_gamma(x):
     """Log gamma; for large x by Stirling's series, which is accurate there and faster."""
     if x < 10.0:
         return math.lgamma(x)
+    return (x - 0.5) * math.log(x) - x + 0.91893853320467274178 + stirling(x)
+
+
+@kernel
+def stirling(x):
+    """Stirling's series: what its formula for log gamma leaves out."""
     z = 1.0 / (x * x)
     series = z * (1.0 / 1260.0 - z * (1.0 / 1680.0 - z / 1188.0))
-    series = (1.0 / 12.0 - z * (1.0 / 360.0 - series)) / x
-    return (x - 0.5) * math.log(x) - x + 0.91893853320467274178 + series
+    return (1.0 / 12.0 - z * (1.0 / 360.0 - series)) / x
+
+
+@kernel
+def log_rising(a, n):
+    """lgamma(a + n) - lgamma(a); for large a not as a difference, which would lose digits."""
+    if a < LARGE_PSEUDO_COUNT:
+        return log_gamma(a + n) - log_gamma(a)
+    x = a + n
+    return n * (math.log(x) - 1.0) + (a - 0.5) * math.log1p(n / a) + stirling(x) - stirling(a)
 
 
 @kernel
@@ -155,8 +171,7 @@ def add_term(terms, at, count, multiple, concentrations, scale, sign, totals):
 @kernel
 def mixture_term(pseudo_count, count, scale):
     """lgamma(a + n) - lgamma(a) as an integer."""
-    base = log_gamma(pseudo_count)
-    return np.int64(np.rint((log_gamma(pseudo_count + count) - base) * scale))
+    return np.int64(np.rint(log_rising(pseudo_count, count) * scale))
 
 
 @kernel

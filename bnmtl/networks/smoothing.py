@@ -3,10 +3,11 @@
 import numbers
 
 import numpy as np
-from scipy.special import gammaln, softmax
+from scipy.special import softmax
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.scores import CONCENTRATIONS
+from bnmtl.scores.decomposable import log_rising
 
 
 def check_size(name, size):
@@ -61,5 +62,4 @@ def log_evidences(counts):
     n_states, totals = counts.shape[-1], counts.sum(axis=-1)
     cells, rows = counts[counts > 0], totals[totals > 0]
     c = np.array(CONCENTRATIONS)[:, None]
-    evidence = (gammaln(c + cells) - gammaln(c)).sum(axis=1)
-    return evidence + (gammaln(n_states * c) - gammaln(n_states * c + rows)).sum(axis=1)
+    return log_rising(c, cells).sum(axis=1) - log_rising(n_states * c, rows).sum(axis=1)

@@ -21,10 +21,11 @@ _LARGEST_SIZE = 10**9
 # Cells of a family; floats, which count them, end at 1e308.
 _MOST_CELLS = 1e300
 _SMALLEST_SIZE = 1e-9
-# Concentrations of the mixture: from nearly deterministic to uniform tables. Without the largest
-# ones, a table with many parents, in which nearly every row is alone, encodes uniform states better
-# than a table without parents, and one structure for five tasks of noise gets arcs.
-CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)
+# Concentrations of the mixture: from nearly deterministic to uniform tables. The largest one must
+# not be much smaller than the number of rows per cell of a table without parents. Otherwise a table
+# with many parents, whose cells have few rows each, encodes equally likely states better, and
+# columns of noise get arcs.
+CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5)
 
 
 class Score(BaseEstimator):
@@ -254,9 +255,10 @@ class MixedDirichlet(Score):
 
     Parameters
     ----------
-    concentrations : sequence of float, default=(0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100)
+    concentrations : sequence of float, default=(0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100, 1e3, 1e4, 1e5)
         Pseudo-counts of a cell, with equal prior probability, common to all rows of a table. (1,)
-        is `K2`.
+        is `K2`. With many rows, columns of equally likely states get false arcs if the largest one
+        is too small.
 
     Examples
     --------
@@ -371,8 +373,18 @@ def _weighted_score(kind, sample_size, concentrations, task, weights, child, par
 
 def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):
     """Log evidence of the counts of a table under one pseudo-count per cell."""
-    of_configurations = gammaln(a_j) - gammaln(a_j + n_j)
-    return float(of_configurations.sum() + (gammaln(a_jk + n_jk) - gammaln(a_jk)).sum())
+    return float(log_rising(a_jk, n_jk).sum() - log_rising(a_j, n_j).sum())
+
+
+def log_rising(a, n):
+    """Log gamma of a + n less that of a, arrays that broadcast; see the kernel of this name."""
+    a, n = np.asarray(a, float), np.asarray(n, float)
+    # The next term of Stirling's series is below 1e-17.
+    large = np.maximum(a, terms.LARGE_PSEUDO_COUNT)
+    x = large + n
+    series = (1 / x - 1 / large) / 12 - (1 / x**3 - 1 / large**3) / 360
+    direct = n * (np.log(x) - 1) + (large - 0.5) * np.log1p(n / large) + series
+    return np.where(a < terms.LARGE_PSEUDO_COUNT, gammaln(a + n) - gammaln(a), direct)
 
 
 def _encoded(frame, variables):
