@@ -414,7 +414,15 @@ def test_lines_name_the_versions_that_matter():
 
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
-    *("bases", "by_default", "choice", "chosen_sparsity", "concentrations", "corrected", "defaults"),
+    *(
+        "bases",
+        "by_default",
+        "choice",
+        "chosen_sparsity",
+        "concentrations",
+        "corrected",
+        "defaults",
+    ),
     *(
         "first_graph",
         "good_learners",

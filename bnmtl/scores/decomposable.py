@@ -255,7 +255,7 @@ class MixedDirichlet(Score):
 
     Parameters
     ----------
-    concentrations : sequence of float, default=(0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100, 1e3, 1e4, 1e5)
+    concentrations : sequence of float, default=(.01, .05, .2, .5, 1, 2, 5, 20, 100, 1e3, 1e4, 1e5)
         Pseudo-counts of a cell, with equal prior probability, common to all rows of a table. (1,)
         is `K2`. With many rows, columns of equally likely states get false arcs if the largest one
         is too small.
