@@ -12,8 +12,9 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood, MixedDirichlet
-from bnmtl._kernels import partition
+from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood, MixedDirichlet, SingleTaskLearner
+from bnmtl._kernels import partition, terms
+from bnmtl.scores import CONCENTRATIONS, decomposable
 from bnmtl.tasks import encode
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
@@ -91,6 +92,43 @@ def test_families_of_more_cells_than_floats_are_refused():
         "`parents` must have at most 1e+300 joint states with `v150`; there are 150 parents: "
         "name fewer."
     )
+
+
+@pytest.mark.parametrize("c", [0.01, 1.0, 100.0, 999.0, 1e3, 1e5])
+def test_differences_of_log_gammas_are_sums_of_logarithms(c):
+    """Also for large pseudo-counts, where subtracting two log gammas loses up to nine digits."""
+    for a in (c, 2 * c, 20 * c, 256 * c):
+        for n in (0, 1, 2, 7, 100, 3000):
+            expected = naive.log_rising(a, n)
+            for log_rising in (terms.log_rising, decomposable.log_rising):
+                found = log_rising(a, n)
+                assert found == pytest.approx(expected, rel=1e-14, abs=1e-10 if a < 1000 else 1e-11)
+
+
+@pytest.mark.parametrize("score", [MixedDirichlet(), MixedDirichlet((1e5,))], ids=repr)
+def test_rows_that_are_alone_are_equally_likely_states(score):
+    """The evidence of one row is 1 / r under every concentration, and errors would add up."""
+    n, r = 10_000, 250
+    pairs = {"a": np.arange(n) // 200, "b": np.arange(n) % 200, "child": np.arange(n) % r}
+    states = [str(code) for code in range(r)]
+    frame = pd.DataFrame({v: pd.Categorical.from_codes(x, states) for v, x in pairs.items()})
+    for weights in (None, np.ones(n)):
+        found = score.local_score("child", ["a", "b"], frame, weights)
+        assert found == pytest.approx(-n * np.log(r), rel=1e-12)
+
+
+def test_many_rows_of_equally_likely_states_have_no_arcs():
+    """The largest concentration, once 100, decides: six columns had three to five false arcs."""
+    rng = np.random.default_rng([0, 0])
+    states = [f"s{x}" for x in range(8)]
+    codes = rng.integers(0, 8, (6, 20_000))
+    frame = pd.DataFrame({f"x{v}": pd.Categorical.from_codes(codes[v], states) for v in range(6)})
+    found = [
+        SingleTaskLearner(score=score, random_state=0).fit({"t": frame}).configuration_["t"]
+        for score in (MixedDirichlet(), MixedDirichlet(CONCENTRATIONS[:9]))
+    ]
+    assert CONCENTRATIONS[8] == 100
+    assert not found[0].edges and found[1].edges
 
 
 @settings(max_examples=examples(100))

@@ -238,6 +238,21 @@ def test_lines_made_with_other_constants_do_not_count(repository, tmp_path):
         assert [line["value"] for line in current] == [value]
 
 
+def test_lines_with_earlier_constants_are_shown_until_they_are_measured_again(repository, tmp_path):
+    earlier, other = {"n_rows": 10, "seed": 1}, {"n_rows": 10, "seed": 2}
+    for fixed, trials in ((earlier, (0, 1)), (other, (2,))):
+        for trial in trials:
+            Results("rows", ("trial",), tmp_path, fixed).add(trial=trial, value=fixed["n_rows"])
+    arguments = "rows", ("trial",), tmp_path, {"n_rows": 20, "seed": 1}, {"n_rows": 10}
+    now = Results(*arguments)
+    assert not now.has(trial=0)
+    now.add(trial=0, value=20)
+    again = Results(*arguments)
+    assert again.has(trial=0) and not again.has(trial=1)
+    assert {line["trial"]: line["value"] for line in again.current()} == {0: 20, 1: 10}
+    assert len(again.lines) == 4
+
+
 @pytest.mark.parametrize(
     "name", [f"{folder}.{name}" for folder, names in tables.STUDIES.items() for name in names]
 )
