@@ -50,8 +50,8 @@ def local_score(score, child, parents, rows, states, weights=None):
 
 @functools.cache
 def log_rising(a, n):
-    """Log of a (a + 1) ... (a + n - 1), exact where differences of lgamma lose digits."""
-    return math.fsum(math.log(a + i) for i in range(n))
+    """Log of a (a + 1) ... (a + n - 1), where differences of lgamma would lose digits."""
+    return float(np.log(a + np.arange(n)).sum())
 
 
 def graph_score(score, graph, rows, states):

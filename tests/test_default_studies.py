@@ -7,6 +7,7 @@ import re
 
 import matplotlib.pyplot as plt
 import naive
+import naive_tables
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -14,8 +15,10 @@ import pytest
 from small import related
 
 from benchmarks import study
+from benchmarks.by_default import UP_TO_100
 from benchmarks.defaults import (
     choice,
+    concentrations,
     defaults,
     no_structure_tables,
     real_tables,
@@ -41,6 +44,7 @@ from bnmtl.confidence import MEANING
 from bnmtl.graphs import adjacency
 from bnmtl.learners import compare
 from bnmtl.learners.fold_scores import Fold
+from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -53,7 +57,7 @@ def closed():
     plt.close("all")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", dict.fromkeys((*KINDS, *no_structure_tables.FLAT)))
 def test_columns_are_independent_with_the_states_that_are_named(kind):
     frame = independent_columns(kind, 4, 20_000, 1)
     assert list(frame) == ["x000", "x001", "x002", "x003"]
@@ -61,6 +65,9 @@ def test_columns_are_independent_with_the_states_that_are_named(kind):
     expected = {
         "three equal": [1 / 3] * 3,
         "two equal": [1 / 2] * 2,
+        "four equal": [1 / 4] * 4,
+        "eight equal": [1 / 8] * 8,
+        "twenty equal": [1 / 20] * 20,
         "skewed four": [0.7, 0.2, 0.07, 0.03],
         "ordered": [0.4, 0.3, 0.15, 0.1, 0.05],
     }
@@ -68,7 +75,8 @@ def test_columns_are_independent_with_the_states_that_are_named(kind):
         if kind == "rare":
             assert 0.015 < share["1"] < 0.32
         else:
-            assert share.sort_index().to_numpy() == pytest.approx(expected[kind], abs=0.02)
+            shares_by_state = share[frame["x000"].cat.categories].to_numpy()
+            assert shares_by_state == pytest.approx(expected[kind], abs=0.02)
     assert (frame["x000"].cat.ordered) == (kind == "ordered")
     table = pd.crosstab(frame["x000"], frame["x001"], normalize=True).to_numpy()
     product = np.outer(table.sum(axis=1), table.sum(axis=0))
@@ -225,6 +233,63 @@ def test_tables_of_noise():
     assert f"| three equal, every row twice | {together}" in both
     assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  |  |  | 1 of 2 |  |  |")
     assert no_structure_tables.draw(lines).axes
+    assert not no_structure_tables.more_pictures(lines)
+
+
+def test_tables_of_noise_with_many_rows():
+    few = ["kind", "columns", "rows", "trial", "learner", "false_arcs", "in_all_tasks", "compelled"]
+    values = [
+        ["eight equal", 30, n_rows, trial, learner, arcs + trial, None, 0.0]
+        for n_rows in (500, 2000)
+        for trial in range(2)
+        for learner, arcs in (("alone", 0), ("concentrations up to 100: alone", 3))
+    ]
+    lines = pd.DataFrame(values, columns=few)
+    tables = no_structure_tables.tables(lines)
+    row = "| 2000 | 8 | 3.50 ± 0.50 (2) | 0.50 ± 0.50 (2) |  |  |"
+    assert tables["no_structure_flat"].splitlines()[2:] == [row]
+    assert "| 30 | eight equal | 500 | 2 | 0.50" in tables["no_structure"]
+    assert "2000" not in tables["no_structure"] + tables["no_structure_in_short"]
+    assert [
+        axes.get_title()
+        for axes in no_structure_tables.more_pictures(lines)["no_structure_flat"].axes
+    ] == ["2,000 rows"]
+
+
+@pytest.mark.parametrize("how", ["alone", "five together"])
+def test_large_concentrations_are_tried_with_many_rows(monkeypatch, how):
+    """A variant up to 100 learns what that score learns, with tables that are shared or not."""
+    frames = {f"task{task}": independent_columns("eight equal", 4, 400, task) for task in range(5)}
+    seen = []
+
+    def remember(learner, tasks):
+        seen.append(learner)
+        return learner
+
+    for learner in (SingleTaskLearner, MultitaskLearner):
+        monkeypatch.setattr(learner, "fit", remember)
+        monkeypatch.setattr(learner, "configuration_", {"task1": nx.DiGraph()}, raising=False)
+    shared = "" if how == "alone" else ", shared"
+    line_of(f"concentrations up to 100{shared}: {how}", frames, 0)
+    assert type(seen[0]) is (SingleTaskLearner if how == "alone" else MultitaskLearner)
+    assert seen[0].score.concentrations == UP_TO_100
+    assert how == "alone" or seen[0].table_sharing == "auto"
+
+
+def test_tables_of_concentrations():
+    lines = pd.DataFrame(
+        [
+            {"problem": "CHILD", "rows": 250, "trial": trial, "variant": f"{how}, {score}"}
+            | {"edits": edits + trial * (score == "up to 1e5"), "seconds": seconds}
+            for trial in range(2)
+            for how in ("alone", "together")
+            for score, edits, seconds in (("up to 100", 4.0, 2.0), ("up to 1e5", 5.0, 2.2))
+        ]
+    )
+    table = concentrations.tables(lines)["concentrations"]
+    row = "| CHILD | 250 | alone | 2 | 4.00 ± 0.00 | 5.50 ± 0.50 | 1.50 ± 0.50 (n.s.) | 1.10 |"
+    assert table.splitlines()[2] == row
+    assert len(table.splitlines()) == 4
 
 
 def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
@@ -315,6 +380,19 @@ def test_no_arcs_have_the_tables_of_what_they_are_held_against():
         gain = shared["together"] - other
         assert line[f"over_{name}"] == pytest.approx(gain.mean(), abs=1e-6)
     assert abs(line["over_own_empty"] - line["over_empty"]) > 0.001
+    # A table of equal counts shows which concentrations smooth it.
+    counts = np.array([[30, 31]])
+    smoothed = naive_tables.averaged_table(counts, UP_TO_100)
+    with real_tables.concentrations_up_to_100():
+        assert posterior_mean(counts, "auto") == pytest.approx(smoothed, rel=1e-9)
+        learner = MultitaskLearner(score=MixedDirichlet(UP_TO_100), random_state=0)
+        earlier = compare(learner, tasks)["together"]
+    assert posterior_mean(counts, "auto") != pytest.approx(smoothed, rel=1e-9)
+    assert line["over_up_to_100"] == pytest.approx((shared["together"] - earlier).mean(), abs=1e-6)
+    table = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "way": real_tables.SHARED}
+    shown = real_tables.tables(pd.DataFrame([{**table, **line}]))["real_tables_concentrations"]
+    gain = f"{line['over_up_to_100']:+.3f} ± {line['over_up_to_100_error']:.3f}"
+    assert shown.splitlines()[2].endswith(f"| {gain} |")
 
 
 def test_tables_of_sure_arcs():

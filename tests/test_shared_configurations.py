@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from shared import SCORE, TS, log_evidence, log_posterior, tasks_of
 from small import related
 
+from benchmarks.by_default import UP_TO_100
+from benchmarks.defaults.real_tables import concentrations_up_to_100
 from bnmtl import (
     BIC,
     ArcPrior,
@@ -337,12 +339,13 @@ def with_prior(kind, prior, **parameters):
     return learner_of(kind, **({"prior": prior} if kind is MultitaskLearner else {}), **parameters)
 
 
-# Scores, numbers of arcs and a digest of all arcs, by the last commit before tables were shared.
+# Scores, numbers of arcs and a digest of all arcs, by the last commit before tables were shared,
+# whose concentrations ended at 100.
 BEFORE_SHARING = [
     (MultitaskLearner, BDeu(), -2236.7745690895313, 18, "8cf65d1445076624"),
     (IdenticalLearner, BDeu(), -2242.263355855492, 21, "797146b66ab44ba5"),
-    (MultitaskLearner, MixedDirichlet(), -2245.500563158365, 19, "9e5c531416d63817"),
-    (IdenticalLearner, MixedDirichlet(), -2254.790161585179, 21, "797146b66ab44ba5"),
+    (MultitaskLearner, MixedDirichlet(UP_TO_100), -2245.500563158365, 19, "9e5c531416d63817"),
+    (IdenticalLearner, MixedDirichlet(UP_TO_100), -2254.790161585179, 21, "797146b66ab44ba5"),
 ]
 # The same by `MultitaskLearnerCV`, and the validation scores of its penalties.
 CHOSEN_BEFORE_SHARING = [
@@ -371,7 +374,15 @@ def check_fit(learner, score, n_arcs, digest):
     assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
 
 
+@pytest.fixture
+def tables_of_before():
+    """Tables are smoothed by the concentrations of that commit."""
+    with concentrations_up_to_100():
+        yield
+
+
 @pytest.mark.slow_without_jit
+@pytest.mark.usefixtures("tables_of_before")
 @pytest.mark.parametrize(("kind", "score", "expected", "n_arcs", "digest"), BEFORE_SHARING)
 def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, digest):
     prior = {"prior": PairedPrior(0.9)} if kind is MultitaskLearner else {}
@@ -380,6 +391,7 @@ def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, dige
 
 
 @pytest.mark.slow_without_jit
+@pytest.mark.usefixtures("tables_of_before")
 @pytest.mark.parametrize(("score", "expected", "n_arcs", "digest", "scores"), CHOSEN_BEFORE_SHARING)
 def test_without_sharing_the_choice_of_a_penalty_has_not_changed(
     score, expected, n_arcs, digest, scores

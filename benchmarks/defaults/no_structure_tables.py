@@ -60,8 +60,8 @@ def tables(lines):
     """False arcs per network by kind, rows and learner; the worst cases; and reported findings."""
     has_many = lines["rows"].isin(MANY_ROWS)
     many, lines = lines[has_many], lines[~has_many]
-    return {
-        "no_structure_flat": markdown(_flat(many)),
+    flat = {"no_structure_flat": markdown(_flat(many))} if len(many) else {}
+    return flat | {
         "no_structure": markdown(_false_arcs(lines)),
         "no_structure_claims": markdown(_worst(lines)),
         "no_structure_in_short": markdown(_in_short(lines)),
