@@ -642,7 +642,7 @@ def test_what_was_found_scores_what_plain_code_says(monkeypatch, prior):
 )
 def test_every_way_of_choosing_the_penalty(way):
     tasks = problems.deletion("asia", 3, 0.5, random_state=0)
-    tasks = problems.sample(tasks, 100, random_state=0)
+    tasks = problems.sample(tasks, 100, random_state=4)
     search = Orders(starts=1, iterations=1)
     learner = learner_of(MultitaskLearnerCV, penalties=[0, 0.9], search=search, **way).fit(tasks)
     best = learner.validation_scores_.idxmax()
@@ -650,7 +650,8 @@ def test_every_way_of_choosing_the_penalty(way):
         # The larger one is nearly as good.
         assert (best, learner.penalty_) == (0, 0.9)
         scores, errors = learner.validation_scores_, learner.validation_grid_["standard_error"]
-        assert scores[0] - scores[0.9] <= errors[0]
+        # In two folds, in one of which they tie, the difference is its error, up to rounding.
+        assert scores[0] - scores[0.9] == pytest.approx(errors[0], rel=1e-9)
     else:
         assert learner.penalty_ == best
     given = learner_of(prior=PairedPrior(learner.penalty_), search=search).fit(tasks)
