@@ -117,6 +117,7 @@ def test_rows_that_are_alone_are_equally_likely_states(score):
         assert found == pytest.approx(-n * np.log(r), rel=1e-12)
 
 
+@pytest.mark.slow_without_jit
 def test_many_rows_of_equally_likely_states_have_no_arcs():
     """The largest concentration, once 100, decides: six columns had three to five false arcs."""
     rng = np.random.default_rng([0, 0])

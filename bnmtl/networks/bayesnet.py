@@ -125,7 +125,7 @@ class BayesNet:
         >>> frame = pd.DataFrame({"rain": ["no", "no", "yes"], "wet": ["no", "yes", "yes"]})
         >>> network = BayesNet.fit(nx.DiGraph([("rain", "wet")]), frame)
         >>> network.table("rain").round(3)
-        array([0.556, 0.444])
+        array([0.536, 0.464])
         >>> BayesNet.fit(network.graph, frame, equivalent_sample_size=1).table("rain")
         array([0.625, 0.375])
         """

@@ -266,7 +266,7 @@ class MixedDirichlet(Score):
     >>> from bnmtl import K2, MixedDirichlet
     >>> frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "v"]})
     >>> round(MixedDirichlet().local_score("a", ["b"], frame), 4)
-    -2.6198
+    -2.4551
     >>> MixedDirichlet((1,)).local_score("a", ["b"], frame) == K2().local_score("a", ["b"], frame)
     True
     """
