@@ -95,9 +95,9 @@ def rows_of(table):
         X, y = load(return_X_y=True)
     else:
         frame, target, omitted = _frame(table)
-        frame = frame.dropna()
+        frame = frame.drop(columns=omitted).dropna()
         y = pd.factorize(frame[target], sort=True)[0]
-        X = pd.get_dummies(frame.drop(columns=[target, *omitted]), dtype=float).to_numpy(float)
+        X = pd.get_dummies(frame.drop(columns=target), dtype=float).to_numpy(float)
     if len(y) > FIXED["rows"]:
         X, _, y, _ = train_test_split(X, y, train_size=FIXED["rows"], stratify=y, random_state=0)
     return X, y
