@@ -23,8 +23,9 @@ FILES = ["measures.csv", "reliability.csv", "reliability.png", "report.html", "r
 FILES += ["scores.csv"]
 CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")
 BY_GROUP = (*CALIBRATE, "--group", "town")
-COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
-STAGES = {"before": "p", "Platt": COLUMNS[0], "isotonic": COLUMNS[1], "Platt by group": COLUMNS[2]}
+COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_group"]
+TITLES = ["before", "auto (beta)", "isotonic", "Platt by group"]
+STAGES = dict(zip(TITLES, ["p", *COLUMNS], strict=True))
 
 
 @pytest.fixture
@@ -56,8 +57,8 @@ def written(tmp_path):
     return pd.read_csv(tmp_path / "out" / "scores.csv")
 
 
-def units(table):
-    return logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52)).to_numpy()
+def units(table, n):
+    return logit(kept(table["p"], n)).to_numpy()
 
 
 def kept(p, n):
@@ -67,15 +68,16 @@ def kept(p, n):
 def by_hand(train, test):
     """Columns of all methods, fitted to some cases, of others."""
     y = train["y"].to_numpy(dtype=float)
-    groups = calibration.MultitaskPlattCalibrator().fit(units(train), y, train["town"])
+    n = len(train)
+    groups = calibration.MultitaskPlattCalibrator().fit(units(train, n), y, train["town"])
     known = test["town"].isin(groups.a_.index)
     a = test["town"].map(groups.a_).where(known, groups.pooled_.a_)
     b = test["town"].map(groups.b_).where(known, groups.pooled_.b_)
     return pd.DataFrame(
         {
-            COLUMNS[0]: calibration.PlattCalibrator("logit").fit(train["p"], y).predict(test["p"]),
+            COLUMNS[0]: calibration.BetaCalibrator().fit(train["p"], y).predict(test["p"]),
             COLUMNS[1]: calibration.IsotonicCalibrator().fit(train["p"], y).predict(test["p"]),
-            COLUMNS[2]: expit(-(a * units(test) + b)),
+            COLUMNS[2]: expit(-(a * units(test, n) + b)),
         },
         index=test.index,
     )
@@ -166,14 +168,17 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
     new = written(tmp_path)
     new = new[new["y"].isna()]
     groups, steps = known["platt_by_group"], known["isotonic"]
-    assert known["platt"]["scale"] == groups["scale"] == "logit"
+    beta, n = known["auto"], kept_record["labelled"]
+    assert [known[name]["calibrator"] for name in known] == ["beta", "isotonic", "platt_by_group"]
+    assert groups["scale"] == "logit" and beta["lowest"] == groups["pooled"]["lowest"] == low
     a = new["town"].map(groups["a"]).fillna(groups["pooled"]["a"])
     b = new["town"].map(groups["b"]).fillna(groups["pooled"]["b"])
+    p = kept(new["p"], n)
     place = np.searchsorted(steps["scores"], new["p"]).clip(max=len(steps["values"]) - 1)
     values = {
-        COLUMNS[0]: expit(-(known["platt"]["a"] * units(new) + known["platt"]["b"])),
+        COLUMNS[0]: expit(beta["a"] * np.log(p) - beta["b"] * np.log1p(-p) + beta["c"]),
         COLUMNS[1]: np.array(steps["values"])[place],
-        COLUMNS[2]: expit(-(a * units(new) + b)),
+        COLUMNS[2]: expit(-(a * units(new, n) + b)),
     }
     for column, p in values.items():
         assert np.allclose(new[column], np.clip(p, *kept_record["kept_between"]), rtol=1e-12)
@@ -181,7 +186,7 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
 
 def test_margins(call, no_picture, cases, tmp_path):
     assert call(*CALIBRATE, "--score", "margin")[0] == 0
-    assert list(record(tmp_path / "out")["measures"]) == ["Platt", "isotonic"]
+    assert list(record(tmp_path / "out")["measures"]) == ["auto (Platt)", "isotonic"]
     known, found = cases.dropna(subset="y"), written(tmp_path)
     new = found[found["y"].isna()]
     fitted = calibration.PlattCalibrator().fit(known["margin"], known["y"].astype(float))
@@ -199,7 +204,8 @@ def test_kinds_of_labels(call, no_picture, cases, tmp_path):
         columns.append(written(tmp_path)[COLUMNS[0]])
         assert np.allclose(columns[-1], columns[0])
     assert call(*CALIBRATE, "--label", "word", "--positive", "calm", "--force")[0] == 0
-    assert record(tmp_path / "out")["calibrators"]["platt"]["a"] > 0
+    beta = record(tmp_path / "out")["calibrators"]["auto"]
+    assert beta["a"] == beta["b"] == 0  # calm is less probable where the score is high
 
 
 def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
@@ -262,11 +268,14 @@ def test_the_report(call, cases, tmp_path):
     assert [row[0] for row in rows] == list(STAGES)
     assert np.allclose(np.array([row[1:] for row in rows], float), measures)
     assert f"<b>{measures['ROC area'].max():.4f}</b>" in text
-    sigmoids = page.table("sigmoid")
-    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west")]
-    assert [row[0] for row in sigmoids] == ["Platt", *towns]
-    assert sigmoids[0][1] == f"\u2212{-kept_record['calibrators']['platt']['a']:.4f}"
-    assert "Groups without a label follow Platt." in text
+    curves = page.table("curve")
+    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west", "all rows")]
+    assert [row[0] for row in curves] == ["auto (beta)", *towns]
+    beta, by_group = (kept_record["calibrators"][name] for name in ("auto", "platt_by_group"))
+    expected = [f"{beta[name]:.4f}".replace("-", "\u2212") for name in "abc"]
+    assert curves[0][1:] == [*expected, ""]
+    assert curves[-1][1] == f"\u2212{-by_group['pooled']['a']:.4f}"
+    assert "Groups without a label follow the sigmoid of all rows." in text
     n = kept_record["labelled"]
     assert "of them positive (y = 1 or True)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
@@ -285,7 +294,7 @@ def test_scores_that_are_right_are_the_best(call, no_picture, tmp_path):
     entropy = {
         name: measures["cross-entropy (nats)"] for name, measures in found["measures"].items()
     }
-    best_method = min(("Platt", "isotonic"), key=entropy.get)
+    best_method = min(TITLES[1:3], key=entropy.get)
     assert found["best"] == ["before"]
     assert found["gain"]["of"] == best_method and found["gain"]["than"] == "before"
     assert found["gain"]["nats"] == pytest.approx(entropy["before"] - entropy[best_method])
@@ -302,7 +311,7 @@ def test_the_verdict_names_all_that_are_best():
     }
     lowest = "the lowest cross-entropy"
     more = ", 0.0200 ± 0.0100 (standard error) below that of the scores as they are"
-    few = "; of so few rows it follows chance, so below about 1000 prefer Platt"
+    few = "; of so few rows it follows chance, so below about 1000 prefer other methods"
     assert said == {
         "before,Platt": f"By cross-validation, the scores as they are and Platt have {lowest}.",
         "Platt": f"By cross-validation, Platt has {lowest}{more}.",
@@ -334,10 +343,10 @@ def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_pat
 @pytest.mark.parametrize(
     ("options", "n_groups", "columns"),
     [
-        ((), 1, ["before", "Platt", "isotonic"]),
-        (("--score", "margin"), 1, ["Platt", "isotonic"]),
+        ((), 1, TITLES[:3]),
+        (("--score", "margin"), 1, ["auto (Platt)", "isotonic"]),
         (("--group", "many"), 3, ["all rows", "0", "1", "2"]),
-        (("--group", "many"), 12, ["before", "Platt", "isotonic", "Platt by group"]),
+        (("--group", "many"), 12, TITLES),
     ],
 )
 def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_groups, columns):

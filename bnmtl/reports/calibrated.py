@@ -130,8 +130,8 @@ def _parameters_section(record, groups):
     shown = table(["curve", *_PARAMETERS], rows, 1) if rows else ""
     least = f"1 / {record['labelled'] + 2:,}"
     return (
-        f"<h2>What was fitted to all rows</h2>\n<p>{' '.join(words.values())}{rest} With this number "
-        f"of rows, no probability is closer to 0 or 1 than {least}.</p>\n{shown}"
+        f"<h2>What was fitted to all rows</h2>\n<p>{' '.join(words.values())}{rest} With this "
+        f"number of rows, no probability is closer to 0 or 1 than {least}.</p>\n{shown}"
     )
 
 
