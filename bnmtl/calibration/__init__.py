@@ -1,5 +1,6 @@
 """Calibration of the scores of any classifier to probabilities."""
 
+from bnmtl.calibration.auto import AutoCalibrator
 from bnmtl.calibration.beta import BetaCalibrator
 from bnmtl.calibration.boosting import AdaBoostM1
 from bnmtl.calibration.classifier import CalibratedClassifier
@@ -13,6 +14,7 @@ from bnmtl.calibration.temperature import TemperatureCalibrator
 
 __all__ = [
     "AdaBoostM1",
+    "AutoCalibrator",
     "BetaCalibrator",
     "CalibratedClassifier",
     "IsotonicCalibrator",

@@ -44,8 +44,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator : classifier, default=None
         With ``decision_function`` or ``predict_proba``. None is a linear support vector machine.
     method : {"auto", "platt", "beta", "isotonic", "temperature"} or calibrator, default="auto"
-        "auto" is "beta" for probabilities and "platt" for decision values: the best choice for most
-        learners in a study (``benchmarks/predictions``). "platt" fits a sigmoid to the scores as
+        "auto" is "platt" for decision values, and for probabilities `AutoCalibrator`: "platt" or
+        "beta", whichever fits the calibration cases better. "platt" fits a sigmoid to the scores as
         they are, as scikit-learn's "sigmoid"; "beta" is `BetaCalibrator`, for decision values the
         sigmoid; "isotonic" is `IsotonicCalibrator`; "temperature" is `TemperatureCalibrator`, of
         the log odds of probabilities. A calibrator has ``fit(scores, y, sample_weight=None)`` and

@@ -1,5 +1,6 @@
 """The calibrators by the names of their methods."""
 
+from bnmtl.calibration.auto import AutoCalibrator
 from bnmtl.calibration.beta import BetaCalibrator
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
@@ -8,7 +9,7 @@ from bnmtl.errors import InputError
 
 # (of decision values, of probabilities)
 _CALIBRATORS = {
-    "auto": (PlattCalibrator(), BetaCalibrator()),
+    "auto": (PlattCalibrator(), AutoCalibrator()),
     "platt": (PlattCalibrator(), PlattCalibrator()),
     "beta": (PlattCalibrator(), BetaCalibrator()),
     "isotonic": (IsotonicCalibrator(), IsotonicCalibrator()),
@@ -20,7 +21,7 @@ METHODS = tuple(_CALIBRATORS)
 def calibrator_of(method, is_probability):
     """The unfitted calibrator of a method, by name; other calibrators are returned as they are.
 
-    "auto" is beta calibration for probabilities and Platt's sigmoid for other scores. Beta
+    "auto" is `AutoCalibrator` for probabilities and Platt's sigmoid for other scores. Beta
     calibration needs probabilities, so it is Platt's sigmoid for other scores, too.
     """
     return _CALIBRATORS[method][is_probability] if isinstance(method, str) else method

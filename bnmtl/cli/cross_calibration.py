@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold
 
-from bnmtl.calibration import MultitaskPlattCalibrator
+from bnmtl.calibration import AutoCalibrator, MultitaskPlattCalibrator
 from bnmtl.calibration.methods import METHODS, calibrator_of
 from bnmtl.cli.calibrators import calibrated, kind_of
 from bnmtl.errors import InputError
@@ -38,7 +38,7 @@ class Calibrated:
     cases : int array of shape (n_labelled,)
         The labelled cases, sorted as for the folds.
     are_probabilities : bool
-        Whether all scores are from 0 to 1; "auto" is then beta calibration, and sigmoids by group
+        Whether all scores are from 0 to 1; "auto" is then one of two methods, and sigmoids by group
         use log odds.
     titles : dict of str to str
         Titles of the methods.
@@ -62,15 +62,12 @@ class Calibrated:
         if groups is not None:
             scale = "logit" if self.are_probabilities else "raw"
             calibrators["platt_by_group"] = MultitaskPlattCalibrator(scale=scale)
-        self.titles = {name: _TITLES.get(name, name) for name in calibrators}
-        if "auto" in calibrators:
-            kind = kind_of(calibrators["auto"])
-            self.titles["auto"] = f"auto ({_TITLES.get(kind, kind)})"
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds() if units is None else self._folds_of(units[rows])
         self.n_folds = int(folds.max()) + 1
         self.fitted = {name: self._fit(clone(model), rows) for name, model in calibrators.items()}
+        self.titles = {name: _title(name, fitted) for name, fitted in self.fitted.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
         self.columns = {}
         for method, calibrator in calibrators.items():
@@ -118,11 +115,20 @@ class Calibrated:
     def _fit(self, calibrator, rows):
         if isinstance(calibrator, MultitaskPlattCalibrator):
             return calibrator.fit(self.scores[rows], self.y[rows], self.groups[rows])
-        return calibrator.fit(self.scores[rows], self.y[rows])
+        fitted = calibrator.fit(self.scores[rows], self.y[rows])
+        return fitted.chosen_ if isinstance(fitted, AutoCalibrator) else fitted
 
     def _predict(self, calibrator, rows):
         groups = None if self.groups is None else self.groups[rows]
         return calibrated(calibrator, self.scores[rows], groups)
+
+
+def _title(method, fitted):
+    """The title of a method; that of "auto" names what was chosen for all cases."""
+    if method != "auto":
+        return _TITLES.get(method, method)
+    kind = kind_of(fitted)
+    return f"auto ({_TITLES.get(kind, kind)})"
 
 
 def _check_methods(methods, are_probabilities):

@@ -244,8 +244,8 @@ class CalibrateOptions:
     method: tuple[str, ...] = option(
         "WORD",
         "Method of calibration, one of auto, platt, beta, isotonic, temperature; repeatable "
-        "(default: auto and isotonic). platt is a sigmoid of the scores; auto is beta for "
-        "probabilities and platt for other scores.",
+        "(default: auto and isotonic). platt is a sigmoid of the scores; auto is platt or, for "
+        "probabilities that it fits better, beta.",
         default=(),
     )
     apply: str | None = option(
