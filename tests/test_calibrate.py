@@ -204,8 +204,8 @@ def test_kinds_of_labels(call, no_picture, cases, tmp_path):
         columns.append(written(tmp_path)[COLUMNS[0]])
         assert np.allclose(columns[-1], columns[0])
     assert call(*CALIBRATE, "--label", "word", "--positive", "calm", "--force")[0] == 0
-    beta = record(tmp_path / "out")["calibrators"]["auto"]
-    assert beta["a"] == beta["b"] == 0  # calm is less probable where the score is high
+    # Calm is less probable where the score is high.
+    assert record(tmp_path / "out")["calibrators"]["auto"]["a"] > 0
 
 
 def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
@@ -294,7 +294,7 @@ def test_scores_that_are_right_are_the_best(call, no_picture, tmp_path):
     entropy = {
         name: measures["cross-entropy (nats)"] for name, measures in found["measures"].items()
     }
-    best_method = min(TITLES[1:3], key=entropy.get)
+    best_method = min(found["titles"].values(), key=entropy.get)
     assert found["best"] == ["before"]
     assert found["gain"]["of"] == best_method and found["gain"]["than"] == "before"
     assert found["gain"]["nats"] == pytest.approx(entropy["before"] - entropy[best_method])

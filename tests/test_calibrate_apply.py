@@ -160,8 +160,9 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     [
         ("auto", "calibrator", "log"),
         ("auto", "a", "x"),
-        ("auto", "b", -1.0),
-        ("auto", "lowest", 0),
+        ("beta", "b", -1.0),
+        ("beta", "lowest", 0),
+        ("temperature", "temperature", 0),
         ("isotonic", "values", []),
         ("isotonic", "scores", [[1.0]]),
         ("platt_by_group", "b", {"east": 1.0}),
@@ -169,7 +170,8 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     ],
 )
 def test_a_damaged_calibrator_is_one_line(call, fitted, tmp_path, method, key, value):
-    fitted("--group", "town")
+    methods = ["auto", "beta", "isotonic", "temperature"]
+    fitted("--group", "town", *(word for one in methods for word in ("--method", one)))
     path = tmp_path / "fitted" / "run.json"
     kept = record(tmp_path / "fitted")
     kept["calibrators"][method][key] = value
