@@ -1,6 +1,7 @@
 """`bnmtl calibrate`: its columns are those of calibrators fitted by hand, all it writes agrees."""
 
 import html
+import json
 import shutil
 from decimal import Decimal
 
@@ -420,3 +421,88 @@ def test_an_interrupt_leaves_nothing_half_written(
         assert err == "bnmtl: interrupted; no half-written file is left.\n"
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
     assert listing(tmp_path) == ["cases.csv", "out"]
+
+
+def test_votes_of_0_and_1_are_calibrated_better_not_worse(call, no_picture, tmp_path):
+    """Shares of trees: today's sigmoid of log odds, clipped at the epsilon, made them worse."""
+    rng = np.random.default_rng(0)
+    true = rng.beta(0.6, 0.6, 800)
+    y = (rng.random(800) < true).astype(int)
+    table = pd.DataFrame({"p": rng.binomial(30, expit(1.6 * logit(true))) / 30, "y": y})
+    assert {0.0, 1.0} < set(table["p"])
+    table.to_csv(tmp_path / "cases.csv", index=False)
+    code, _, err = call(*CALIBRATE, "--method", "auto", "--method", "platt", "--method", "beta")
+    assert code == 0 and "has scores of 0 or 1" in err
+    measures = pd.DataFrame(record(tmp_path / "out")["measures"]).T
+    assert list(measures.index)[2:] == ["Platt", "beta"]
+    error = measures["calibration error"]
+    assert (error.drop("before") < error["before"] - 0.01).all()
+    odds = logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52))
+    flat = calibration.PlattCalibrator().fit(odds, table["y"]).predict(odds)
+    assert prediction.calibration_error(table["y"], flat, "debiased") > error.max() + 0.03
+
+
+def test_methods_are_those_that_are_asked_for(call, no_picture, cases, tmp_path):
+    words = [word for one in ("temperature", "platt", "platt") for word in ("--method", one)]
+    assert call(*BY_GROUP, *words)[0] == 0
+    columns = ["calibrated_temperature", "calibrated_platt", COLUMNS[2]]
+    found = written(tmp_path)
+    assert list(found.columns[-3:]) == columns and COLUMNS[0] not in found
+    labelled, rest = cases.dropna(subset="y"), cases[cases["y"].isna()]
+    y = labelled["y"].astype(float)
+    for column, one in (
+        (columns[0], calibration.TemperatureCalibrator("logit")),
+        (columns[1], calibration.PlattCalibrator()),
+    ):
+        expected = kept(one.fit(labelled["p"], y).predict(rest["p"]), len(labelled))
+        assert np.allclose(found.loc[rest.index, column], expected, rtol=1e-6)
+    known = record(tmp_path / "out")
+    assert known["titles"] == {"temperature": "temperature", "platt": "Platt"} | {
+        "platt_by_group": "Platt by group"
+    }
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Temperature scaling" in page and "Isotonic regression" not in page
+    out = ("calibrate", "cases.csv", "--score", "p", "--apply", "out", "--out", "again")
+    assert call(*out)[0] == 0
+    again = pd.read_csv(tmp_path / "again" / "scores.csv")
+    assert np.allclose(again.loc[rest.index, columns], found.loc[rest.index, columns], rtol=1e-9)
+
+
+def test_units_are_calibrated_by_those_of_others(call, no_picture, cases, tmp_path):
+    """Every row is there five times: without units, each is calibrated by its own copies."""
+    table = cases.dropna(subset="y").head(60)
+    table = pd.concat([table] * 5, ignore_index=True).assign(noise=np.arange(300))
+    results = []
+    for order in (slice(None), slice(None, None, -1)):
+        table[order].to_csv(tmp_path / "cases.csv", index=False)
+        call(*CALIBRATE, "--force", "--method", "isotonic", "--fold-group", "id")
+        found = written(tmp_path)
+        by_row = found.groupby("id")["calibrated_isotonic"]
+        assert (by_row.nunique() == 1).all()  # all copies are in one fold
+        results.append(by_row.first())
+        with_units = record(tmp_path / "out")["measures"]["isotonic"]["cross-entropy (nats)"]
+    pd.testing.assert_series_equal(*results)
+    call(*CALIBRATE, "--force", "--method", "isotonic")
+    alone = record(tmp_path / "out")["measures"]["isotonic"]["cross-entropy (nats)"]
+    assert alone < with_units
+
+
+def test_a_run_of_before_is_applied_as_it_was(call, no_picture, cases, tmp_path):
+    """Its records have no kinds, titles or bounds; log odds were clipped at the epsilon."""
+    assert call(*CALIBRATE)[0] == 0
+    path = tmp_path / "out" / "run.json"
+    found = record(tmp_path / "out")
+    steps = {key: found["calibrators"]["isotonic"][key] for key in ("scores", "values")}
+    platt = {"scale": "logit", "a": -0.5, "b": 0.2}
+    for key in ("probabilities", "titles"):
+        del found[key]
+    path.write_text(json.dumps({**found, "calibrators": {"platt": platt, "isotonic": steps}}))
+    (tmp_path / "new.csv").write_text("p\n0\n0.3\n")
+    again = ("calibrate", "new.csv", "--score", "p", "--apply", "out", "--out", "again")
+    assert call(*again)[0] == 0
+    odds = logit(np.array([2.0**-52, 0.3]))
+    expected = kept(expit(0.5 * odds - 0.2), found["labelled"])
+    new = pd.read_csv(tmp_path / "again" / "scores.csv")
+    assert np.allclose(new["calibrated_platt"], expected)
+    (tmp_path / "new.csv").write_text("p\n2\n")
+    assert "must hold probabilities" in mistake(call(*again, "--force"))
