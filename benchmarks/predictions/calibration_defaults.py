@@ -29,7 +29,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks import study
+from benchmarks.claims import OURS, Claim, claims_table
+from benchmarks.drawing import panels
 from benchmarks.predictions.good_probabilities import LogOddsAtEpsilon
+from benchmarks.summary import markdown
 from bnmtl.calibration import BetaCalibrator, CalibratedClassifier, PlattCalibrator
 from bnmtl.metrics.prediction import calibration_error
 
@@ -232,6 +235,101 @@ def measured(y, p, n):
         "kept": round(float(log_loss(y, kept / kept.sum(axis=1, keepdims=True))), 6),
         "error": round(float(np.mean(errors)), 6),
     }
+
+
+METHODS = (UNCALIBRATED, *CALIBRATORS, OUT_OF_BAG)
+# Their probabilities may be 0, so log loss is of those that are kept from 0.
+MAY_BE_0 = (UNCALIBRATED, "isotonic")
+ENOUGH = 0.005
+
+
+def values(lines, name="log loss"):
+    """Means over trials of a measure, learners and tables by methods."""
+    rows = [
+        (line["learner"], line["table"], method, found[_name(name, method)])
+        for line in lines.to_dict("records")
+        for method, found in line["methods"].items()
+    ]
+    long = pd.DataFrame(rows, columns=["learner", "table", "method", "value"])
+    wide = long.pivot_table(index=["learner", "table"], columns="method", values="value")
+    learners = [name for name in LEARNERS if name in set(lines["learner"])]
+    return wide[[name for name in METHODS if name in wide]].loc[learners]
+
+
+def _name(name, method):
+    return "kept" if name == "log loss" and method in MAY_BE_0 else name
+
+
+def behind(lines):
+    """Log loss minus the lower one of the sigmoid and that of clipped log odds, if there is one."""
+    wide = values(lines)
+    known = [name for name in (RAW, CLIPPED) if name in wide]
+    return wide.sub(wide[known].min(axis=1), axis=0)
+
+
+def tables(lines):
+    """Log loss and calibration error by learner and method, and how far from the best sigmoid."""
+    found = behind(lines)
+    by_learner = found.groupby("learner", sort=False)
+    medians, largest = by_learner.median(), by_learner.max()
+    shown = medians.map("{:.4f}".format) + " (" + largest.map("{:.3f}".format) + ")"
+    means = {
+        name: values(lines, name).groupby("learner", sort=False).mean().map("{:.4f}".format)
+        for name in ("log loss", "error")
+    }
+    made = {
+        "calibration_defaults": means["log loss"],
+        "calibration_defaults_behind": shown.where(medians.notna()),
+        "calibration_defaults_error": means["error"],
+    }
+    texts = {
+        name: markdown(one.replace("nan", np.nan).fillna("").reset_index())
+        for name, one in made.items()
+    }
+    return texts | {"calibration_defaults_claims": claims_table(claims(lines))}
+
+
+def claims(lines):
+    """Whether the default does no harm, for each learner, and what else could be one."""
+    found, wide = behind(lines), values(lines)
+    bounded = {
+        method: found[method].dropna().groupby("learner", sort=False).median()
+        for method in ("auto", "beta", CHOSEN, CLIPPED, RAW)
+        if method in found
+    }
+    for method, medians in bounded.items():
+        texts = {name: f"{value:.4f}" for name, value in medians.items()}
+        text = f"median over tables of {method} minus the better sigmoid is at most {ENOUGH}"
+        yield Claim(text, OURS, texts, (int((medians <= ENOUGH).sum()), len(medians)))
+    compared = [(RAW, EPSILON), ("auto", EPSILON), (UNCALIBRATED, "auto"), ("auto", OUT_OF_BAG)]
+    for one, other in compared:
+        if one in wide and other in wide:
+            pair = wide[[one, other]].dropna()
+            n_worse = int((pair[other] > pair[one]).sum())
+            difference = f"{(pair[other] - pair[one]).mean():+.4f} on average"
+            yield Claim(f"{other} worse than {one}", OURS, difference, f"{n_worse} of {len(pair)}")
+
+
+def draw(lines):
+    """How far each table's log loss is from that of the better sigmoid, by learner and method."""
+    found = behind(lines)
+    found = found.dropna(subset=EPSILON) if EPSILON in found else found
+    shown = [name for name in (EPSILON, RAW, CLIPPED, "beta", "auto") if name in found]
+
+    def draw_learner(axes, _, learner):
+        for at, name in enumerate(shown):
+            losses = found.loc[learner, name]
+            axes.plot(losses, np.full(len(losses), at), "o", alpha=0.6)
+        axes.axvline(0, color="gray", linewidth=0.6)
+        axes.set_xscale("symlog", linthresh=0.01)
+        axes.set_xticks([-0.01, 0, 0.01, 0.1], ["-0.01", "0", "0.01", "0.1"])
+
+    learners = list(dict.fromkeys(found.index.get_level_values("learner")))
+    label = "log loss minus the lower one of the sigmoids of scores and of clipped log odds"
+    options = {"sharex": True, "sharey": True, "supxlabel": f"{label}; a point is a table"}
+    figure = panels(draw_learner, (2.1, 1.8), learners, **options)
+    figure.axes[0].set_yticks(range(len(shown)), shown)
+    return figure
 
 
 if __name__ == "__main__":
