@@ -1,6 +1,8 @@
-"""How much tests try: less where kernels run as plain Python."""
+"""How much tests try, less where kernels run as plain Python, and how much memory they take."""
 
+import contextlib
 import os
+import tracemalloc
 
 from bnmtl import BDeu, Orders
 
@@ -23,3 +25,15 @@ def quick_search():
         else {"search": Orders(starts=2, iterations=5)}
     )
     return {**effort, "score": BDeu(), "structure_prior": None, "random_state": 0}
+
+
+@contextlib.contextmanager
+def little_memory(most=2**20):
+    """A block that allocates at most this many bytes at once."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= most

@@ -1,16 +1,18 @@
 import gzip
 import itertools
+import re
 import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
+from budget import little_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bnmtl import structures
 from bnmtl.io import read_bif, write_bif
-from bnmtl.networks import BayesNet
+from bnmtl.networks import BayesNet, bif
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -43,7 +45,8 @@ def read(tmp_path, content, name="x.bif"):
 @st.composite
 def networks(draw, names=None):
     """Networks of one to four variables with any names and probabilities that use all bits."""
-    names = names or st.text(max_size=4) | st.sampled_from(AWKWARD)
+    if names is None:
+        names = st.text(max_size=4) | st.sampled_from(AWKWARD)
     variables = draw(st.lists(names, min_size=1, max_size=4, unique=True))
     graph = nx.DiGraph()
     graph.add_nodes_from(draw(st.permutations(variables)))
@@ -57,8 +60,11 @@ def networks(draw, names=None):
     return BayesNet(graph, states, tables)
 
 
+FILES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
 @given(networks())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@FILES
 def test_writing_and_reading_gives_the_same_network(tmp_path, network):
     path = tmp_path / "x.bif"
     network.to_bif(path)
@@ -183,19 +189,34 @@ MISTAKES = [
     ("[ 2 ]", "[ 3 ]", 4, "list 3 states of `rain`; it lists 2"),
     ("type discrete", "type continuous", 4, "`discrete`, the only .* `continuous` was found"),
     ("{ no, yes }", "{ no, yes, }", 4, "a state of `rain`; `}` was found"),
-    ("[ 2 ] { no, yes }", "[ 3 ] { no, yes maybe }", 4, "have commas"),
+    ("[ 2 ] { no, yes }", "[ 3 ] { no, yes maybe }", 4, "list 3 states of `rain`; it lists 2"),
     ("{ no, yes }", '{ no, "yes }', 4, "close its quote"),
+    ("{ no, yes }", '{ no, "" }', 4, 'a state of `rain`; `""` was found'),
+    ("{ no, yes }", "{ no yes maybe }", 4, "list 2 states of `rain`; it lists 3"),
+    ("variable rain", "variable rain, wet", 3, "declare one variable, .* `rain, wet` was found"),
+    ("variable rain", "variable | rain", 3, r"declare one variable, .* `\| rain` was found"),
+    ("variable rain", 'variable "rain" fall', 3, 'one variable, .* `"rain" fall` was found'),
+    ("variable rain", "variable", 3, "the name of a variable; `{` was found"),
     ("  type discrete [ 2 ] { no, yes };\n}\nvar", "}\nvar", 3, "`rain` without a type"),
     ("probability ( rain", "/* probability ( rain", 9, "close its comment"),
     ("probability ( rain )", "probability ( snow )", 9, "`snow`, which is not declared"),
     ("( wet | rain )", "( wet | snow )", 12, "`snow`, which is not declared"),
+    ("( wet | rain )", "( wet | snow fall )", 12, "`snow fall`, which is not declared"),
+    ("( wet | rain )", "( wet rain fall )", 12, "`fall`, which is not declared"),
+    ("( wet | rain )", '( "wet" "rain fall" )', 12, "`rain fall`, which is not declared"),
+    ("( wet | rain )", "( | )", 12, r"the name of a variable; `\)` was found"),
+    ("( wet | rain )", "( wet | rain ", 12, "the name of a variable; `{` was found"),
     ("( wet | rain )", "( wet | rain, rain )", 12, "`rain` a parent of `wet` twice"),
     ("( wet | rain )", "( wet | wet )", 12, "`wet` its own parent"),
     ("( wet | rain )", "( rain | rain )", 12, "another probability block of `rain`"),
-    ("( wet | rain )", "( wet rain )", 12, r"`\|` or `\)`; `rain` was found"),
     ("( rain ) {\n  table 0.8, 0.2", "( rain | wet ) {\n  default 0.8, 0.2", 12, "the cycle"),
     ("(yes) 0.25, 0.75", "(maybe) 0.25, 0.75", 14, "of `rain`, `no`, `yes`; `maybe` is"),
     ("(yes) 0.25, 0.75", "(no) 0.25, 0.75", 14, r"repeats row \(no\) of `wet`"),
+    ("(yes) 0.25, 0.75", "(yes yes) 0.25, 0.75", 14, "`no`, `yes`; `yes yes` is not one"),
+    ("(yes) 0.25, 0.75", '("yes" "no") 0.25, 0.75', 14, "must name 1 parent state .* names 2"),
+    ("(yes) 0.25, 0.75", "(yes,) 0.25, 0.75", 14, r"a state; `\)` was found"),
+    ("(yes) 0.25, 0.75", "() 0.25, 0.75", 14, r"a state; `\)` was found"),
+    ("(yes) 0.25, 0.75", "(yes 0.25, 0.75", 14, "a state; `;` was found"),
     ("(yes) 0.25, 0.75", "(yes, no) 0.25, 0.75", 14, "must name 1 parent state in .* it names 2"),
     ("  (yes) 0.25, 0.75;\n", "", 12, r"row \(yes\) or a default; 1 of 2 rows"),
     ("0.25, 0.75", "0.25, 0.7", 14, "`wet` .* sum to 1; they sum to 0.95"),
@@ -229,6 +250,299 @@ MISTAKES = [
         "another variable called 'rain'",
     ),
 ]
+
+
+# pgmpy 1804: JavaBayes writes names in quotes, without marks in heads and with comments, as the
+# description of BIF 0.15 has it; the child varies slowest in its tables.
+JAVA = """\
+// Bayesian network
+network "Rain" { //2 variables and 2 probability distributions
+  property "credal-set constant-density-bounded 1.1" ;
+}
+variable  "rain" { //2 values
+  type discrete[2] {  "no"  "yes" };
+  property "position = (73, 165)" ;
+}
+variable  "wet" { //2 values
+  type discrete[2] {  "no"  "yes" };
+}
+probability (  "rain" ) { //1 variable(s) and 2 values
+  table 0.8 0.2 ;
+}
+probability (  "wet"  "rain" ) { //2 variable(s) and 4 values
+  table 0.9 0.25 0.1 0.75 ;
+}
+"""
+# pgmpy 2611: what R's bnlearn writes has the blanks of levels and of names, without quotes.
+FROM_R = """\
+network unknown {
+}
+variable Age group {
+  type discrete [ 3 ] { under 18, 18 to 64, 65 (or more) };
+}
+variable Little interest {
+  type discrete [ 2 ] { Not at all, Several days };
+}
+variable Site {
+  type discrete [ 1 ] { New York };
+}
+probability ( Age group ) {
+  table 0.25, 0.5, 0.25;
+}
+probability ( Little interest | Age group, Site ) {
+  (under 18, New York) 0.25, 0.75;
+  (18 to 64, New York) 0.5, 0.5;
+  (65 (or more), New York) 1.0, 0.0;
+}
+probability ( Site | Age group ) {
+  (under 18) 1;
+  (18 to 64) 1;
+  (65 (or more)) 1;
+}
+"""
+
+
+def test_files_of_javabayes(tmp_path):
+    assert read(tmp_path, JAVA) == read(tmp_path, GOOD)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "wet rain",
+        "wet, rain",
+        "wet , rain",
+        "wet | rain,",
+        '"wet" "rain"',
+        '"wet" | rain',
+        "wet rain |",
+    ],
+)
+def test_bars_and_commas_are_blanks_in_heads(tmp_path, head):
+    assert read(tmp_path, GOOD.replace("wet | rain", head)) == read(tmp_path, GOOD)
+
+
+def test_files_of_r_with_blanks(tmp_path):
+    network = read(tmp_path, FROM_R)
+    assert network.states == {
+        "Age group": ("under 18", "18 to 64", "65 (or more)"),
+        "Little interest": ("Not at all", "Several days"),
+        "Site": ("New York",),
+    }
+    assert network.parents("Little interest") == ("Age group", "Site")
+    assert network.table("Age group").tolist() == [0.25, 0.5, 0.25]
+    assert network.table("Little interest")[:, 0].tolist() == [[0.25, 0.75], [0.5, 0.5], [1, 0]]
+    network.to_bif(tmp_path / "ours.bif")
+    assert BayesNet.from_bif(tmp_path / "ours.bif") == network
+
+
+def test_labels_place_rows_in_any_order(tmp_path):
+    """pgmpy 1022: rows are where their labels say, not in the order of the file."""
+    rows = "  (no) 0.9, 0.1;\n", "  (yes) 0.25, 0.75;\n"
+    assert read(tmp_path, GOOD.replace("".join(rows), "".join(rows[::-1]))) == read(tmp_path, GOOD)
+
+
+BLANKS = """\
+network unknown {{ }}
+variable a {{ type discrete [ 2 ] {{ {states} }}; }}
+variable b {{ type discrete [ 2 ] {{ x, y }}; }}
+variable c {{ type discrete [ 2 ] {{ no, yes }}; }}
+probability ( a ) {{ table 0.5, 0.5; }}
+probability ( b ) {{ table 0.5, 0.5; }}
+probability ( c | {parents} ) {{
+  ({row}) 0.25, 0.75;
+  default 0.5, 0.5;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "states, parents, row, at",
+    [
+        ("not x, x", "a", "not x", 0),  # one parent: the whole text is a state
+        ("not  x, not x", "a", "not x", 1),  # blanks count
+        ("not\n  x, x", "a", "not /* again */ x", 0),  # those of a line end and a comment do not
+        ("x, not x", "a", '"not x"', 1),
+        ("x y, x", "a, b", "x y, y", (0, 1)),  # with commas: what stands between
+        ("x, y z", "a, b", "y z, x", (1, 0)),
+        ("x, y", "a, b", "y x", (1, 0)),  # without: words
+        ("x y", "a, b", "y y", (1, 1)),
+        ('"x y", x', "a, b", '"x y" y', (0, 1)),
+        ('"x, y", x', "a, b", '"x, y", y', (0, 1)),
+        ("[0_5_, _5_10]", "a", "[0_5_", 0),  # cut points as R has them
+        ("a|b, c", "a", "a|b", 0),
+        ("a (b), c", "a", "a (b)", 0),
+    ],
+)
+def test_blanks_in_states_and_rows(tmp_path, states, parents, row, at):
+    network = read(tmp_path, BLANKS.format(states=states, parents=parents, row=row))
+    found = np.argwhere(network.table("c")[..., 0] == 0.25).tolist()
+    assert found == [[at] if isinstance(at, int) else list(at)]
+
+
+@pytest.mark.parametrize(
+    "states, parents, row, message",
+    [
+        ("x y, x", "a, b", "x y y", "must name 2 parent states in a row of `c`; it names 3"),
+        ("x y, x", "a, b", "y x", "a state of `a`, `x y`, `x`; `y` is not one"),
+        ("x y, x", "a", "x, y", "must name 1 parent state in a row of `c`; it names 2"),
+        ("not  x, x", "a", "not x", "a state of `a`, `not  x`, `x`; `not x` is not one"),
+        ("[0,5], [5,10]", "a", "[0,5]", "must list 2 states of `a`; it lists 4"),
+    ],
+)
+def test_rows_that_fit_in_no_way(tmp_path, states, parents, row, message):
+    with pytest.raises(ValueError, match=rf"^File `.*x\.bif`, line \d+ .*{message}"):
+        read(tmp_path, BLANKS.format(states=states, parents=parents, row=row))
+
+
+@pytest.mark.parametrize("head", ["c | a b", "c, a b", '"c" a b', "c a b"])
+def test_heads_that_may_be_read_in_two_ways_are_refused(tmp_path, head):
+    text = BLANKS.format(states="x, y", parents="a, b", row="x, y")
+    first = read(tmp_path, text)
+    if "|" in head or "," in head or '"' in head:
+        assert read(tmp_path, text.replace("c | a, b", head)) == first
+    more = "variable a b { type discrete [ 1 ] { n }; } probability ( a b | a, b ) { default 1; }"
+    more = more.replace("a b |", '"a b" |') + " variable c a b { type discrete [ 1 ] { n }; }"
+    more += ' probability ( "c a b" ) { default 1; }'
+    assert len(read(tmp_path, text + more).variables) == 5
+    words = "c a b" if head == "c a b" else "a b"
+    listed = ", ".join(f"`{word}`" for word in words.split())
+    with pytest.raises(
+        ValueError, match=r"x\.bif`, line 7 must name variables in one way; "
+    ) as caught:
+        read(tmp_path, text.replace("c | a, b", head) + more)
+    assert f"; `{words}` may be one or {listed}: put each name into quotes." in str(caught.value)
+
+
+def written_by_r(network):
+    """The text that R's `write.bif` prints, with all digits."""
+    lines = ["network unknown {", "}"]
+    for name, states in network.states.items():
+        listed = ", ".join(states)
+        lines += [f"variable {name} {{", f"  type discrete [ {len(states)} ] {{ {listed} }};", "}"]
+    for name, states in network.states.items():
+        parents, rows = network.parents(name), network.table(name).reshape(-1, len(states))
+        given = f" | {', '.join(parents)}" if parents else ""
+        lines.append(f"probability ( {name}{given} ) {{")
+        labels = itertools.product(*(network.states[parent] for parent in parents))
+        for label, row in zip(labels, rows.tolist(), strict=True):
+            start = f"({', '.join(label)})" if parents else "table"
+            lines.append(f"  {start} {', '.join(map(repr, row))};")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def written_by_javabayes(network):
+    """The text that JavaBayes saves: everything in quotes, no marks, the child slowest."""
+    lines = ['network "Internal-Network" { //some variables', "}"]
+    for name, states in network.states.items():
+        listed = "  ".join(f'"{state}"' for state in states)
+        lines += [
+            f'variable  "{name}" {{ //values',
+            f"\ttype discrete[{len(states)}] {{  {listed} }};",
+        ]
+        lines.append("}")
+    for name, states in network.states.items():
+        numbers = network.table(name).reshape(-1, len(states)).T.ravel().tolist()
+        listed = "  ".join(f'"{member}"' for member in (name, *network.parents(name)))
+        lines += [f"probability (  {listed} ) {{", f"\ttable {' '.join(map(repr, numbers))} ;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+WORDS = ["a", "b", "c", "Not", "18", "<5", "[0_5_", "(kg)", "table", "variable"]
+BLANK_NAMES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+QUOTED_NAMES = st.text("ab|,;{}() /*é'", min_size=1, max_size=4).filter(lambda s: s == s.strip())
+
+
+@given(networks(BLANK_NAMES | st.just("a  b")))
+@FILES
+def test_files_of_r_read_back_or_are_ambiguous(tmp_path, network):
+    names = set(network.variables)
+    text = written_by_r(network)
+    if any(" " in name and names.issuperset(name.split()) for name in names):
+        with pytest.raises(ValueError, match=r"x\.bif`, line \d+ must name variables in one way; "):
+            read(tmp_path, text)
+    else:
+        assert read(tmp_path, text) == network
+
+
+@given(networks(QUOTED_NAMES))
+@FILES
+def test_files_of_javabayes_read_back(tmp_path, network):
+    assert read(tmp_path, written_by_javabayes(network)) == network
+
+
+@given(st.sampled_from([GOOD, JAVA, FROM_R]), st.data())
+@FILES
+def test_changed_files_are_read_or_refused_in_one_sentence(tmp_path, text, data):
+    for _ in range(data.draw(st.integers(1, 4))):
+        begin = data.draw(st.integers(0, len(text)))
+        end = begin + data.draw(st.integers(0, 20))
+        pieces = (
+            '{ } ( ) [ ] , ; | " // /* */ default 1e999 99999999999999999999 -1 \0 \ud7ff property'
+        )
+        piece = data.draw(st.sampled_from([*pieces.split(" "), text[begin:end], " ", ""]))
+        text = text[:begin] + piece + text[end if data.draw(st.booleans()) else begin :]
+    with little_memory(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            assert read(tmp_path, text).variables
+        except ValueError as error:
+            assert re.match(r"File `[^`]*x\.bif`, line \d+ .*\.$", str(error), re.DOTALL)
+
+
+def with_default(n_parents, n_states=2, row=""):
+    """A short file with a variable that has many parents and a default."""
+    listed, even = ", ".join("abc"[:n_states]), ", ".join([str(1 / n_states)] * n_states)
+    parents = [f"x{i}" for i in range(n_parents)]
+    lines = ["network unknown { }", "variable y { type discrete [ 2 ] { n, p }; }"]
+    for name in parents:
+        lines.append(f"variable {name} {{ type discrete [ {n_states} ] {{ {listed} }}; }}")
+        lines.append(f"probability ( {name} ) {{ default {even}; }}")
+    return "\n".join(
+        [*lines, f"probability ( y | {', '.join(parents)} ) {{ {row} default 0.5, 0.5; }}"]
+    )
+
+
+@pytest.mark.parametrize(
+    "n_parents, n_states, row, message",
+    [
+        (22, 2, "", r"leave at most 4,194,304 cells of `y` to `default`; with 22 .* 8,388,608: "),
+        (25, 2, "", r"leave at most 4,194,304 cells of `y` to `default`; with 25 .* 67,108,864: "),
+        (25, 2, f"({', '.join('a' * 25)}) 0, 1;", "with 25 parents there would be 67,108,862: "),
+        (
+            26,
+            2,
+            "",
+            r"table of at most 67,108,864 cells over 63 .* with 26 .* 1\.34e\+08 over 27: ",
+        ),
+        (30, 2, "", r"give `y` a table of at most .* would have 2\.15e\+09 over 31: remove"),
+        (63, 2, "", r"give `y` a table of at most .* would have 1\.84e\+19 over 64: remove"),
+        (63, 1, "", "give `y` a table of at most .* with 63 parents it would have 2 over 64: "),
+        (700, 3, "", r"give `y` a table of at most .* would have 1\.93e\+334 over 701: "),
+    ],
+)
+def test_tables_are_refused_before_they_need_memory(tmp_path, n_parents, n_states, row, message):
+    text = with_default(n_parents, n_states, row)
+    line = text.count("\n") + 1
+    with (
+        little_memory(2**22),
+        pytest.raises(ValueError, match=rf"x\.bif`, line {line} must .*{message}"),
+    ):
+        read(tmp_path, text)
+
+
+def test_the_limits_of_defaults(tmp_path, monkeypatch):
+    assert read(tmp_path, with_default(62, 1)).table("y").shape == (1,) * 62 + (2,)
+    monkeypatch.setattr(bif, "LARGEST_DEFAULT", 2**4)
+    assert read(tmp_path, with_default(3)).table("y").tolist() == np.full((2,) * 4, 0.5).tolist()
+    with pytest.raises(ValueError, match="16 cells of `y` to `default`; with 4 .* would be 32:"):
+        read(tmp_path, with_default(4))
+    rows = "".join(f"({', '.join(row)}) 0, 1;" for row in itertools.product("ab", repeat=4))
+    assert read(tmp_path, with_default(4, row=rows)).table("y").min() == 0
+    monkeypatch.setitem(bif._TOO_MANY_IN_ALL, "most", 20)
+    with pytest.raises(ValueError, match="20 cells of all variables .* with those of `y` .* 22:"):
+        read(tmp_path, with_default(3))
 
 
 @pytest.mark.parametrize("old, new, line, message", MISTAKES)

@@ -48,6 +48,16 @@ def test_required_arcs_whose_tables_would_fill_a_disk(call, files):
     assert not (files / "run").exists()
 
 
+def test_sizes_beyond_floats_are_shown():
+    states = [f"s{at:02d}" for at in range(100)]
+    frame = pd.DataFrame({f"v{i}": pd.Categorical(states[:20], states) for i in range(161)})
+    task = encode({"wide": frame})
+    graph = nx.DiGraph((f"v{i}", "v160") for i in range(160))
+    message = r"about \d\.\de\+97 MB, .* `v160` given 160 parents .* has 1\.0e\+322 cells for 20 "
+    with pytest.raises(ValueError, match=message):
+        file_sizes.check_file_sizes({"wide": graph}, task, "give fewer")
+
+
 @pytest.mark.parametrize("relatedness", ["direct", "indirect"])
 def test_relate_refuses_them_too(call, files, relatedness):
     table(13, 4, 92, seed=1).to_csv(files / "south.csv", index=False)
@@ -59,8 +69,8 @@ def test_relate_refuses_them_too(call, files, relatedness):
 
 def test_a_table_that_is_too_large_in_python():
     graph = nx.DiGraph([(f"v{i}", "v12") for i in range(11)])
-    with pytest.raises(ValueError, match="that of `v12` with its 11 parents would have 1.68e"):
-        bnmtl.BayesNet.fit(graph, table(13, 4, 92))
+    with pytest.raises(ValueError, match="that of `v12` with its 11 parents would have 2.44e"):
+        bnmtl.BayesNet.fit(graph, table(13, 5, 92))
 
 
 def test_a_raised_limit(call, files, monkeypatch):

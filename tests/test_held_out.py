@@ -23,7 +23,7 @@ from bnmtl.learners.held_out import (
     most_folds,
 )
 from bnmtl.tasks import encode
-from bnmtl.tasks.copies import n_differing_in_one
+from bnmtl.tasks.copies import n_differing_in_one, originals
 
 DAGS = list(naive.all_dags(4))
 SHARE = {"validation": 0.05, "cv": None}
@@ -199,6 +199,11 @@ def test_copies_of_a_row_are_held_out_together(times, how):
         seen += fold["t"].tolist()
     assert len(seen) == len(set(seen)) == (12 if how[0] is None else 4) * times
     assert default_folds(tasks) == 10
+
+
+def test_copies_are_found_in_tables_of_more_columns_than_floats_count():
+    codes = np.repeat(np.random.default_rng(0).integers(0, 2, (1100, 20)), 2, axis=1)
+    assert set(originals(codes, [2] * 1100)[1].tolist()) == {2}
 
 
 def test_copies_count_once_where_folds_are_counted():

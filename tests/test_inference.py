@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from budget import examples
+from budget import examples, little_memory
 from enumerated import conditional, joint_table, networks
 from hash_seeds import printed
 from hypothesis import given, settings
@@ -212,6 +212,66 @@ def test_tables_over_too_many_hidden_variables_are_refused():
     evidence = {v: "0" for v in graph if v not in names}
     with pytest.raises(ValueError, match=r"must not connect .*; a table of \d.\de\+\d\d numbers"):
         inference.posterior(network, "x0", evidence)
+
+
+def independent(n_variables, n_states):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(f"x{i:02d}" for i in range(n_variables))
+    states = dict.fromkeys(graph, tuple(map(str, range(n_states))))
+    return BayesNet(graph, states, {v: np.full(n_states, 1 / n_states) for v in graph})
+
+
+# pgmpy 1177 runs out of memory for such queries, and pgmpy 1265 out of dimensions.
+@pytest.mark.parametrize(
+    "n_variables, n_states, size",
+    [
+        (27, 2, "1.3e+08"),
+        (40, 2, "1.1e+12"),
+        (63, 2, "9.2e+18"),
+        (64, 2, "1.8e+19"),
+        (64, 1, "1.0e+00"),
+        (400, 8, "1.7e+361"),
+    ],
+)
+def test_joint_posteriors_of_many_variables_are_refused(n_variables, n_states, size):
+    network = independent(n_variables, n_states)
+    with little_memory(), pytest.raises(ValueError) as caught:
+        inference.posterior(network, network.variables)
+    shown = ", ".join(f"`x0{i}`" for i in range(10))
+    assert str(caught.value) == (
+        "`network` must not connect so many unobserved variables; a table of "
+        f"{size} numbers over variables {shown} and {n_variables - 10} more would be needed: give "
+        "more evidence, or ask for fewer variables."
+    )
+
+
+def test_joint_posteriors_have_at_most_63_axes():
+    network = independent(63, 1)
+    assert inference.posterior(network, network.variables).tolist() == np.ones((1,) * 63).tolist()
+
+
+def test_hidden_variables_with_one_state_count_as_axes_only_if_asked_for():
+    """A table of 62 parents with one state, a hidden chain beside it, and every row of it."""
+    network = independent(62, 1)
+    graph = nx.DiGraph(network.graph)
+    graph.add_edges_from((parent, "child") for parent in network.variables)
+    graph.add_edge("child", "last")
+    states = network.states | {"child": ("0", "1"), "last": ("0", "1")}
+    table = np.array([0.25, 0.75]).reshape((1,) * 62 + (2,))
+    last = [[0.5, 0.5], [0.1, 0.9]]
+    network = BayesNet(graph, states, network.tables | {"child": table, "last": last})
+    parents = sorted(graph.predecessors("child"))
+    assert inference.posterior(network, "last").tolist() == pytest.approx([0.2, 0.8])
+    frame = pd.DataFrame([["0"] * 62 + ["1"]], columns=[*parents, "last"])
+    for columns in (frame, frame[["last"]]):
+        given = network.predict_proba(columns, "child").iloc[0].tolist()
+        assert given == pytest.approx([0.125 / 0.8, 0.675 / 0.8])
+    joint = inference.posterior(network, [*parents[1:], "last"])
+    assert joint.ravel() == pytest.approx([0.2, 0.8])
+    # With all parents, the product over the hidden child has 64 variables.
+    with pytest.raises(ValueError, match="must not connect .* and 54 more would be needed"):
+        inference.posterior(network, [*parents, "last"])
+    assert BayesNet.from_pgmpy(network.to_pgmpy()) == network
 
 
 def test_predict_proba_names_mistakes():

@@ -1,10 +1,13 @@
 import pickle
+import re
+import warnings
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 import reference
+from budget import little_memory
 from enumerated import all_rows, joint_table, networks
 from hash_seeds import printed
 from hypothesis import given, settings
@@ -201,14 +204,65 @@ def test_variables_are_names(sprinkler):
                 method(unknown)
 
 
+# pgmpy 1776: 64 TiB for a table of the many parents that a graph may have.
+@pytest.mark.parametrize(
+    "n_parents, n_states, size",
+    [
+        (26, 2, "1.34e+08 over 27"),
+        (40, 3, "2.43e+19 over 41"),
+        (700, 3, "1.93e+334 over 701"),
+        (63, 1, "2 over 64"),
+        (64, 1, "2 over 65"),
+        (100, 1, "2 over 101"),
+    ],
+)
+def test_tables_of_many_parents_are_refused(n_parents, n_states, size):
+    graph = nx.DiGraph((f"x{i}", "y") for i in range(n_parents))
+    column = pd.Categorical(["a", "a"], list("abc"[:n_states]))
+    frame = pd.DataFrame({v: column for v in graph if v != "y"} | {"y": ["n", "p"]})
+    message = (
+        rf"must have tables of at most {2**26:,} cells over 63 variables; that of `y` with its "
+        rf"{n_parents} parents would have {re.escape(size)}: remove some of its parents\."
+    )
+    with little_memory(2**22), pytest.raises(ValueError, match=f"^`graph` {message}$"):
+        BayesNet.fit(graph, frame)
+    states = {v: tuple("abc"[:n_states]) for v in graph} | {"y": ("n", "p")}
+    tables = {v: np.full(len(states[v]), 1 / len(states[v])) for v in graph}
+    with little_memory(2**22), pytest.raises(ValueError, match=f"^`graph` {message}$"):
+        BayesNet(graph, states, tables)
+
+
+def test_models_of_pgmpy_with_too_many_parents_are_refused():
+    parents = [f"x{i}" for i in range(63)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.models import DiscreteBayesianNetwork
+    model = DiscreteBayesianNetwork([(parent, "y") for parent in parents])
+    model.add_cpds(*(TabularCPD(parent, 1, [[1]]) for parent in parents))
+    model.add_cpds(TabularCPD("y", 2, [[0.5], [0.5]], parents, [1] * 63))
+    with pytest.raises(ValueError, match="^`model` must .* of `y` with its 63 parents .* over 64:"):
+        BayesNet.from_pgmpy(model)
+
+
+def test_fit_takes_62_parents_of_one_state():
+    graph = nx.DiGraph((f"x{i}", "y") for i in range(62))
+    frame = pd.DataFrame(dict.fromkeys(graph, ["a"] * 4) | {"y": ["n", "p", "p", "p"]})
+    network = BayesNet.fit(graph, frame, equivalent_sample_size=0)
+    assert network.table("y").ravel().tolist() == [0.25, 0.75]
+    assert network.log_likelihood(frame) == pytest.approx(np.log([0.25, 0.75, 0.75, 0.75]))
+    assert network.sample(3, random_state=0)["x0"].tolist() == ["a"] * 3
+    assert network.predict_proba(frame[["x0"]], "y").iloc[0].tolist() == pytest.approx([0.25, 0.75])
+
+
 def test_fit_refuses_tables_beyond_memory():
-    names = [f"v{i}" for i in range(23)]
-    frame = pd.DataFrame([[0] * 24, [1] * 24], columns=[*names, "child"])
-    graph = nx.DiGraph((parent, "child") for parent in names[:22])
-    assert BayesNet.fit(graph, frame[list(graph)]).table("child").size == 2**23
-    graph.add_edge(names[22], "child")
+    names = [f"v{i}" for i in range(26)]
+    frame = pd.DataFrame([[0] * 27, [1] * 27], columns=[*names, "child"])
+    graph = nx.DiGraph((parent, "child") for parent in names[:16])
+    assert BayesNet.fit(graph, frame[list(graph)]).table("child").size == 2**17
+    graph.add_edges_from((parent, "child") for parent in names)
     with pytest.raises(
-        ValueError, match=r"at most 10000000 .* `child` with its 23 parents would have 1\.68e"
+        ValueError, match=r"at most 67,108,864 .* `child` with its 26 parents would have 1\.34e"
     ):
         BayesNet.fit(graph, frame)
 

@@ -280,10 +280,10 @@ def test_mistakes_in_perturb_are_named(arguments, error, message):
 
 
 def test_perturb_refuses_tables_beyond_memory():
-    network = uniform_network(["ab", "bc", "cd", "de"], dict.fromkeys("abcdefghi", 60))
+    network = uniform_network(["ab", "bc", "cd", "de"], dict.fromkeys("abcdefghi", 100))
     message = (
-        r"`n_edits` .* 10000000 entries; with [34] parents the table of `\w+` would have .*: give "
-        "fewer"
+        r"`n_edits` .* 67,108,864 cells over 63 variables; with [34] parents the table of `\w+` "
+        "would have .*: give fewer"
     )
     with pytest.raises(ValueError, match=message):
         perturb(network, n_edits=9, random_state=0)

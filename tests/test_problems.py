@@ -285,8 +285,8 @@ def test_tables_of_the_same_seed_are_not_drawn_again(seed):
 def test_components_refuse_tables_beyond_memory():
     """Each table of this network is small, those of other arcs among its variables are not."""
     graph = nx.DiGraph(["ad", "bd", "ac", "cd", "de", "ce"])
-    states = {v: tuple(map(str, range(2 if v == "d" else 60))) for v in graph}
-    counts = {v: [60 if p != "d" else 2 for p in sorted(graph.predecessors(v))] for v in graph}
+    states = {v: tuple(map(str, range(2 if v == "d" else 100))) for v in graph}
+    counts = {v: [100 if p != "d" else 2 for p in sorted(graph.predecessors(v))] for v in graph}
     tables = {v: np.full((*counts[v], len(states[v])), 1 / len(states[v])) for v in graph}
     network = BayesNet(graph, states, tables)
     with pytest.raises(ValueError, match=r"`groups` .* with \d parents? the table of `\w+`"):

@@ -56,6 +56,43 @@ def test_local_score_equals_the_formula(frame, score, data):
     assert score.local_score(child, parents, frame) == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
+def pairs_of_columns(n):
+    """Twelve rows of n + 1 columns with two states."""
+    codes = np.random.default_rng(0).integers(0, 2, (4, n + 1))[
+        [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    ]
+    codes[:, -1] = [0, 1, 1] * 4
+    return pd.DataFrame(
+        {f"v{at}": pd.Categorical.from_codes(codes[:, at], ["no", "yes"]) for at in range(n + 1)}
+    )
+
+
+@by_name
+@pytest.mark.parametrize("n_parents", [40, 64, 200])
+def test_families_of_more_cells_than_integers_have_their_scores(score, n_parents):
+    """Cells are counted as rows have them: no code of a row and no array has their number."""
+    frame = pairs_of_columns(n_parents)
+    *parents, child = frame
+    expected = naive.local_score(
+        score, child, parents, frame.astype(str).to_dict("records"), states_of(frame)
+    )
+    found = score.local_score(child, parents, frame)
+    weighted = score.local_score(child, parents, frame, weights=np.ones(len(frame)))
+    assert [found, weighted] == pytest.approx([expected] * 2, rel=1e-9, abs=1e-9)
+
+
+def test_families_of_more_cells_than_floats_are_refused():
+    states = [f"s{at:02d}" for at in range(100)]
+    frame = pairs_of_columns(150).apply(lambda column: pd.Categorical(["s01"] * 12, states))
+    *parents, child = frame
+    with pytest.raises(ValueError) as caught:
+        BDeu().local_score(child, parents, frame)
+    assert str(caught.value) == (
+        "`parents` must have at most 1e+300 joint states with `v150`; there are 150 parents: "
+        "name fewer."
+    )
+
+
 @settings(max_examples=examples(100))
 @given(tables(), st.sampled_from(SCORES), st.data())
 def test_weights_are_repetitions(frame, score, data):

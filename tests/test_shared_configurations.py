@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import naive
 import networkx as nx
@@ -642,3 +643,16 @@ def test_every_way_of_choosing_the_penalty(way):
         assert learner.penalty_ == best
     given = learner_of(prior=PairedPrior(learner.penalty_), search=search).fit(tasks)
     assert learner.score_ == pytest.approx(given.score_, rel=0.01)
+
+
+def test_families_of_more_cells_than_integers_are_too_large():
+    search = SharedConfigurationSearch.__new__(SharedConfigurationSearch)
+    n = 65
+    bounds = {"arities": np.full(n, 2), "most_cells": np.array([1e6])}
+    constraints = SimpleNamespace(required=np.zeros((n, n), dtype=bool))
+    search.problem = SimpleNamespace(variables=range(n), constraints=[constraints])
+    search._scores = SimpleNamespace(engine=SimpleNamespace(**bounds))
+    search._memory, search._most_parents = SimpleNamespace(may=np.ones((1, n, n), dtype=bool)), [n]
+    assert [search._may_have(0, n - 1, np.arange(k)) for k in (2, 18, 20, 64)] == [True] * 2 + [
+        False
+    ] * 2

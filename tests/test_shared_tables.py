@@ -14,7 +14,7 @@ from shared import counted, counts_of
 
 from bnmtl import BayesNet, structures
 from bnmtl._kernels.groups import MOST_EXACT
-from bnmtl.networks import components, fit_networks, smoothing
+from bnmtl.networks import components, fit_networks, shared_tables, smoothing
 from bnmtl.networks.components import PARTITIONS, STRENGTHS, Components, learned_weights
 from bnmtl.networks.shared_tables import SharedTables, fit_tables
 from bnmtl.networks.smoothing import posterior_mean
@@ -305,6 +305,16 @@ def test_mistakes():
     lacking["clinic1"].iloc[3, 0] = None
     with pytest.raises(ValueError, match="missing='drop'"):
         fit_networks({"clinic1": GRAPH}, lacking)
+
+
+def test_tables_of_all_tasks_together_are_bounded(monkeypatch):
+    configuration = {"clinic1": nx.DiGraph([("smoke", "dysp"), ("bronc", "dysp")])}
+    monkeypatch.setattr(shared_tables, "LARGEST_TABLE", 24)
+    assert fit_networks(configuration, frames())["clinic1"].table("dysp").size == 8
+    monkeypatch.setattr(shared_tables, "LARGEST_TABLE", 23)
+    message = "`configuration` must have tables of at most 7 cells .* of `dysp` with its 2 parents"
+    with pytest.raises(ValueError, match=message):
+        fit_networks(configuration, frames())
 
 
 def test_missing_values_and_names_are_taken_as_learners_take_them():

@@ -8,6 +8,18 @@ from bnmtl.wording import type_of
 def read_bif(path):
     """Read a network; the same as `BayesNet.from_bif`.
 
+    Files of bnlearn, JavaBayes, pgmpy and pyAgrum are read, with these rules:
+
+    - Names and states are in quotes or without, and may have blanks. In a list of states and in a
+      row, what stands between two commas is one state. In a row without commas, words are states,
+      as many as there are parents; with one parent the whole text is a state.
+    - In the head of a probability block, ``|`` and ``,`` are blanks: ``( child | a, b )``,
+      ``( child, a, b )`` and ``( "child" "a" "b" )`` are the same. Words without quotes and marks
+      between them are one name or several, whichever is declared; if both are, the file is
+      refused.
+    - In a ``table``, the child varies slowest and the last parent fastest. A ``default`` fills the
+      rows that are missing, up to 2**22 cells of a variable.
+
     Parameters
     ----------
     path : str or path-like
@@ -23,7 +35,8 @@ def read_bif(path):
     TypeError
         If `path` is not a path.
     ValueError
-        If the file is not well-formed; the message names the file and the line.
+        If the file is not well-formed, or a table would have more than 2**26 cells or 63 variables;
+        the message names the file and the line, and nothing is allocated before.
     OSError
         If there is no such file or it cannot be opened.
 

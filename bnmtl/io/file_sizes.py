@@ -1,6 +1,7 @@
 """Estimated sizes of network files, from graphs and data, before tables are computed."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from bnmtl.errors import InputError
 MOST_BYTES = 100_000_000
 # A probability estimated from rows, with the separator.
 _NUMBER = 21
+# Sizes are floats, which end at 1e308.
+_MOST_CONFIGURATIONS = 10**100
 
 
 def check_file_sizes(graphs, tasks, remedy):
@@ -35,15 +38,15 @@ def check_file_sizes(graphs, tasks, remedy):
     cells = math.prod(len(_states(task, variable)) for variable in (child, *parents))
     raise InputError(
         rule="The networks' files must stay below {most:.0f} MB",
-        found="they would have about {total:,.0f} MB, and the largest table, of {child} given "
-        "{parents:parent} in task {name}, has {cells:,} cells for {n:row}",
+        found="they would have about {total!s} MB, and the largest table, of {child} given "
+        "{parents:parent} in task {name}, has {cells!s} cells for {n:row}",
         remedies=remedy,
         most=MOST_BYTES / 1e6,
-        total=sum(sizes.values()) / 1e6,
+        total=_shown(sum(sizes.values()) / 1e6),
         child=child,
         parents=len(parents),
         name=name,
-        cells=cells,
+        cells=_shown(cells),
         n=task.n_rows,
     )
 
@@ -78,12 +81,18 @@ def file_bytes(graph, task):
 def _table_bytes(child, parents, task):
     n_states = len(_states(task, child))
     n_configurations = math.prod(len(_states(task, parent)) for parent in parents)
+    n_configurations = min(n_configurations, _MOST_CONFIGURATIONS)
     # Configurations without rows have equal probabilities, which may be short.
     n_seen = min(n_configurations, task.n_rows)
     equal = len(repr(1 / n_states)) + 2
     labels = sum(np.mean([len(s) for s in _states(task, parent)]) + 2 for parent in parents)
     numbers = n_states * (n_seen * _NUMBER + (n_configurations - n_seen) * equal)
     return numbers + n_configurations * (labels + 6)
+
+
+def _shown(number):
+    """A number with commas, or in scientific notation."""
+    return f"{number:,.0f}" if number < 10**15 else f"{Decimal(number):.1e}"
 
 
 def _states(task, variable):

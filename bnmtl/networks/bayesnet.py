@@ -50,7 +50,8 @@ class BayesNet:
         If the graph is not a DiGraph, states or tables are not mappings, or a node or state is not
         a string.
     ValueError
-        If the graph has a cycle, or graph, states and tables do not match.
+        If the graph has a cycle, graph, states and tables do not match, or a table has more than
+        2**26 cells or 63 variables.
 
     Examples
     --------
@@ -109,8 +110,9 @@ class BayesNet:
         TypeError
             If an argument has a wrong type, or a node is not a string.
         ValueError
-            If a node is not a column, a column cannot be encoded, or the equivalent sample size is
-            neither "auto" nor a number of 0 or more.
+            If a node is not a column, a column cannot be encoded, the equivalent sample size is
+            neither "auto" nor a number of 0 or more, or a table would have more than 2**26 cells or
+            63 variables; nothing is allocated before.
 
         References
         ----------
@@ -154,7 +156,8 @@ class BayesNet:
         Raises
         ------
         ValueError
-            If the file is not well-formed; the message names its line. See `bnmtl.io.read_bif`.
+            If the file is not well-formed or needs a table that is too large; the message names
+            its line. See `bnmtl.io.read_bif`.
 
         Examples
         --------

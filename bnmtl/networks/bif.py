@@ -1,7 +1,7 @@
 """Networks as BIF files (`.bif`, `.bif.gz`): a strict reader whose errors name lines, and a writer.
 
-The dialect is the Interchange Format for Bayesian Networks 0.15 as written by bnlearn, pgmpy and
-pyAgrum.
+The dialect is the Interchange Format for Bayesian Networks 0.15 as written by bnlearn, JavaBayes,
+pgmpy and pyAgrum.
 """
 
 import gzip
@@ -17,10 +17,28 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.networks.bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
-from bnmtl.networks.tables import SUM_TOLERANCE
+from bnmtl.networks.tables import SUM_TOLERANCE, check_table
 from bnmtl.wording import listed, type_of
 
 RESCALED_TOLERANCE = 1e-3
+# Cells of a table that only a default fills, since a few words can ask for any number of them.
+LARGEST_DEFAULT = 2**22
+_TOO_LARGE = {
+    "argument": None,
+    "rule": "must give {name} a table of at most {most:,} cells over {most_axes} variables",
+    "found": "with {n:parent} it would have {cells:.3g} over {axes}",
+    "remedies": "remove some parents",
+}
+_TOO_MANY_DEFAULTS = {
+    "argument": None,
+    "rule": "must leave at most {most:,} cells of {name} to `default`",
+    "found": "with {n:parent} there would be {cells:,}",
+    "remedies": "write the rows of {name}",
+}
+_TOO_MANY_IN_ALL = _TOO_MANY_DEFAULTS | {
+    "rule": "must leave at most {most:,} cells of all variables to `default`",
+    "found": "with those of {name} there would be {cells:,}",
+}
 
 
 def read_parts(path):
@@ -31,10 +49,11 @@ def read_parts(path):
     graph = _graph(syntax)
     states = {declared.name: declared.states for declared in syntax.variables.values()}
     tables = {}
-    n_rescaled = 0
+    n_rescaled = n_defaults = 0
     for family in syntax.families.values():
-        rows, n_off = _checked(syntax, family, _rows(syntax, family))
+        rows, n_off, n_filled = _rows(syntax, family, n_defaults)
         n_rescaled += n_off
+        n_defaults += n_filled
         child = syntax.variables[family.child].name
         parents = [syntax.variables[parent].name for parent in family.parents]
         table = rows.reshape([len(states[name]) for name in (*parents, child)])
@@ -96,59 +115,92 @@ def _graph(syntax):
     return graph
 
 
-def _rows(syntax, family):
-    """Return the probabilities of a block, shape (q, r); the last parent varies fastest."""
+def _rows(syntax, family, n_defaults):
+    """Return the probabilities of a block, and the numbers of rescaled rows and default cells.
+
+    The probabilities have the shape (q, r); the last parent varies fastest. `n_defaults` is the
+    number of cells that defaults fill in the blocks before.
+    """
     parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
     n_states = len(syntax.variables[family.child].states)
-    shape = [len(states) for states in parent_states]
-    n_rows = int(np.prod(shape))
+    sizes = [*map(len, parent_states), n_states]
+    details = {"name": family.child, "n": len(parent_states)}
+    with syntax.located(family.offset):
+        n_rows = check_table(sizes, **_TOO_LARGE, **details) // n_states
     if family.table is not None:
         _check_count(syntax, family.table, n_rows * n_states)
         # In the standard the child varies slowest and the last parent fastest.
-        return np.array(family.table.values).reshape(n_states, n_rows).T
+        rows = np.array(family.table.values).reshape(n_states, n_rows).T
+        return *_checked(syntax, family, rows, itertools.repeat(family.table)), 0
+    at = _positions(syntax, family, parent_states)
+    n_left = n_rows - len(at)
+    if family.default is None:
+        if n_left:
+            _refuse_missing(syntax, family, parent_states, at, n_left)
+        rows, n_off = _checked(syntax, family, [row.values for row in family.rows], family.rows)
+        return rows[np.argsort(at)], n_off, 0
+    _check_count(syntax, family.default, n_states)
+    n_filled = n_left * n_states
+    with syntax.located(family.offset):
+        check_table([n_filled], **_TOO_MANY_DEFAULTS, most=LARGEST_DEFAULT, **details)
+        check_table([n_defaults + n_filled], **_TOO_MANY_IN_ALL, **details)
+    statements = [*family.rows, *[family.default] * (n_left > 0)]
+    given, n_off = _checked(syntax, family, [row.values for row in statements], statements)
+    rows = np.empty((n_rows, n_states))
+    rows[:] = given[-1]
+    rows[at] = given[: len(at)]
+    return rows, n_off, n_filled
+
+
+def _positions(syntax, family, parent_states):
+    """Return the index of each row of a block, by its labels."""
     positions = [{state: i for i, state in enumerate(states)} for states in parent_states]
-    rows = np.zeros((n_rows, n_states))
-    filled = np.zeros(n_rows, dtype=bool)
+    n_states = len(syntax.variables[family.child].states)
+    found = {}
     for row in family.rows:
-        at = _position(syntax, family, row, positions)
-        if filled[at]:
-            rule, labels = "repeats row ({labels!s}) of {child}", ", ".join(row.labels)
+        labels = syntax.labels(row.labels, len(positions))
+        at = _position(syntax, family, labels, row.offset, positions)
+        if at in found:
+            rule, labels = "repeats row ({labels!s}) of {child}", ", ".join(labels)
             syntax.fail(rule, row.offset, labels=labels, child=family.child)
         _check_count(syntax, row, n_states)
-        rows[at] = row.values
-        filled[at] = True
-    if family.default is not None:
-        _check_count(syntax, family.default, n_states)
-        rows[~filled] = family.default.values
-    elif not filled.all():
-        first = np.unravel_index(np.flatnonzero(~filled)[0], shape)
-        labels = ", ".join(states[i] for states, i in zip(parent_states, first, strict=True))
-        syntax.fail(
-            "must give {child} a row ({labels!s}) or a default",
-            family.offset,
-            "{missing} of {n:row} are missing",
-            child=family.child,
-            labels=labels,
-            missing=n_rows - filled.sum(),
-            n=n_rows,
-        )
-    return rows
+        found[at] = row
+    return list(found)
 
 
-def _position(syntax, family, row, positions):
+def _position(syntax, family, labels, offset, positions):
     """Return the index of the row for a tuple of parent states."""
-    if len(row.labels) != len(positions):
+    if len(labels) != len(positions):
         rule, found = "must name {wanted:parent state} in a row of {child}", "it names {named}"
-        details = {"wanted": len(positions), "named": len(row.labels), "child": family.child}
-        syntax.fail(rule, row.offset, found, **details)
+        details = {"wanted": len(positions), "named": len(labels), "child": family.child}
+        syntax.fail(rule, offset, found, **details)
     at = 0
-    for label, parent, position in zip(row.labels, family.parents, positions, strict=True):
+    for label, parent, position in zip(labels, family.parents, positions, strict=True):
         if label not in position:
             rule, found = "must name a state of {parent}, {states}", "{label} is not one"
             details = {"parent": parent, "states": list(position), "label": label}
-            syntax.fail(rule, row.offset, found, **details)
+            syntax.fail(rule, offset, found, **details)
         at = at * len(position) + position[label]
     return at
+
+
+def _refuse_missing(syntax, family, parent_states, at, n_left):
+    """Raise an error that names the first row that a block lacks."""
+    known = set(at)
+    first = next(number for number in itertools.count() if number not in known)
+    labels = []
+    for states in reversed(parent_states):
+        first, digit = divmod(first, len(states))
+        labels.insert(0, states[digit])
+    syntax.fail(
+        "must give {child} a row ({labels!s}) or a default",
+        family.offset,
+        "{missing} of {n:row} are missing",
+        child=family.child,
+        labels=", ".join(labels),
+        missing=n_left,
+        n=n_left + len(at),
+    )
 
 
 def _check_count(syntax, row, n_values):
@@ -157,23 +209,16 @@ def _check_count(syntax, row, n_values):
         syntax.fail(rule, row.offset, found, wanted=n_values, n=len(row.values))
 
 
-def _checked(syntax, family, rows):
-    """Return the rows, and how many were rescaled; raise if sums are too far from 1."""
+def _checked(syntax, family, rows, statements):
+    """Return rows, and how many were rescaled; raise if sums are too far from 1."""
+    rows = np.asarray(rows)
     sums = rows.sum(axis=1)
     deviations = np.abs(sums - 1)
     wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
     if wrong.size:
-        statements = [family.table or family.default, *family.rows]
-        offset = next(
-            (
-                row.offset
-                for row in statements
-                if row is not None and not abs(sum(row.values) - 1) <= RESCALED_TOLERANCE
-            ),
-            family.offset,
-        )
+        statement = next(itertools.islice(statements, int(wrong[0]), None))
         rule, found = "must give {child} probabilities that sum to 1", "they sum to {total:.6g}"
-        syntax.fail(rule, offset, found, child=family.child, total=sums[wrong[0]])
+        syntax.fail(rule, statement.offset, found, child=family.child, total=sums[wrong[0]])
     off = deviations > SUM_TOLERANCE
     if off.any():
         rows = np.where(off[:, None], rows / sums[:, None], rows)

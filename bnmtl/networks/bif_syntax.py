@@ -1,5 +1,13 @@
-"""The parser of BIF: from text to declared variables and probability blocks, with offsets."""
+"""The parser of BIF: from text to declared variables and probability blocks, with offsets.
 
+Names and states may have blanks, as R's bnlearn writes them. In a list of states and in a row, what
+stands between two commas is one state; without commas, words are states. In the head of a
+probability block, `|` and `,` are blanks (BIF 0.15), and unquoted words are one name or several,
+whichever is declared.
+"""
+
+import contextlib
+import itertools
 import re
 from typing import NamedTuple, NoReturn
 from urllib.parse import unquote
@@ -18,6 +26,17 @@ _TOKEN = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MARKS = frozenset("{}()[],;|")
+# Marks that end neither a name nor a state, but a block or a statement.
+_ENDS = frozenset("{};")
+
+
+class Word(NamedTuple):
+    """Text in quotes, or without blanks."""
+
+    text: str
+    is_quoted: bool
+    start: int
+    end: int
 
 
 class Declared(NamedTuple):
@@ -30,9 +49,12 @@ class Declared(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A statement of a probability block; a `table` or `default` has no labels."""
+    """A statement of a probability block; a `table` or `default` has no labels.
 
-    labels: tuple
+    Labels are lists of words, one for each text between commas.
+    """
+
+    labels: list
     values: list
     offset: int
 
@@ -46,6 +68,13 @@ class Family(NamedTuple):
     table: Row | None
     default: Row | None
     offset: int
+
+
+class _Block(NamedTuple):
+    """A probability block before names are known: its head as lists of words, its statements."""
+
+    head: list
+    statements: list
 
 
 class Syntax:
@@ -63,13 +92,23 @@ class Syntax:
         self.source = source
         self.variables = {}
         self.families = {}
+        self._blocks = []
         self._tokens, self._offsets = self._tokenize()
         self._at = 0
 
     def fail(self, rule, offset, found=None, **details) -> NoReturn:
         """Raise an error for the line at an offset."""
-        line = self.text.count("\n", 0, offset) + 1
-        raise InputError(None, rule, found=found, file=self.source, line=line, **details)
+        with self.located(offset):
+            raise InputError(None, rule, found=found, **details)
+
+    @contextlib.contextmanager
+    def located(self, offset):
+        """Add the file and the line of an offset to mistakes raised in the block."""
+        try:
+            yield
+        except InputError as mistake:
+            mistake.file, mistake.line = self.source, self.text.count("\n", 0, offset) + 1
+            raise
 
     def parse(self):
         """Read all blocks and check that their names match."""
@@ -82,7 +121,22 @@ class Syntax:
             self._variable() if keyword == "variable" else self._probability()
         if not self.variables:
             self.fail("ends a file that declares no variable", len(self.text))
+        for block in self._blocks:
+            self._add_family(block)
         self._check_names()
+
+    def labels(self, texts, n):
+        """Return the states that a row or a list names; `n` is how many are expected.
+
+        Texts between commas are states. Without commas, words are, or the whole text if one is
+        expected.
+        """
+        if len(texts) > 1:
+            return tuple(map(self._joined, texts))
+        (words,) = texts
+        if n == 1 and not any(word.is_quoted for word in words):
+            return (self._joined(words),)
+        return tuple(word.text for word in words)
 
     def _tokenize(self):
         tokens, offsets = [], []
@@ -148,6 +202,55 @@ class Syntax:
             self.fail("must have commas between all values or none", self._offset)
         return items
 
+    def _texts(self, close, what, marks, are_blanks=False):
+        """Read texts between marks, up to a closing mark, as lists of words.
+
+        A text must not be empty, unless the marks are blanks. Parentheses nest.
+        """
+        texts, begin, depth = [], self._at, 0
+        while True:
+            token = self._take()
+            is_end = token == close and not depth
+            if is_end or token in marks:
+                if begin < self._at - 1:
+                    texts.append(self._words(begin, self._at - 1, what))
+                elif not are_blanks:
+                    self._refuse(what, "{word} was found", token)
+                begin = self._at
+            elif token in _ENDS:
+                self._refuse(what, "{word} was found", token)
+            elif close == ")":
+                depth += (token == "(") - (token == ")")
+            if is_end:
+                if not texts:
+                    self._refuse(what, "{word} was found", token)
+                return texts
+
+    def _words(self, begin, end, what):
+        """Return some tokens as words: marks belong to the word beside them."""
+        words = []
+        for token, start in zip(self._tokens[begin:end], self._offsets[begin:end], strict=True):
+            is_quoted, stop = token.startswith('"'), start + len(token)
+            text = token.strip('"').strip() if is_quoted else token
+            if not text:
+                self._refuse(what, "{word} was found", token)
+            if words and not is_quoted and not words[-1].is_quoted and words[-1].end == start:
+                words[-1] = Word(words[-1].text + text, False, words[-1].start, stop)
+            else:
+                words.append(Word(text, is_quoted, start, stop))
+        return words
+
+    def _joined(self, words):
+        """Return words as one text, with blanks as written; line ends and comments are blanks."""
+        if len(words) == 1:
+            return words[0].text
+        joined = self.text[words[0].start : words[0].end]
+        for before, after in itertools.pairwise(words):
+            gap = self.text[before.end : after.start]
+            is_blank = not gap or (gap.isspace() and len(gap.splitlines()) == 1)
+            joined += (gap if is_blank else " ") + self.text[after.start : after.end]
+        return joined
+
     def _property(self):
         """Return the text of a property, without its semicolon."""
         start = self._at
@@ -170,11 +273,16 @@ class Syntax:
             self._property()
 
     def _variable(self):
-        name = self._word("the name of a variable")
-        offset = self._offset
+        what = "the name of a variable"
+        start = self._at
+        (words,) = self._texts("{", what, ())
+        marks = {",", "|"}.intersection(self._tokens[start : self._at])
+        if marks or (len(words) > 1 and any(word.is_quoted for word in words)):
+            rule = "must declare one variable, with its name in quotes or without"
+            self.fail(rule, words[0].start, "{text} was found", text=self._joined(words))
+        name, offset = self._joined(words), words[0].start
         if name in self.variables:
             self.fail("declares variable {name} again", offset, name=name)
-        self._expect("{")
         states = None
         original_name, original_states = name, None
         while (keyword := self._expect(("type", "property", "}"))) != "}":
@@ -206,7 +314,8 @@ class Syntax:
         self._expect("]")
         self._expect("{")
         offset = self._offset
-        states = tuple(self._list("}", self._word, f"a state of `{name}`"))
+        texts = self._texts("}", f"a state of `{name}`", {","})
+        states = self.labels(texts, 1 if count == "1" else None)
         self._expect(";")
         if count != str(len(states)):
             rule, found = "must list {count!s} states of {name}", "it lists {n}"
@@ -218,45 +327,67 @@ class Syntax:
 
     def _probability(self):
         self._expect("(")
-        child = self._word("the name of a variable")
-        offset = self._offset
-        if child in self.families:
-            self.fail("begins another probability block of {child}", offset, child=child)
-        parents = ()
-        if self._expect(("|", ")")) == "|":
-            parents = tuple(self._list(")", self._word, "the name of a parent"))
-        for parent in parents:
-            if parent == child or parents.count(parent) > 1:
-                rule = "its own parent" if parent == child else "a parent of {child} twice"
-                self.fail("makes {parent} " + rule, offset, parent=parent, child=child)
+        # BIF 0.15 ignores `|` and `,` between names.
+        head = self._texts(")", "the name of a variable", {",", "|"}, are_blanks=True)
         self._expect("{")
-        rows, table, default = [], None, None
+        statements = []
         while (keyword := self._expect(("table", "default", "(", "property", "}"))) != "}":
             start = self._offset
             if keyword == "property":
                 self._property()
                 continue
-            labels = tuple(self._list(")", self._word, "a state")) if keyword == "(" else ()
+            labels = self._texts(")", "a state", {","}) if keyword == "(" else []
             row = Row(labels, self._list(";", self._number, "a probability"), start)
+            statements.append((keyword, row))
+        self._blocks.append(_Block(head, statements))
+
+    def _add_family(self, block):
+        """Check a probability block and add it to the families."""
+        offset = block.head[0][0].start
+        child, *parents = itertools.chain(*map(self._names, block.head))
+        if child in self.families:
+            self.fail("begins another probability block of {child}", offset, child=child)
+        for parent in parents:
+            if parent == child or parents.count(parent) > 1:
+                rule = "its own parent" if parent == child else "a parent of {child} twice"
+                self.fail("makes {parent} " + rule, offset, parent=parent, child=child)
+        rows, once = [], {}
+        for keyword, row in block.statements:
             if keyword == "(":
                 rows.append(row)
-            elif keyword == "table" and table is None:
-                table = row
-            elif keyword == "default" and default is None:
-                default = row
+            elif keyword in once:
+                rule = "has another {keyword} of {child}"
+                self.fail(rule, row.offset, keyword=keyword, child=child)
             else:
-                self.fail("has another {keyword} of {child}", start, keyword=keyword, child=child)
+                once[keyword] = row
+        table, default = once.get("table"), once.get("default")
         if table is not None and (rows or default):
             self.fail("gives {child} a table and other rows besides", table.offset, child=child)
-        if not (rows or table or default):
+        if not block.statements:
             self.fail("gives {child} no probabilities", offset, child=child)
-        self.families[child] = Family(child, parents, rows, table, default, offset)
+        self.families[child] = Family(child, tuple(parents), rows, table, default, offset)
+
+    def _names(self, words):
+        """Return the variables that a text of a head names, in the one way that is possible."""
+        names = []
+        for is_quoted, run in itertools.groupby(words, key=lambda word: word.is_quoted):
+            run = list(run)
+            whole, each = self._joined(run), [word.text for word in run]
+            readings = [each] if is_quoted or len(run) == 1 else [[whole], each]
+            fitting = [one for one in readings if self.variables.keys() >= set(one)]
+            if len(fitting) > 1:
+                rule, found = "must name variables in one way", "{whole} may be one or {each}"
+                remedies = "put each name into quotes"
+                details = {"whole": whole, "each": each, "remedies": remedies}
+                self.fail(rule, run[0].start, found, **details)
+            if not fitting:
+                unknown = [name for name in each if name not in self.variables]
+                name = unknown[0] if is_quoted or len(unknown) < len(each) else whole
+                self.fail("names {name}, which is not declared", run[0].start, name=name)
+            names += fitting[0]
+        return names
 
     def _check_names(self):
-        for family in self.families.values():
-            for name in (family.child, *family.parents):
-                if name not in self.variables:
-                    self.fail("names {name}, which is not declared", family.offset, name=name)
         originals = {}
         for name, declared in self.variables.items():
             if name not in self.families:

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from opt_einsum.paths import greedy
 
-from bnmtl.errors import InputError
+from bnmtl.networks.tables import check_table
 
 ROWS = -1
-# 1 GiB of 8-byte numbers, as for the tables of networks.
-_LARGEST_TABLE = 2**27
 LARGEST_CHUNK = 2**21
 
 
@@ -39,7 +37,7 @@ class Plan:
         return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def plan(scopes, keep, n_states):
+def plan(scopes, keep, n_states, names):
     """Choose an order with small products, by the greedy rule of opt_einsum.
 
     Parameters
@@ -50,6 +48,8 @@ def plan(scopes, keep, n_states):
         The variables that are not summed out.
     n_states : sequence of int
         Number of states of each variable.
+    names : sequence of str
+        Names of the variables in an error.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def plan(scopes, keep, n_states):
     Raises
     ------
     ValueError
-        If a product would have more than 2**27 numbers per row.
+        If a product would have more than 2**26 numbers per row, or more than 63 variables.
     """
     left, steps, largest = list(scopes), [], 1
     sizes = {ROWS: 1, **dict(enumerate(n_states))}
@@ -68,18 +68,25 @@ def plan(scopes, keep, n_states):
         taken = tuple(left.pop(position) for position in positions)
         members = set().union(*taken)
         result = tuple(sorted(members & kept.union(*left)))
-        largest = max(largest, _size(members, sizes))
+        numbers = sorted(members - {ROWS})
+        cells = check_joint([names[at] for at in numbers], [n_states[at] for at in numbers])
+        largest = max(largest, cells)
         steps.append((positions, taken, result))
         left.append(result)
-    if largest > _LARGEST_TABLE:
-        rule = "must not connect so many unobserved variables"
-        found, remedies = "a table of {n:.1e} numbers would be needed", "give more evidence"
-        raise InputError("network", rule, found=found, remedies=remedies, n=largest)
-    return Plan(tuple(steps), largest + sum(_size(scope, sizes) for scope in scopes))
+    of_factors = sum(math.prod(sizes[number] for number in scope) for scope in scopes)
+    return Plan(tuple(steps), largest + of_factors)
 
 
-def _size(scope, sizes):
-    return math.prod(sizes[number] for number in scope)
+def check_joint(names, n_states):
+    """Raise unless a table over unobserved variables may be allocated; return its size per row."""
+    return check_table(
+        n_states,
+        "network",
+        "must not connect so many unobserved variables",
+        "a table of {cells:.1e} numbers over {names:variable} would be needed",
+        ("give more evidence", "ask for fewer variables"),
+        names=names,
+    )
 
 
 def contract(order, arrays, keep, n_rows):

@@ -8,7 +8,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import check_dag
-from bnmtl.networks.contraction import ROWS, contract, plan
+from bnmtl.networks.contraction import ROWS, check_joint, contract, plan
 from bnmtl.wording import listed, type_of
 
 
@@ -70,8 +70,8 @@ def posterior(network, variables, evidence=None):
     TypeError
         If an argument has a wrong type.
     ValueError
-        If a variable or a state is unknown, a variable is given twice, or the relevant evidence is
-        impossible under the network.
+        If a variable or a state is unknown, a variable is given twice, the relevant evidence is
+        impossible under the network, or a table of more than 2**26 numbers would be needed.
 
     Examples
     --------
@@ -80,6 +80,7 @@ def posterior(network, variables, evidence=None):
     array([0.646, 0.354])
     """
     targets, evidence = _checked_query(network, variables, evidence)
+    check_joint(targets, [len(network.states[name]) for name in targets])
     codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
     (distribution,) = _joint_posteriors(network, targets, codes, 1)
     if np.isnan(distribution).any():
@@ -276,7 +277,7 @@ def _contracted(network, families, codes, targets, n_rows):
         tables.append((table, [codes[member] for member in given]))
     if not scopes:
         return result
-    order = plan(scopes, keep, n_states)
+    order = plan(scopes, keep, n_states, list(number))
     for rows in order.chunks(n_rows):
         arrays = [table[tuple(codes_of[rows] for codes_of in given)] for table, given in tables]
         result[rows] = contract(order, arrays, keep, len(result[rows]))

@@ -6,6 +6,7 @@ import warnings
 import networkx as nx
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.networks.tables import check_family
 from bnmtl.wording import type_of
 
 
@@ -60,6 +61,7 @@ def from_pgmpy(model):
     states = {node: list(cpd.state_names[node]) for node, cpd in cpds.items()}
     tables = {}
     for node, cpd in cpds.items():
+        check_family(cpd.cardinality, "model", str(node))
         parents = sorted(model.predecessors(node), key=names.get)
         if set(parents) != set(cpd.variables[1:]):
             rule = "must have a table of {name} over its parents only"

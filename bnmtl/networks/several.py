@@ -42,7 +42,8 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
         If the configuration is not a mapping of graphs.
     ValueError
         If a task or a variable of a graph is missing, a graph has a cycle, ``sharing`` is neither
-        "auto" nor None, or the data cannot be encoded.
+        "auto" nor None, the data cannot be encoded, or the tables of a variable would have more
+        than 2**26 cells in all tasks.
 
     Notes
     -----

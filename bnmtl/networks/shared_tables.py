@@ -1,5 +1,6 @@
 """Probability tables of several tasks that borrow from each other, row by row."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 
 from bnmtl.networks.components import Components, learned_weights
 from bnmtl.networks.smoothing import posterior_mean
+from bnmtl.networks.tables import LARGEST_TABLE, check_family
 
 
 class Fitted(NamedTuple):
@@ -102,6 +104,9 @@ class SharedTables:
         """The tasks with the variables of a family, and its components (None for one task)."""
         if family not in self._known:
             names = [name for name, task in self._tasks.items() if set(family) <= {*task.variables}]
+            # Every task gets a table.
+            most, shape = LARGEST_TABLE // len(names), _shape(self._tasks[names[0]], family)
+            check_family(shape, "configuration", family[-1], most)
             counts = np.stack([family_counts(self._tasks[name], family) for name in names])
             counts = counts.reshape(len(names), -1, counts.shape[-1])
             self._known[family] = names, Components(counts) if len(names) > 1 else None
@@ -113,8 +118,7 @@ class SharedTables:
         if shared is None:
             return posterior_mean(family_counts(task, family), "auto")
         members, _ = self._of(family)
-        shape = [len(task.states[task.index[variable]]) for variable in family]
-        return shared.tables[members.index(name)].reshape(shape)
+        return shared.tables[members.index(name)].reshape(_shape(task, family))
 
 
 def _families(configuration):
@@ -129,10 +133,14 @@ def _families(configuration):
 
 def family_counts(task, family):
     """Number of rows of each joint state of a family; the last axis is the child."""
-    at = [task.index[variable] for variable in family]
-    shape = tuple(len(task.states[one]) for one in at)
-    cells = np.ravel_multi_index([task.codes[one].astype(np.intp) for one in at], shape)
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+    shape = _shape(task, family)
+    codes = [task.codes[task.index[variable]].astype(np.intp) for variable in family]
+    cells = np.ravel_multi_index(codes, shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+
+
+def _shape(task, family):
+    return tuple(len(task.states[task.index[variable]]) for variable in family)
 
 
 def _in_common(sums, names):

@@ -42,8 +42,13 @@ def posterior_mean(counts, size):
     if size == "auto":
         table = np.zeros(counts.shape)
         for weight, c in zip(softmax(log_evidences(counts)), CONCENTRATIONS, strict=True):
-            table += weight * ((counts + c) / (totals + n_states * c))
-        return table / table.sum(axis=-1, keepdims=True)
+            # In place, since tables may be large.
+            part = counts + c
+            part /= totals + n_states * c
+            part *= weight
+            table += part
+        table /= table.sum(axis=-1, keepdims=True)
+        return table
     a_j = size * n_states / counts.size
     if a_j > 0:
         return (counts + a_j / n_states) / (totals + a_j)

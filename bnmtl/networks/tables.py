@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,47 @@ from bnmtl.wording import Bare, listed, type_of
 
 # Tolerance for the sum of a row of probabilities; values are not rescaled.
 SUM_TOLERANCE = 1e-6
-# 80 MB of numbers; a larger table indicates a mistake in the graph.
-LARGEST_TABLE = 10_000_000
+# Cells of a table: 512 MiB of numbers; a larger table indicates a mistake in the graph.
+LARGEST_TABLE = 2**26
+# Variables of a table: arrays have at most 64 axes, one of them for rows, and 63 index arrays.
+MOST_AXES = 63
+
+
+def check_table(n_states, argument, rule, found, remedies, most=LARGEST_TABLE, **details):
+    """Raise unless a table may be allocated; called before every allocation of its size.
+
+    Parameters
+    ----------
+    n_states : sequence of int
+        Number of states of each variable of the table.
+    argument, rule, found, remedies
+        As in `InputError`. The templates may have {cells} and {axes} of the table, and their
+        limits {most} and {most_axes}.
+    most : int, default=2**26
+        The largest number of cells.
+    **details
+        More values in the templates, and the place: file, line, task.
+
+    Returns
+    -------
+    int
+        The number of cells.
+    """
+    cells = math.prod(map(int, n_states))
+    if cells <= most and len(n_states) <= MOST_AXES:
+        return cells
+    # Larger numbers cannot be shown as floats.
+    details["cells"] = cells if cells < 10**300 else Decimal(cells)
+    details |= {"axes": len(n_states), "most": most, "most_axes": MOST_AXES}
+    raise InputError(argument, rule, found=found, remedies=remedies, **details)
+
+
+def check_family(n_states, argument, name, most=LARGEST_TABLE, **details):
+    """Raise unless the table of a variable may be allocated: `check_table` for a graph."""
+    rule = "must have tables of at most {most:,} cells over {most_axes} variables"
+    found = "that of {name} with its {n:parent} would have {cells:.3g} over {axes}"
+    remedies, details = "remove some of its parents", {"n": len(n_states) - 1, **details}
+    return check_table(n_states, argument, rule, found, remedies, most, name=name, **details)
 
 
 def check_graph(graph, argument="graph"):
@@ -63,6 +103,7 @@ def checked_tables(tables, parents, states):
 
 def _checked_table(family, table, states):
     variable = family[-1]
+    check_family([len(states[member]) for member in family], "graph", variable)
     try:
         table = np.array(table, dtype=float)
     except (TypeError, ValueError):
@@ -124,18 +165,7 @@ def estimate(graph, frame, equivalent_sample_size):
 
 def family_table(variable, codes, shape, equivalent_sample_size):
     """Estimate P(variable | parents) from codes (parents first), with one axis per variable."""
-    size = math.prod(shape)
-    if size > LARGEST_TABLE:
-        raise InputError(
-            "graph",
-            "must have tables of at most {most} entries",
-            found="that of {name} with its {n:parent} would have {size:.3g}",
-            remedies="remove some of its parents",
-            most=LARGEST_TABLE,
-            name=variable,
-            n=len(shape) - 1,
-            size=size,
-        )
+    size = check_family(shape, "graph", variable)
     cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
     counts = np.bincount(cells, minlength=size).reshape(shape)
     return posterior_mean(counts, equivalent_sample_size)

@@ -8,7 +8,7 @@ import numpy as np
 from bnmtl import structures
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.networks import BayesNet
-from bnmtl.networks.tables import LARGEST_TABLE
+from bnmtl.networks.tables import check_table
 from bnmtl.wording import listed, type_of
 
 # Limits of a random network: no table has more than 20**5 entries. Random edits respect the first.
@@ -100,15 +100,15 @@ def check_sizes(graph, states, variables, name, remedy):
     """Raise if a random graph would need a table that does not fit into memory."""
     for variable in variables:
         family = (variable, *graph.predecessors(variable))
-        size = np.prod([len(states[member]) for member in family], dtype=float)
-        if size > LARGEST_TABLE:
-            rule = "must leave tables of at most {most} entries"
-            found = "with {parents:parent} the table of {variable} would have {size:.3g}"
-            remedies = (remedy, "try another {random_state}")
-            details = {"parents": len(family) - 1, "variable": variable, "size": size}
-            raise InputError(
-                name, rule, found=found, remedies=remedies, most=LARGEST_TABLE, **details
-            )
+        check_table(
+            [len(states[member]) for member in family],
+            name,
+            "must leave tables of at most {most:,} cells over {most_axes} variables",
+            "with {n:parent} the table of {variable} would have {cells:.3g} over {axes}",
+            (remedy, "try another {random_state}"),
+            n=len(family) - 1,
+            variable=variable,
+        )
 
 
 def checked_range(states):

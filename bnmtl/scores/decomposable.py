@@ -18,6 +18,8 @@ from bnmtl.tasks.encoding import column_names
 
 # With larger equivalent sample sizes, differences of log-gammas are lost to rounding.
 _LARGEST_SIZE = 10**9
+# Cells of a family; floats, which count them, end at 1e308.
+_MOST_CELLS = 1e300
 _SMALLEST_SIZE = 1e-9
 # Concentrations of the mixture: from nearly deterministic to uniform tables. Without the largest
 # ones, a table with many parents, in which nearly every row is alone, encodes uniform states better
@@ -64,8 +66,8 @@ class Score(BaseEstimator):
         Raises
         ------
         InputError
-            If a variable is not a column, a parent occurs twice or is the child, or a weight is
-            negative.
+            If a variable is not a column, a parent occurs twice or is the child, the family has
+            more than 1e300 joint states, or a weight is negative.
 
         Examples
         --------
@@ -400,7 +402,13 @@ def _family(child, parents, task):
     if child in parents or len(set(parents)) < len(parents):
         rule = "must be distinct and without the child {child}"
         raise InputError("parents", rule, parents, remedies="name every parent once", child=child)
-    return [task.index[child], *sorted(task.index[parent] for parent in parents)]
+    family = [task.index[child], *sorted(task.index[parent] for parent in parents)]
+    if math.prod(task.arities[family].tolist()) > _MOST_CELLS:
+        rule = "must have at most {most:.0e} joint states with {child}"
+        details = {"found": "there are {n} parents", "remedies": "name fewer"}
+        details |= {"most": _MOST_CELLS, "child": child, "n": len(parents)}
+        raise InputError("parents", rule, **details)
+    return family
 
 
 def _checked_weights(weights, n_rows):

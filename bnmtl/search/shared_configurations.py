@@ -111,7 +111,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
             not (chosen & ~may).any()
             and not (required & ~chosen).any()
             and len(parents) <= self._most_parents[s]
-            and engine.arities[[child, *parents]].prod() <= engine.most_cells[s]
+            and engine.arities[[child, *parents]].prod(dtype=float) <= engine.most_cells[s]
         )
 
     def _takers(self):

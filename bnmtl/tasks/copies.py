@@ -42,7 +42,7 @@ def originals(codes, n_states):
 
 def _are_copies(codes, sizes, n_states):
     """Whether equal rows are copies."""
-    if (sizes > 1).sum() < _FEWEST_COPIED or len(sizes) > math.prod(map(int, n_states)) / 2:
+    if (sizes > 1).sum() < _FEWEST_COPIED or 2 * len(sizes) > math.prod(map(int, n_states)):
         return False
     if np.gcd.reduce(sizes) > 1:
         return True
