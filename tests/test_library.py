@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl.calibration import AdaBoostM1, PlattCalibrator
+from bnmtl.calibration import AdaBoostM1, AutoCalibrator
 from bnmtl.ensembles import (
     EnsembleSelector,
     LibraryEnsemble,
@@ -113,10 +113,10 @@ def test_siblings_are_separate_models(built):
                 inside = folds == fold
                 model = makers[name](seed_for(SEED, fit, fold)).fit(X[~inside], y[~inside])
                 raw[inside] = model.predict_proba(X[inside])[:, 1]
-                platt = PlattCalibrator().fit(raw[inside], y[inside] == "yes")
-                calibrated[inside] = platt.predict(raw[inside])
+                auto = AutoCalibrator().fit(raw[inside], y[inside] == "yes")
+                calibrated[inside] = auto.predict(raw[inside])
                 scores = model.predict_proba(test_X)[:, 1]
-                tests.append([scores, platt.predict(scores)])
+                tests.append([scores, auto.predict(scores)])
             for at, (suffix, expected) in enumerate([("", raw), (" (calibrated)", calibrated)]):
                 one = built.subset([name + suffix])
                 np.testing.assert_allclose(one.predictions()[0], expected, atol=1e-6)

@@ -134,6 +134,12 @@ class PlattCalibrator(BaseEstimator):
             calibrator.lowest_ = checked_lowest(record.get("lowest", _OLD_LOWEST))
         return calibrator
 
+    def __setstate__(self, state):
+        """Restore a pickle; those of earlier development versions do not name `lowest_`."""
+        if "a_" in state and "lowest_" not in state:
+            state = {**state, "lowest_": _OLD_LOWEST if state["scale"] == "logit" else None}
+        super().__setstate__(state)
+
 
 def takes_probabilities(scale):
     """Whether a scale is for probabilities only; raise for an unknown scale."""

@@ -81,6 +81,7 @@ def run(options, progress=None):
             random_state=options.seed,
             progress=report,
             force=options.force,
+            calibration=options.calibration,
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     return Result(store, Path(options.out), counts[0], user_messages(caught))

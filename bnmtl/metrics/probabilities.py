@@ -197,7 +197,7 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
         by chance; at least 0. "uniform" and "quantile": the expected calibration error, the mean
         absolute difference over `bins` of equal width (closed on the right, as in
         `bnmtl.calibration.reliability`) or with about equal numbers of cases. By chance alone it is
-        above 0, the more so the more bins.
+        above 0, and grows with the number of bins.
     window : int, default=100
         Number of cases in a window; fewer cases form one window.
     bins : int, default=15

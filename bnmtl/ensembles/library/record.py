@@ -43,6 +43,8 @@ class LibraryRecord:
         Hash of their settings.
     estimators : dict of str to classifier
         Classifiers of the user by name of the model; not saved.
+    calibration : str
+        Method of calibration; that of earlier development versions was "platt".
     """
 
     digest: str
@@ -54,6 +56,7 @@ class LibraryRecord:
     models: tuple
     settings: str
     estimators: dict = field(default_factory=dict, compare=False)
+    calibration: str = "auto"
 
     @property
     def known_columns(self):
@@ -96,6 +99,7 @@ def read_record(folder):
             rule, found = "must be of version 1 of the format for libraries", "it is of another one"
             raise InputError(rule=rule, found=found, file=file)
         content["models"] = tuple(content["models"])
+        content.setdefault("calibration", "platt")
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
