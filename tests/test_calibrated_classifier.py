@@ -388,6 +388,7 @@ def test_cases_without_an_out_of_bag_vote_are_left_out(estimator):
 
 FRAME = pd.DataFrame(X)
 OTHER = pd.DataFrame(cases(seed=1)[0])
+PAIRS = pd.MultiIndex.from_product([range(20), range(20)])
 NAMED = [f"case {at}" for at in range(len(FRAME))]
 
 
@@ -403,6 +404,8 @@ NAMED = [f"case {at}" for at in range(len(FRAME))]
         (lambda: (FRAME, FRAME.copy(deep=False)), True),
         (lambda: (FRAME.set_axis(NAMED), OTHER.set_axis(NAMED)), True),
         (lambda: (FRAME.set_axis(range(7, 407)), OTHER.set_axis(range(400, 800))), True),
+        (lambda: (FRAME.set_axis(PAIRS), OTHER.set_axis(PAIRS)), True),
+        (lambda: (FRAME.set_axis(PAIRS), OTHER), False),
         (lambda: (csr_array(X), csr_array(X)), False),
         (lambda: (FRAME, OTHER), False),
         (lambda: (FRAME, FRAME.copy()), False),

@@ -130,7 +130,7 @@ def share_cases(X, other):
     tables = pd.DataFrame | pd.Series
     if isinstance(X, tables) and isinstance(other, tables):
         are_names = not (_is_counted(X.index) and _is_counted(other.index))
-        if are_names and X.index.isin(other.index).any():
+        if are_names and not set(X.index).isdisjoint(other.index):
             return True
     pairs = zip(_columns(X), _columns(other), strict=False)
     return X is other or any(np.shares_memory(column, its) for column, its in pairs)
@@ -138,7 +138,7 @@ def share_cases(X, other):
 
 def _is_counted(index):
     """Whether the labels are 0 .. n - 1 in any order."""
-    return index.is_unique and bool(index.isin(range(len(index))).all())
+    return set(index) == set(range(len(index)))
 
 
 def _columns(X):

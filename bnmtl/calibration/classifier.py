@@ -254,19 +254,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             found = "cases of its test fold get the lowest score for it"
             remedies, names = ("take stratified folds", "fewer"), sorted(map(str, missing))
             warn("cv", rule, found=found, remedies=remedies, missing=names)
-        base = self._base()
-
-        def fitted(train):
-            fold_weights = None if weights is None else weights[train]
-            return _fitted(base, _safe_indexing(X, train), y[train], fold_weights)
-
-        def scored(train, test):
-            model = fitted(train)
-            return self._scores(model, _safe_indexing(X, test))
-
-        every = delayed(_fitted)(base, X, y, weights)
+        every = delayed(_fitted)(self._base(), X, y, weights)
         *found, self.estimator_ = Parallel(n_jobs=self.n_jobs)(
-            [*(delayed(scored)(train, test) for train, test in folds), every]
+            [*(delayed(self._scores_of_fold)(X, y, weights, *fold) for fold in folds), every]
         )
         scores = np.empty((len(y), found[0].shape[1]))
         for (_, test), values in zip(folds, found, strict=True):
@@ -274,6 +264,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         # fmin ignores NaN.
         scores = np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
         self._fit_calibrators(scores, y, weights)
+
+    def _scores_of_fold(self, X, y, weights, train, test):
+        """Scores of test rows by a classifier fitted to training rows."""
+        fold_weights = None if weights is None else weights[train]
+        model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
+        return self._scores(model, _safe_indexing(X, test))
 
     def _fit_out_of_bag(self, X, y, weights):
         """Fit the classifier and score each case by the members that were not fitted to it."""
