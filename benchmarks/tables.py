@@ -34,6 +34,7 @@ STUDIES = {
     "decorate": (
         *("weka_peer", "curves", "ensemble_sizes", "other_bases", "imperfections"),
         *("queries", "true_probabilities", "visits", "acquisitions", "imputations"),
+        *("few_labels", "margins"),
     ),
     "trees": ("mob_esp",),
     "validation": ("network_parts", "tree_parts"),

@@ -6,6 +6,9 @@ texts are templates: `{name}` denotes the detail with that name or, if there is 
 and `{name=value}` a parameter with a value. Texts are shown in backticks (`{name!s}`: without),
 lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, `{names:or}`
 the possible values of a parameter, and another mistake is a clause of the sentence.
+
+Names and other text of users are details, never parts of a template, in which their braces would
+have a meaning. A text that is `Bare` is not a template: it is shown as it is.
 """
 
 import contextlib
@@ -111,11 +114,11 @@ class Mistake:
     argument : str, default=None
         The parameter with the problem.
     rule : str
-        The rule that it violates: a template.
+        The rule that it violates: a template, or `Bare`.
     given : object, default=nothing
         The given value, shown by its `repr`.
     found : str, default=None
-        A description of the problem in place of `given`: a template.
+        A description of the problem in place of `given`: a template, or `Bare`.
     remedies : str, Action or sequence of these, default=()
         Alternative remedies: templates, or actions for which `Words` have templates.
     file, line, task, column : default=None
@@ -173,6 +176,8 @@ class Mistake:
         """Return the message as a part of a sentence."""
 
         def filled(template):
+            if isinstance(template, Bare):
+                return template
             return _Template(words, self.details).format(template)
 
         subject = self._subject(words)

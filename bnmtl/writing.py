@@ -10,12 +10,16 @@ import signal
 import tempfile
 import threading
 import unicodedata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, listed
 
 _LONGEST_STEM = 150  # bytes of UTF-8
+# Names of what is not complete yet: of files, and of folders that test whether one can be written.
+_PARTIAL, _TRIAL = r"\.bnmtl-[0-9]+-[0-9a-f]{6}\.partial", r"\.bnmtl-[a-z0-9_]{8}"
+# Names of devices on Windows, with any suffix.
+_DEVICE = r"(?i)^(con|prn|aux|nul|(?:com|lpt)[1-9\u00b9\u00b2\u00b3])(?=\.|$)"
 
 
 class OutputFile:
@@ -28,25 +32,31 @@ class OutputFile:
         Allowed extensions; with `.gz` the file is compressed.
     force : bool or None, default=None
         Whether to replace an existing file; None if the command has no such option.
+    inputs : iterable of str
+        Files that the command reads, which are never replaced.
 
     Raises
     ------
     InputError
-        If the name has another extension, the file exists and `force` is not True, or it cannot be
-        written.
+        If the name has another extension, the file exists and `force` is not True, it is an input,
+        or it cannot be written.
     """
 
-    def __init__(self, path, suffixes, force=None):
+    def __init__(self, path, suffixes, force=None, inputs=()):
         if not path.endswith(suffixes):
             suffixes = " or ".join(suffixes)
             raise InputError("out", "must end in {suffixes!s}", path, suffixes=suffixes)
         self._path, self._force = Path(path), force
+        same = [one for one in inputs if _is_same(one, self._path)]
+        if same:
+            rule, remedy = "must be another file than the input", "choose another name"
+            raise InputError("out", rule, path, remedies=remedy)
         self._check_new()
         _check_place(self._path)
 
     def _check_new(self):
         _check_no_folder(self._path)
-        if self._force or not self._path.exists():
+        if self._force or not os.path.lexists(self._path):
             return
         remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
         given = Bare(f"`{self._path}`, which exists")
@@ -57,6 +67,14 @@ class OutputFile:
         if self._path.name.endswith(".gz"):
             content = gzip.compress(content, mtime=0)
         write_whole(self._path, content, self._check_new)
+
+
+def _is_same(path, other):
+    """Whether two paths are those of one file or folder, which exists."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
 
 
 def check_file(path):
@@ -152,9 +170,18 @@ class OutputFolder:
         }
         self._last = last
 
+    def keep(self, inputs):
+        """Raise if a file that the run reads is one of an earlier run, and would be replaced."""
+        for one in inputs:
+            if any(_is_same(one, self.path / name) for name in self._replaceable):
+                rule, given = "must not hold an input that it replaces", Bare(f"`{one}`")
+                raise InputError("out", rule, given, remedies="choose another folder")
+
     def reserve(self, names):
         """Raise if a file from elsewhere has a name that will be written."""
         entries = os.listdir(self.path) if self.path.exists() else []
+        # What was a file may be a folder of the user by now.
+        self._replaceable = {one for one in self._replaceable if not (self.path / one).is_dir()}
         foreign = {_folded(name): name for name in entries if name not in self._replaceable}
         for name in names:
             if _folded(name) in foreign:
@@ -201,7 +228,7 @@ class OutputFolder:
 
 
 @contextlib.contextmanager
-def replacing_folder(path, force, names_of):
+def replacing_folder(path, force, files_of):
     """Yield a temporary folder that becomes the folder `path` at the end, with all it contains.
 
     If the block fails or is interrupted, the temporary folder is removed and nothing changes.
@@ -209,48 +236,90 @@ def replacing_folder(path, force, names_of):
     Parameters
     ----------
     path : str or path-like
-        A new or empty folder, or, with `force`, an earlier one that holds nothing else.
+        A new or empty folder, or, with `force`, an earlier one that has no other files.
     force : bool
-    names_of : callable
-        A folder -> the names that may be in it if it is an earlier one, otherwise none.
+    files_of : callable
+        A folder -> the files in it that may be removed, as paths inside with `/`; None if it is not
+        an earlier one.
 
     Raises
     ------
     InputError
-        If the folder must not be replaced or cannot be written.
+        If the folder must not be replaced or cannot be written, or a file appears in it meanwhile.
     """
     path = Path(os.path.realpath(path))
-    is_empty = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    known = names_of(path) if not is_empty and path.is_dir() else ()
-    if not is_empty and not (force and known):
-        remedies = ["choose another one"]
-        if known:
-            remedies.append("set {force=True} to replace it")
-        rule = "must be a new or empty folder"
-        raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
-    other = [] if is_empty else sorted(set(os.listdir(path)) - set(known))
-    if other:
-        given = Bare(f"`{path}`, which holds `{other[0]}`")
-        rule, remedies = "must not hold other files if it is replaced", ("move them",)
-        raise InputError("out", rule, given, remedies=(*remedies, "choose another one"))
+    if os.path.lexists(path):
+        _removable(path, path, force, files_of)
     _check_writable(path)
     unique = f"{os.getpid()}-{secrets.token_hex(3)}"
     temporary, old = (path.parent / f".bnmtl-{unique}.{kind}" for kind in ("partial", "old"))
+    temporary.mkdir(parents=True)
     try:
-        temporary.mkdir(parents=True)
         yield temporary
         with _interrupts_held():
-            if path.exists():
+            if os.path.lexists(path):
                 path.rename(old)
             try:
+                files = _removable(old, path, force, files_of) if os.path.lexists(old) else ()
                 temporary.rename(path)
             except BaseException:
-                if old.exists():
+                if os.path.lexists(old):
                     old.rename(path)
                 raise
+            _remove(old, files)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def _removable(folder, path, force, files_of):
+    """The files in a folder that may be removed, or an error that names `path` if it has others."""
+    is_folder = folder.is_dir() and not folder.is_symlink()
+    if is_folder and not any(folder.iterdir()):
+        return ()
+    files = files_of(folder) if is_folder else None
+    if files is None or not force:
+        remedies = ["choose another one"]
+        if files is not None:
+            remedies.append("set {force=True} to replace it")
+        rule = "must be a new or empty folder"
+        raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
+    folders = {str(one) for file in files for one in PurePosixPath(file).parents}
+    other = next(_unlisted(folder, set(files), folders), None)
+    if other is not None:
+        given = Bare(f"`{path}`, which holds `{other}`")
+        rule, remedies = "must not hold other files if it is replaced", ("move them",)
+        raise InputError("out", rule, given, remedies=(*remedies, "choose another one"))
+    return files
+
+
+def _unlisted(folder, files, folders, inside=""):
+    """Yield paths inside a folder that are not among known ones; links are not followed."""
+    with os.scandir(folder) as entries:
+        entries = sorted(entries, key=lambda one: one.name)
+    for entry in entries:
+        name = f"{inside}{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            if name in folders:
+                yield from _unlisted(entry, files, folders, f"{name}/")
+            elif not re.fullmatch(_TRIAL, entry.name) or os.listdir(entry):
+                yield name
+        elif name not in files and (entry.is_symlink() or not re.fullmatch(_PARTIAL, entry.name)):
+            yield name
+
+
+def _remove(folder, files):
+    """Remove the listed files of a folder, and folders that are empty then."""
+    files = set(files)
+    for place, folders, names in os.walk(folder, topdown=False):
+        for name in (*names, *folders):
+            one = Path(place, name)
+            with contextlib.suppress(OSError):
+                if one.is_dir() and not one.is_symlink():
+                    one.rmdir()
+                elif one.relative_to(folder).as_posix() in files or re.fullmatch(_PARTIAL, name):
+                    one.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _is_about(error, *paths):
@@ -285,7 +354,8 @@ def file_names(tasks, suffix, reserved=()):
     """Return a portable file name for every task.
 
     Letters, digits and `_ . + -` are kept; other characters and a leading `.` or `-` become `_`.
-    Names that would be equal, ignoring case, are numbered. Valid names do not change.
+    Names of devices on Windows get a `_`. Names that would be equal, ignoring case, are numbered.
+    Valid names do not change.
 
     Parameters
     ----------
@@ -304,6 +374,8 @@ def file_names(tasks, suffix, reserved=()):
     --------
     >>> file_names(["a b", "a_b", "A_B", "north"], ".bif")
     {'a b': 'a_b_3.bif', 'a_b': 'a_b.bif', 'A_B': 'A_B_2.bif', 'north': 'north.bif'}
+    >>> file_names(["CON", "con.old"], ".bif")
+    {'CON': 'CON_.bif', 'con.old': 'con_.old.bif'}
     """
     tasks = list(tasks)
     taken = {_folded(name) for name in reserved}
@@ -321,6 +393,7 @@ def file_names(tasks, suffix, reserved=()):
 
 def _stem(task):
     stem = re.sub(r"[^\w.+-]|^[.-]", "_", task) or "_"
+    stem = re.sub(_DEVICE, r"\1_", stem)
     return stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
 
 

@@ -18,6 +18,7 @@ from naive_active import (
     votes_of,
 )
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
@@ -32,9 +33,11 @@ from bnmtl.active import (
     BootstrapJS,
     BootstrapLV,
     BootstrapLVExt,
+    MarginSampling,
     QueryByBagging,
     QueryByBoosting,
     RandomQuery,
+    SingleClassifier,
     TreeCommittee,
     picking,
     utilities,
@@ -54,9 +57,14 @@ BY_COMMITTEE = [
     QueryByBagging(n_estimators=4, random_state=0),
     QueryByBagging(n_estimators=4, margin="votes", random_state=0),
     QueryByBoosting(n_estimators=4, random_state=0),
+    MarginSampling(RandomForestClassifier(4), random_state=0),
 ]
 EVERY = [*BY_COMMITTEE, RandomQuery(random_state=0)]
-COMMITTEES = [BaggingCommittee, TreeCommittee, BoostingCommittee]
+COMMITTEES = [BaggingCommittee, TreeCommittee, BoostingCommittee, SingleClassifier]
+SMALL_COMMITTEES = [
+    *(kind(n_estimators=3, random_state=0) for kind in COMMITTEES[:3]),
+    SingleClassifier(RandomForestClassifier(3), random_state=0),
+]
 
 
 def mixed(n=60, n_labeled=21, seed=0):
@@ -169,6 +177,7 @@ def test_a_query_is_its_utility_and_its_pick(strategy):
         "BootstrapJS": lambda case: spread(p, case, np.ones(4)),
         "BootstrapLV": lambda case: local_variance(p, case, rare, 1 / 23),
         "BootstrapLVExt": lambda case: class_variance(p, case),
+        "MarginSampling": lambda case: one_minus_margin(p[0, case]),
         "QueryByBoosting": lambda case: one_minus_margin(votes_of(p, case, weights)),
         "QueryByBagging": lambda case: one_minus_margin(
             votes_of(p, case, np.ones(4))
@@ -278,8 +287,12 @@ def test_committees_of_the_strategies():
     assert ActiveDecorateJS(**options).committee().reject == "squared"
     assert type(BootstrapJS(**options).committee()) is TreeCommittee
     assert type(QueryByBagging(**options).committee()) is BaggingCommittee
+    naive = GaussianNB()
+    alone = MarginSampling(naive, random_state=3).committee()
+    assert (type(alone), alone.estimator, alone.random_state) == (SingleClassifier, naive, 3)
     for strategy in BY_COMMITTEE:
-        naive = GaussianNB()
+        if type(strategy) is MarginSampling:
+            continue
         made = clone(strategy).set_params(estimator=naive, **options).committee()
         assert (made.estimator, made.n_estimators, made.random_state) == (naive, 7, 3)
 
@@ -360,6 +373,20 @@ def test_laplace_counts_classes_that_a_bootstrap_lacks():
     np.testing.assert_allclose(members[:, 0, 1], expected)
 
 
+def test_margins_are_those_of_the_classifier_that_predicts():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.full(60, np.nan)
+    y[:20] = X[:20, 0] > 0
+    _, found = MarginSampling(random_state=0).query(X, y, return_utilities=True)
+    seed = int(generator(0, "member", 0).integers(2**31 - 1))
+    forest = RandomForestClassifier(random_state=seed).fit(X[:20].astype(np.float32), y[:20])
+    p = forest.predict_proba(X[20:].astype(np.float32))[:, 1]
+    np.testing.assert_allclose(found[0, 20:], 1 - np.abs(2 * p - 1), atol=1e-12)
+    assert MarginSampling(LogisticRegression()).query(X, y)[0] == 20 + np.argmin(
+        np.abs(LogisticRegression().fit(X[:20], y[:20]).decision_function(X[20:]))
+    )
+
+
 def test_large_ensembles_may_try_more_members():
     frame, y = mixed()
     with warnings.catch_warnings():
@@ -399,7 +426,7 @@ def test_boosted_members_vote_by_weight():
     np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-12)
 
 
-@parametrize_with_checks([kind(n_estimators=3, random_state=0) for kind in COMMITTEES])
+@parametrize_with_checks(SMALL_COMMITTEES)
 def test_committees_are_classifiers_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -180,6 +180,8 @@ HEADER = {"format": "learning curves of bnmtl, version 1"}
         json.dumps(HEADER).encode(),
         json.dumps(HEADER | {"settings": {}, "seed": "1"}).encode(),
         json.dumps(HEADER | {"settings": {}, "seed": 1}).encode() + b'\n{"data": "iris"}\n',
+        # Only a last line can be cut by a kill: this one is a note.
+        json.dumps(HEADER | {"settings": {}, "seed": 1}).encode() + b"\nmy note\n\n",
     ],
 )
 def test_foreign_files_are_kept(tmp_path, content):

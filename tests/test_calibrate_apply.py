@@ -98,6 +98,16 @@ def test_groups_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
     assert list(applied(tmp_path)) == ["place", "p", *COLUMNS[:2]]
 
 
+def test_inputs_are_not_replaced(call, fitted, tmp_path):
+    fitted()
+    before = {path: path.read_bytes() for path in (tmp_path / "fitted").iterdir()}
+    for scores, name in (("new.csv", "run.json"), ("fitted/scores.csv", "scores.csv")):
+        err = mistake(call("calibrate", scores, *APPLY[2:], "--out", "fitted", "--force"))
+        rule = "`--out` must not hold an input that it replaces, got `fitted/"
+        assert f"{rule}{name}`; choose another folder" in err
+    assert {path: path.read_bytes() for path in (tmp_path / "fitted").iterdir()} == before
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -9,6 +9,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_decorate import decorated, marginal_case_columns
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bnmtl.active.committees import BaggingCommittee
 from bnmtl.classification import BayesNetClassifier, NetworkSampler
 from bnmtl.classification.columns import read_columns
-from bnmtl.decorate import DecorateClassifier
+from bnmtl.decorate import SETTINGS, DecorateClassifier
 from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
@@ -137,7 +138,9 @@ def test_members_are_those_of_plain_loops(kind, size):
     extra, _ = mixed(25, seed=3)
     encode, draw = TreeInputs(read_columns(frame)), drawn_by(kind, frame, extra)
     expected, trials = decorated(
-        DecisionTreeClassifier(), encode(frame), y, lambda *args: encode(draw(*args)), 7, size=size
+        DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2),
+        *(encode(frame), y, lambda *args: encode(draw(*args)), 7),
+        size=size,
     )
     given = Doubled() if kind is Doubled else kind
     model = DecorateClassifier(generator=given, artificial_size=size, random_state=7)
@@ -146,6 +149,17 @@ def test_members_are_those_of_plain_loops(kind, size):
     test = encode(mixed(200, seed=1)[0])
     for ours, theirs in zip(model.estimators_, expected, strict=True):
         assert (ours.predict_proba(test) == theirs.predict_proba(test)).all()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_named_settings_are_arguments(name):
+    frame, y = mixed()
+    options = SETTINGS[name]
+    model = DecorateClassifier(**options, random_state=0).fit(frame, y)
+    assert all(one.criterion == "entropy" and one.ccp_alpha > 0 for one in model.estimators_)
+    assert (model.n_estimators, model.max_iterations) == (15, 50)
+    assert (options["zero"] == "uniform") == (name == "weka")
+    assert not hasattr(options["estimator"], "tree_")
 
 
 def test_members_that_make_mistakes_worse_are_rejected_as_in_plain_loops():
@@ -377,10 +391,10 @@ def test_nominal_columns_of_an_array_and_by_any_name():
     y = np.isin(X[:, 0], [0, 20]).astype(int)
     frame = pd.DataFrame(X, columns=["kind", "size"])
     given = [[0], [True, False], np.array([True, False])]
-    models = [
-        DecorateClassifier(categorical_features=one, random_state=0).fit(X, y) for one in given
-    ]
-    by_name = DecorateClassifier(categorical_features=["kind"], random_state=0).fit(frame, y)
+    # Draws go by the names of columns; full trees find the rule whatever is drawn.
+    of_trees = DecorateClassifier(DecisionTreeClassifier(), random_state=0)
+    models = [clone(of_trees).set_params(categorical_features=one).fit(X, y) for one in given]
+    by_name = clone(of_trees).set_params(categorical_features=["kind"]).fit(frame, y)
     for model in models:
         assert (model.predict_proba(X) == by_name.predict_proba(frame)).all()
     # One split on an indicator separates a value in the middle.
@@ -433,10 +447,13 @@ def test_cells_become_indicators_whatever_their_type():
     assert encode(fit).dtype == np.float32
 
 
-@pytest.mark.parametrize("committee", [DecorateClassifier, BaggingCommittee])
-def test_trees_of_scikit_learn_receive_numbers(committee):
+@pytest.mark.parametrize(
+    ("committee", "options"),
+    [(DecorateClassifier, {"criterion": "entropy", "min_samples_leaf": 2}), (BaggingCommittee, {})],
+)
+def test_trees_of_scikit_learn_receive_numbers(committee, options):
     frame, y = mixed(60, gaps=0.1)
-    given = committee(DecisionTreeClassifier(), random_state=1).fit(frame, y)
+    given = committee(DecisionTreeClassifier(**options), random_state=1).fit(frame, y)
     default = committee(random_state=1).fit(frame, y)
     assert (given.predict_proba(frame) == default.predict_proba(frame)).all()
 

@@ -11,8 +11,15 @@ from scipy.io import arff
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 
-from benchmarks import study
-from benchmarks.decorate import curves, imperfection_tables, imperfections, weka_peer
+from benchmarks import package_tables, study
+from benchmarks.decorate import (
+    curves,
+    few_labels,
+    imperfection_tables,
+    imperfections,
+    margins,
+    weka_peer,
+)
 from benchmarks.decorate.curve_claims import claims, correlations
 from benchmarks.decorate.curve_tables import PUBLISHED_VARIANTS, RIVALS
 from benchmarks.decorate.curve_values import paired, record
@@ -521,3 +528,72 @@ def test_what_weka_is_known_to_have_on_labor_stands_beside(monkeypatch):
     planned = {case["table"]: case["wanted"] for case in weka_peer.plan(False)}
     assert {*weka_peer.FOLDS_OF_WEKA} <= {*planned["labor"]}
     assert not {*weka_peer.FOLDS_OF_WEKA} & {*planned["iris"]}
+
+
+def run(module, cases):
+    """Lines of a study."""
+    return pd.DataFrame(
+        {name: value for name, value in case.items() if name != "wanted"}
+        | {module.SETTINGS[-1]: last}
+        | line
+        for case in cases
+        for last, line in module.measure(**case).items()
+    )
+
+
+def test_few_labels_are_drawn_and_the_others_predicted(monkeypatch):
+    monkeypatch.setattr(few_labels, "MOST_TEST_CASES", 50)
+    draws = few_labels.draws_of(few_labels.QUICK, 30, 2)
+    monkeypatch.setattr(few_labels, "draws_of", lambda table, labels: draws)
+    lines = run(few_labels, few_labels.plan(True))
+    assert set(lines["method"]) == {few_labels.FULL, few_labels.OF_FULL}
+    X, y = package_tables.read(few_labels.QUICK)
+    codes = np.unique(y, return_inverse=True)[1]
+    seed = int(generator(0, few_labels.FULL, few_labels.QUICK, 30, 1).integers(2**31 - 1))
+    train, test = draws[1]
+    assert len(train) == 30 and len(test) == 50 and not set(train) & set(test)
+    model = few_labels.METHODS[few_labels.FULL](seed).fit(X.iloc[train], codes[train])
+    right = model.predict(X.iloc[test]) == codes[test]
+    line = lines.set_index("method").loc[few_labels.FULL]
+    assert line["accuracy"][1] == pytest.approx(right.mean(), abs=1e-5)
+    # A full tree is sure of everything, so its log loss is that of the least probability.
+    assert line["log_loss"][1] == pytest.approx(-np.log(0.001) * (1 - right.mean()), abs=1e-4)
+    few_labels.check_needs(few_labels.plan(True), lines.to_dict("records"))
+    with pytest.raises(ValueError, match="another version"):
+        few_labels.check_needs(few_labels.plan(True), [{"table": few_labels.QUICK, "data": "0"}])
+
+
+def test_few_labels_are_compared_over_tables():
+    values = {
+        few_labels.OF_FULL: ([0.9, 0.8], [0.7, 0.7]),
+        few_labels.FULL: ([0.7, 0.6], [0.7, 0.8]),
+    }
+    lines = pd.DataFrame(
+        {"table": table, "labels": 30, "method": method, "accuracy": draws}
+        | {"log_loss": draws, "squared_error": draws}
+        for method, both in values.items()
+        for table, draws in zip("ab", both, strict=True)
+    )
+    (found,) = few_labels.against(lines, "accuracy", few_labels.OF_FULL, few_labels.FULL).values()
+    assert found == pytest.approx((0.075, 0.125, 1, 1, 0))
+    made = few_labels.tables(lines)
+    assert (
+        "| DECORATE of full trees | full tree (gini) | +7.5 ± 12.5 | 1/1/0 |"
+        in (made["decorate_few_labels_against"])
+    )
+    assert "| DECORATE of full trees | 77.5 |" in made["decorate_few_labels"]
+    assert few_labels.tables(lines[:0]) == margins.tables(lines[:0]) == {}
+
+
+def test_margins_are_compared_with_random_cases():
+    lines = run(margins, margins.plan(True))
+    assert lines["n_labels"].tolist() == 2 * [[10, 20]]
+    assert np.shape(lines["error"][0]) == (2, 2)
+    # The first labels are the same.
+    assert [one[0] for one in lines["error"][0]] == [one[0] for one in lines["error"][1]]
+    errors = margins.mean_errors(lines)
+    expected = {
+        line.strategy: np.mean([one[1] for one in line.error]) for line in lines.itertuples()
+    }
+    assert errors.loc[margins.QUICK].to_dict() == pytest.approx(expected)
+    assert margins.MARGIN in margins.tables(lines)["decorate_margins"]

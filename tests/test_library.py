@@ -1,5 +1,6 @@
 """Building libraries of models: embedded cross-validation, trouble, kills, and training again."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -34,8 +35,8 @@ from bnmtl.ensembles import (
     load_model,
 )
 from bnmtl.ensembles.entries import rounded
-from bnmtl.ensembles.library import networks, workers
-from bnmtl.ensembles.library.record import read_record, training_rows
+from bnmtl.ensembles.library import kept, networks, workers
+from bnmtl.ensembles.library.record import SKIPPED_COLUMNS, read_record, training_rows
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.siblings import seed_for
@@ -683,6 +684,80 @@ def test_damaged_kept_models_are_not_loaded(built, tmp_path):
             load_model(store, "waits")
         file.unlink(missing_ok=True)
     assert {path.suffix for path in file.parent.iterdir()} == {".joblib"}
+    store.settings.loc["waits", "file"] = "../../other.joblib"
+    with pytest.raises(InputError, match="must name files of models; it names another one"):
+        load_model(store, "waits")
+
+
+FOREIGN = (
+    "models/mine.joblib",
+    "models/0123.joblib",
+    "models/more/x",
+    "hillclimb.csv",
+    "x/cases.csv",
+)
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_only_its_own_files_are_replaced(built, tmp_path, is_listed):
+    store = PredictionStore.open(shutil.copytree(built.path, tmp_path / "store"))
+    record = json.loads((store.path / "store.json").read_text())
+    there = {path for path in store.path.rglob("*") if path.is_file()}
+    assert {path.relative_to(store.path).as_posix() for path in there} <= set(record["files"])
+    if not is_listed:
+        del record["files"]
+        (store.path / "store.json").write_text(json.dumps(record))
+        (store.path / "models/.12-abcdef.partial").write_text("")
+    for name in FOREIGN:
+        (store.path / name).parent.mkdir(exist_ok=True)
+        (store.path / name).write_text("mine")
+        with pytest.raises(InputError, match="must not hold other files if it is replaced"):
+            store.subset(store.names[:2]).save(store.path, force=True)
+        assert there <= set(store.path.rglob("*"))
+        (store.path / name).unlink()
+        with contextlib.suppress(OSError):
+            (store.path / name).parent.rmdir()
+    assert store.subset(store.names[:2]).save(store.path, force=True).n_models == 2
+    assert not (store.path / "models").exists()
+
+
+def test_rows_of_the_user_beside_a_saved_library_of_before(built, tmp_path):
+    store = PredictionStore.open(built.path).save(tmp_path / "store")
+    record = json.loads((store.path / "store.json").read_text())
+    del record["files"]
+    (store.path / "store.json").write_text(json.dumps(record))
+    (store.path / "rows.csv").write_text("mine,y\n1,2\n")
+    with pytest.raises(InputError, match="which holds `rows.csv`; move them"):
+        store.save(store.path, force=True)
+    assert (store.path / "rows.csv").read_text() == "mine,y\n1,2\n"
+
+
+def test_files_of_a_library_are_listed_before_they_are_written(
+    in_this_process, monkeypatch, tmp_path
+):
+    X, y = numeric_frame(40)
+    save, seen = kept.save, []
+
+    def listed(place, fit, siblings):
+        record = json.loads((tmp_path / "store/store.json").read_text())
+        seen.append(f"models/{kept.file_of(fit)}" in record["files"])
+        return save(place, fit, siblings)
+
+    monkeypatch.setattr(kept, "save", listed)
+    arguments = {"out": tmp_path / "store", "random_state": 1}
+    build_library(X, y, RIDGES, keep_models=True, **arguments)
+    assert seen and all(seen)
+    # A clash with a file of the user stops the build that goes on.
+    clash = {**arguments, "out": tmp_path / "other"}
+    build_library(X, y, RIDGES, **clash)
+    record = json.loads((tmp_path / "other/store.json").read_text())
+    record["files"].remove("skipped.csv")
+    (tmp_path / "other/store.json").write_text(json.dumps(record))
+    skipped = pd.DataFrame([["x", "y", "z", 1, 2, 3]], columns=list(SKIPPED_COLUMNS))
+    skipped.to_csv(tmp_path / "other/skipped.csv", index=False)
+    with pytest.raises(InputError, match="skipped.csv` must not be in the folder of a store"):
+        build_library(X, y, RIDGES, **clash)
+    assert "x,y,z" in (tmp_path / "other/skipped.csv").read_text()
 
 
 def test_refit_is_the_ensemble_with_folds(built):

@@ -180,6 +180,12 @@ def test_a_finished_library_is_left_as_it_is(call, few, in_this_process, files, 
     files["table"][1:].to_csv(tmp_path / "table.csv", index=False)
     assert "which has another library" in mistake(call(*LIBRARY))
     assert [path.stat().st_mtime_ns for path in paths] == times
+    for table in ("store/rows.csv", "link.csv"):  # in the store that is to be replaced
+        if table == "link.csv":
+            (tmp_path / table).symlink_to("store/rows.csv")
+        err = mistake(call("library", table, *LIBRARY[2:], "--force"))
+        assert f"must not hold an input that it replaces, got `{table}`; choose another fold" in err
+    assert [path.stat().st_mtime_ns for path in paths] == times
     assert call(*LIBRARY, "--force")[0] == 0
     assert len(in_this_process) == 6
 

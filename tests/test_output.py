@@ -17,7 +17,7 @@ from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import read_record, read_run, run_folder
 from bnmtl.tasks import encode
-from bnmtl.writing import file_names
+from bnmtl.writing import OutputFile, file_names
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -242,6 +242,52 @@ def test_file_names_that_need_no_change_stay():
         "\N{GREEK SMALL LETTER ALPHA}-1.5+": "\N{GREEK SMALL LETTER ALPHA}-1.5+.bif",
     }
     assert len(file_names(["\N{CJK UNIFIED IDEOGRAPH-4E00}" * 300], ".bif").popitem()[1]) < 80
+
+
+def test_no_file_has_the_name_of_a_device():
+    """Windows opens a device of this name whatever the suffix is: opentoonz/opentoonz 2908."""
+    devices = ["CON", "prn", "Aux", "NUL", "COM1", "com9", "COM\u00b9", "LPT1", "lpt\u00b3"]
+    assert file_names(devices, ".bif") == {name: f"{name}_.bif" for name in devices}
+    assert file_names(["CON.old", "nul.a.b", "CON_"], ".bif") == {
+        "CON.old": "CON_.old.bif",
+        "nul.a.b": "nul_.a.b.bif",
+        "CON_": "CON_.bif",
+    }
+    assert file_names(["CON", "CON_"], ".bif") == {"CON": "CON__2.bif", "CON_": "CON_.bif"}
+    assert file_names(["CON ", "CON. ", "CONIN$"], ".bif") == {
+        "CON ": "CON_.bif",
+        "CON. ": "CON_._.bif",
+        "CONIN$": "CONIN_.bif",
+    }
+    others = ["CONSOLE", "COM", "COM10", "LPT0x", "my.CON", "falcon"]
+    assert file_names(others, ".bif") == {name: f"{name}.bif" for name in others}
+
+
+def test_links_are_not_followed(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    path = tmp_path / "run"
+    fill(run_folder(path), ["a.bif", "old.bif"])
+    for name in ("a.bif", "old.bif"):
+        (path / name).unlink()
+        (path / name).symlink_to(tmp_path / "mine")
+    fill(run_folder(path, force=True), ["a.bif"])
+    assert listing(path) == ["a.bif", "run.json"] and (path / "a.bif").read_text() == "new a.bif"
+    assert (tmp_path / "mine").read_text() == "mine"
+    (tmp_path / "link.csv").symlink_to("nowhere")
+    with pytest.raises(ValueError, match="must be a new file, got `.*link.csv`, which exists"):
+        OutputFile(str(tmp_path / "link.csv"), (".csv",), False)
+
+
+def test_a_file_of_the_run_that_became_a_folder_is_kept(tmp_path):
+    path = tmp_path / "run"
+    fill(run_folder(path), ["a.bif", "old.bif"])
+    folder = run_folder(path, force=True)
+    (path / "a.bif").unlink()
+    (path / "a.bif").mkdir()
+    before = listing(path)
+    with pytest.raises(ValueError, match="a.bif`, which is not from bnmtl"):
+        fill(folder, ["a.bif"])
+    assert listing(path) == before and listing(tmp_path) == ["run"]
 
 
 def tasks():

@@ -286,9 +286,9 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
         ([*PREDICT[1:], "--out", ""], "`--out` must name a file, got nothing.\n"),
         ([*PREDICT[1:], "--out", "x.txt"], "must end in .csv or .csv.gz, got 'x.txt'.\n"),
         ([*PREDICT[1:], "--out", "folder.csv"], "`folder.csv`; choose another name.\n"),
-        (
-            [*PREDICT[1:], "--out", "rows.csv"],
-            "`rows.csv`, which exists; remove it first, or set `--force`",
+        *(
+            ([*PREDICT[1:], "--out", out, "--force"], "must be another file than the input, got")
+            for out in ("rows.csv", "./rows.csv", "link.csv")
         ),
         (
             [*PREDICT[1:], "--out", "nowhere/out.csv"],
@@ -302,6 +302,7 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
 )
 def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, message):
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "link.csv").symlink_to("rows.csv")
     before = listing(tmp_path)
     assert message in mistake(call("predict", *arguments))
     assert listing(tmp_path) == before

@@ -383,3 +383,209 @@ def test_an_interrupted_replacement_keeps_the_earlier_store(tmp_path, monkeypatc
         example(3).save(tmp_path / "store", force=True)
     same(first, PredictionStore.open(tmp_path / "store"))
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+# Files that are not those of the store
+
+
+def contents(path):
+    """All that is in a folder: folders, links with their targets, and files with their bytes."""
+    found = {}
+    for one in sorted(path.rglob("*")):
+        what = one.readlink() if one.is_symlink() else None if one.is_dir() else one.read_bytes()
+        found[str(one.relative_to(path))] = what
+    return found
+
+
+def forget_list(store):
+    """Make a store what it was before stores listed their files."""
+    changed(lambda record: record.pop("files"))(store)
+
+
+def put(name, text="mine"):
+    def damage(store):
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        (store / name).write_text(text)
+
+    return damage
+
+
+def linked(name, to):
+    def damage(store):
+        (store / name).unlink(missing_ok=True)
+        (store / name).symlink_to(store.parent / to)
+
+    return damage
+
+
+def folder_in_place_of_a_file(store):
+    (store / "models.csv").unlink()
+    put("models.csv/mine.txt")(store)
+
+
+def link_in_place_of_a_folder(store):
+    (store / "test").rename(store.parent / "elsewhere")
+    (store / "test").symlink_to(store.parent / "elsewhere")
+
+
+FOREIGN = {
+    "notes.txt": put("notes.txt"),
+    "hillclimb/notes.txt": put("hillclimb/notes.txt"),
+    "hillclimb/predictions/mine.npy": put("hillclimb/predictions/mine.npy"),
+    "hillclimb/predictions/00007.npy": put("hillclimb/predictions/00007.npy"),
+    "models": put("models/mine.joblib"),
+    "data": put("data/cases.csv", "case,y\n"),
+    "STORE.JSON": put("STORE.JSON"),
+    "rows.csv": put("rows.csv"),
+    "skipped.csv": put("skipped.csv"),
+    "library.json": put("library.json"),
+    "mine.partial": put("mine.partial"),
+    ".bnmtl-settings": put(".bnmtl-settings"),
+    "empty": lambda store: (store / "empty").mkdir(),
+    "link": linked("link", "outside"),
+    ".bnmtl-1-abcdef.partial": linked(".bnmtl-1-abcdef.partial", "outside/precious"),
+    "models.csv": folder_in_place_of_a_file,
+    "test": link_in_place_of_a_folder,
+}
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_files_that_a_store_does_not_list_stop_its_replacement(tmp_path, foreign, is_listed):
+    example().save(tmp_path / "store")
+    put("precious")(tmp_path / "outside")
+    if not is_listed:
+        forget_list(tmp_path / "store")
+    FOREIGN[foreign](tmp_path / "store")
+    before = contents(tmp_path)
+    message = rf"must not hold other files if it is replaced.*which holds `{foreign}.*`; move them"
+    with pytest.raises(InputError, match=message):
+        example(3).save(tmp_path / "store", force=True)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_what_is_its_own_is_replaced(tmp_path, is_listed):
+    store = example().save(tmp_path / "store")
+    (tmp_path / "outside").write_text("mine")
+    linked("test/predictions/00000.npy", "outside")(store.path)
+    put(".bnmtl-12-abcdef.partial")(store.path)
+    put("test/predictions/.bnmtl-12-abcdef.partial")(store.path)
+    (store.path / ".bnmtl-ab_cdef0").mkdir()
+    if not is_listed:
+        forget_list(store.path)
+        put("test/predictions/00001.npy")(store.path)  # of a batch that was not completed
+    same(example(3).save(store.path, force=True), example(3))
+    assert (tmp_path / "outside").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside", "store"]
+    listed = json.loads((store.path / "store.json").read_text())["files"]
+    assert sorted(listed) == [name for name, what in contents(store.path).items() if what]
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_store_without_models_is_replaced(tmp_path, is_listed):
+    example(0).save(tmp_path / "store")
+    if not is_listed:
+        forget_list(tmp_path / "store")
+    same(example(3).save(tmp_path / "store", force=True), example(3))
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_file_is_listed_before_it_is_written(tmp_path, monkeypatch, is_listed):
+    store = example().save(tmp_path / "store")
+    if not is_listed:
+        forget_list(store.path)
+    if is_listed:
+        put("test/predictions/00001.npy")(store.path)
+        before = contents(tmp_path)
+        with pytest.raises(InputError, match="00001.npy` must not be in the folder of a store"):
+            store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
+        assert contents(tmp_path) == before
+        (store.path / "test/predictions/00001.npy").unlink()
+    written = []
+
+    def killed(path, content):
+        written.append(path.relative_to(store.path).as_posix())
+        if path.name not in ("store.json", "models.csv"):
+            path.with_name(".bnmtl-7-000000.partial").write_bytes(content)
+            raise KeyboardInterrupt
+        path.write_bytes(content)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(folder, "write_whole", killed)
+        store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
+    assert written == ["store.json"] * is_listed + ["hillclimb/predictions/00001.npy"]
+    same(PredictionStore.open(store.path), example())
+    again = PredictionStore.open(store.path)
+    again.append({part: again.predictions(part) for part in again.parts}, ["a", "b"])
+    listed = json.loads((store.path / "store.json").read_text())["files"]
+    there = {name for name, what in contents(store.path).items() if what is not None}
+    assert {name for name in there if ".partial" not in name} <= set(listed)
+    same(example(3).save(store.path, force=True), example(3))
+
+
+def hostile(**entries):
+    return changed(lambda record: record.update(entries))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        hostile(files=["store.json", "../outside/precious"]),
+        hostile(files=["/outside/precious"]),
+        hostile(files="outside"),
+        hostile(files=[3]),
+        changed(lambda record: record["parts"].update({"../outside": {"cases": "0"}})),
+        changed(lambda record: record["batches"][0].update(file="../../../outside/00000.npy")),
+    ],
+)
+def test_a_record_cannot_reach_outside_its_folder(tmp_path, damage):
+    store = example().save(tmp_path / "store")
+    put("precious")(tmp_path / "outside")
+    put("predictions/mine")(tmp_path / "outside")
+    damage(store.path)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match="names files that a store cannot have|lacks entries"):
+        PredictionStore.open(store.path)
+    with pytest.raises(InputError, match="names files that a store cannot have|lacks entries"):
+        store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
+    with pytest.raises(InputError, match=r"must be a new or empty folder.*another one\.$"):
+        example(3).save(store.path, force=True)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_files_that_appear_meanwhile_are_kept(tmp_path, monkeypatch, there):
+    if there:
+        example().save(tmp_path / "store")
+    write_batch = folder._write_batch
+
+    def slow(place, *arguments):
+        put("mine.txt")(tmp_path / "store")
+        return write_batch(place, *arguments)
+
+    monkeypatch.setattr(folder, "_write_batch", slow)
+    message = "which holds `mine.txt`" if there else "must be a new or empty folder"
+    with pytest.raises(InputError, match=message):
+        example(3).save(tmp_path / "store", force=True)
+    assert (tmp_path / "store/mine.txt").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+    if there:
+        same(PredictionStore.open(tmp_path / "store"), example())
+
+
+def test_a_store_that_cannot_be_moved_back_stays_beside(tmp_path, monkeypatch):
+    example().save(tmp_path / "store")
+    rename = Path.rename
+
+    def occupied(path, target):
+        if path.name.endswith((".partial", ".old")):
+            raise OSError(39, "Directory not empty")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", occupied)
+    monkeypatch.setattr("bnmtl.writing._check_writable", lambda path: None)
+    with pytest.raises(OSError, match="not empty"):
+        example(3).save(tmp_path / "store", force=True)
+    (kept,) = tmp_path.iterdir()
+    same(PredictionStore.open(kept), example())

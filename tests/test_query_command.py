@@ -84,16 +84,19 @@ def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     assert queries["reason"][0] in page
 
 
-@pytest.mark.parametrize("strategy", ["bootstrap-js", "random", "query-by-boosting"])
+@pytest.mark.parametrize("strategy", ["bootstrap-js", "random", "query-by-boosting", "margin"])
 @pytest.mark.usefixtures("no_curve")
 def test_strategies_say_how_they_choose(ask, tmp_path, strategy):
     code, out, _ = ask(*COMMON, "--strategy", strategy, "--n", 2, "--out", "o")
     assert code == 0
-    draws = strategy != "query-by-boosting"
-    assert ("another seed" in " ".join(out.split())) == draws
+    draws, out = strategy in ("bootstrap-js", "random"), " ".join(out.split())
+    assert ("another seed" in out) == draws
+    assert ("never better than random" in out) == (strategy == "query-by-boosting")
+    assert ("a random forest is least decided" in out) == (strategy == "margin")
     assert json.loads((tmp_path / "o" / "run.json").read_text())["draws"] == draws
     reason = pd.read_csv(tmp_path / "o" / "queries.csv")["reason"][0]
     words = {"bootstrap-js": "committee", "random": "at random", "query-by-boosting": "% of the"}
+    words["margin"] = "the forest says"
     assert words[strategy] in reason
 
 
@@ -102,7 +105,8 @@ def test_tasks_are_learned_together(ask, tmp_path):
     table.to_csv(tmp_path / "two.csv", index=False)
     options = ("--task-column", "region", "--n", 2, "--out", "o")
     code, out, _ = ask(*COMMON, *options, table="two.csv")
-    assert code == 0 and "another seed" in " ".join(out.split())
+    out = " ".join(out.split())
+    assert code == 0 and "another seed" in out and "not better than random ones" in out
     record = json.loads((tmp_path / "o" / "run.json").read_text())
     assert (record["strategy"], record["draws"]) == ("multitask", True)
     sizes = {task["name"]: task["labeled"] + task["candidates"] for task in record["tasks"]}

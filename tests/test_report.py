@@ -21,7 +21,7 @@ from bnmtl import (
 )
 from bnmtl.learners import verdict
 from bnmtl.learners.arcs import sharing_counts
-from bnmtl.reports.page import frame_table
+from bnmtl.reports.page import Html, bold, frame_table
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -144,10 +144,12 @@ def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
     assert first.startswith(verdict.NOTHING) == is_nothing
 
 
-def test_cells_of_a_frame_are_html_and_its_index_is_not():
-    found = frame_table("x", pd.DataFrame({"a<br>b": ["<b>1</b>"]}, index=["<i>"]))
-    assert "<th>a<br>b</th>" in found and "<td><b>1</b></td>" in found
-    assert '<td class="name">&lt;i&gt;</td>' in found
+def test_only_what_is_html_has_markup_in_tables():
+    frame = pd.DataFrame({"a<br>": ["<b>", bold("<")], Html("c<br>"): [1, 2]}, index=["<i>", "j"])
+    found = frame_table("x", frame)
+    assert "<th>a&lt;br&gt;</th><th>c<br></th>" in found
+    assert '<td class="name">&lt;i&gt;</td><td>&lt;b&gt;</td>' in found
+    assert "<td><b>&lt;</b></td>" in found
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,12 @@
 """Active learning: which cases to label next, chosen by committees; experiments with strategies."""
 
 from bnmtl.active.acquisition import GODA, ErrorSampling, ExpectedUtility, RandomAcquisition
-from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
+from bnmtl.active.committees import (
+    BaggingCommittee,
+    BoostingCommittee,
+    SingleClassifier,
+    TreeCommittee,
+)
 from bnmtl.active.experiment import run_experiment
 from bnmtl.active.forecast import Forecast, forecast
 from bnmtl.active.measures import data_utilization, improvement
@@ -13,6 +18,7 @@ from bnmtl.active.strategies import (
     BootstrapJS,
     BootstrapLV,
     BootstrapLVExt,
+    MarginSampling,
     QueryByBagging,
     QueryByBoosting,
     RandomQuery,
@@ -30,12 +36,14 @@ __all__ = [
     "ErrorSampling",
     "ExpectedUtility",
     "Forecast",
+    "MarginSampling",
     "MultitaskCommittee",
     "MultitaskQuery",
     "QueryByBagging",
     "QueryByBoosting",
     "RandomAcquisition",
     "RandomQuery",
+    "SingleClassifier",
     "TreeCommittee",
     "data_utilization",
     "forecast",

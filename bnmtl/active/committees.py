@@ -1,6 +1,7 @@
-"""Committees that ask for labels: members fitted to bootstraps, and boosted members."""
+"""Committees that ask for labels: members fitted to bootstraps, boosted members, one classifier."""
 
 import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.active.utilities import vote_shares
@@ -97,7 +98,7 @@ class TreeCommittee(BaggingCommittee):
     ranking", Machine Learning 52.
     """
 
-    def _default_tree(self):
+    def _default_estimator(self):
         return ProbabilityTree(smoothing="laplace")
 
     def _fitted(self, inputs, y, seed, number):
@@ -184,3 +185,62 @@ class BoostingCommittee(Committee):
 
     def _encodes(self):
         return True
+
+
+class SingleClassifier(Committee):
+    """One classifier in the place of a committee.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``predict_proba``. Trees and forests of scikit-learn receive numbers, one indicator per
+        nominal value; others receive frames as they are. None is a `RandomForestClassifier`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    estimators_ : list of classifiers
+        The classifier; a `DummyClassifier` if there is one class.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if `X` has column names, all of them text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SingleClassifier(random_state=0).fit(X[::5], y[::5]).member_probabilities(X).shape
+    (1, 150, 3)
+    """
+
+    def __init__(self, estimator=None, random_state=None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
+        y : array-like of labels, shape (n_cases,)
+
+        Returns
+        -------
+        SingleClassifier
+        """
+        check_estimator(self.estimator)
+        X, y = self._read_cases(X, y)
+        self.classes_ = np.unique(y)
+        self._encode_columns(X)
+        self.estimators_ = [self._member(seed_of(self.random_state), 0, self._inputs_of(X), y)]
+        return self
+
+    def _default_estimator(self):
+        return RandomForestClassifier()
+
+    def _encodes(self):
+        forests = RandomForestClassifier, ExtraTreesClassifier
+        return super()._encodes() or isinstance(self.estimator, forests)

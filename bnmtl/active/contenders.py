@@ -96,16 +96,16 @@ def _contender(name, given, predictor):
     strategy, predictor, arguments = _parts(name, given, predictor)
     is_estimator = hasattr(strategy, "get_params") and not isinstance(strategy, type)
     if not is_estimator or not hasattr(strategy, "query"):
-        rule = "must be a scikit-learn estimator with a method `query`"
-        raise InputTypeError("strategies", f"`{name}` {rule}", type_of(strategy))
+        rule = "{name} must be a scikit-learn estimator with a method `query`"
+        raise InputTypeError("strategies", rule, type_of(strategy), name=name)
     _check_arguments(name, strategy, arguments)
     if isinstance(predictor, str):
         if predictor != "own":
             raise InputError("predictor", 'must be a classifier or "own"', predictor)
         if not hasattr(strategy, "committee"):
-            rule = f"`{name}` has no committee that could predict"
+            rule = "{name} has no committee that could predict"
             remedies = "give a pair of a strategy and a classifier"
-            raise InputError("strategies", rule, remedies=remedies)
+            raise InputError("strategies", rule, remedies=remedies, name=name)
     elif not (hasattr(predictor, "predict_proba") and is_classifier(predictor)):
         rule = 'must be a classifier with `predict_proba` or "own"'
         raise InputTypeError("predictor", rule, type_of(predictor))
@@ -116,8 +116,8 @@ def _parts(name, given, predictor):
     if not isinstance(given, tuple):
         return given, predictor, {}
     if not 1 <= len(given) <= 3:
-        rule = f"`{name}` must be a strategy, or a tuple of it, a classifier, and arguments"
-        raise InputError("strategies", rule, len(given))
+        rule = "{name} must be a strategy, or a tuple of it, a classifier, and arguments"
+        raise InputError("strategies", rule, len(given), name=name)
     defaults = (None, predictor, {})
     return (*given, *defaults[len(given) :])
 

@@ -57,7 +57,9 @@ class CurvesFile:
 
     def _read(self, settings):
         header, *lines = map(_parsed, self._lines())
-        lines = [line for line in lines if isinstance(line, dict)]
+        if lines and lines[-1] is None:
+            del lines[-1]  # a kill cut it
+        lines = [{} if not isinstance(line, dict) else line for line in lines]
         if not _is_header(header) or not all(line.keys() >= _PLACES for line in lines):
             self._refuse("holds something else")
         if header["settings"] != settings:

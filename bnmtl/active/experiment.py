@@ -145,8 +145,8 @@ def _check_folds(cv, repeats, tables):
     for name, table in tables.items():
         most = int(np.bincount(table.codes).max())
         if cv > most:
-            rule = f"must not exceed the number of cases of the largest class, {{n}} in `{name}`"
-            raise InputError("cv", rule, cv, n=most)
+            rule = "must not exceed the number of cases of the largest class, {n} in {name}"
+            raise InputError("cv", rule, cv, n=most, name=name)
 
 
 def _check_ends(first, n_labels, tables):
@@ -228,19 +228,21 @@ def _read_data(data):
 
 def _table(name, pair):
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        rule = f"must be features and labels for `{name}`"
-        raise InputTypeError("data", rule, type_of(pair))
+        rule = "must be features and labels for {name}"
+        raise InputTypeError("data", rule, type_of(pair), name=name)
     X, y = pair
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     y = np.asarray(y)
     if X.ndim != 2 or y.shape != (len(X),):
-        rule = f"must have one label for each row of `{name}`, {{n}}"
-        raise InputError("data", rule, len(y), n=len(X))
+        rule = "must have one label for each row of {name}, {n}"
+        raise InputError("data", rule, len(y), n=len(X), name=name)
     if pd.isna(y).any():
-        raise InputError("data", f"must have all labels of `{name}`", remedies="drop those rows")
+        rule = "must have all labels of {name}"
+        raise InputError("data", rule, remedies="drop those rows", name=name)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise InputError("data", f"must have two classes or more in `{name}`", len(classes))
+        rule = "must have two classes or more in {name}"
+        raise InputError("data", rule, len(classes), name=name)
     frame = pd.DataFrame(X).assign(**{"label of the case": codes})
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr([*map(str, frame.columns), *map(str, frame.dtypes)]).encode())
@@ -252,7 +254,8 @@ def _sizes(batch_size, name):
     """The batch size of a data set: an int, or a tuple of one for each step."""
     if hasattr(batch_size, "items"):
         if name not in batch_size:
-            raise InputError("batch_size", f"must have a value for `{name}`", list(batch_size))
+            rule = "must have a value for {name}"
+            raise InputError("batch_size", rule, list(batch_size), name=name)
         batch_size = batch_size[name]
     if np.iterable(batch_size):
         for one in batch_size:

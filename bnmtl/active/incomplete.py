@@ -101,9 +101,8 @@ def _costs(cost, columns):
     if isinstance(cost, Mapping):
         lacking = [one for one in columns if one not in cost]
         if lacking:
-            raise InputError(
-                "cost", "must have a value for each column", found=f"{lacking[0]} has none"
-            )
+            rule, found = "must have a value for each column", "{name!s} has none"
+            raise InputError("cost", rule, found=found, name=lacking[0])
         cost = [cost[one] for one in columns]
     try:
         costs = np.asarray(cost, dtype=float)

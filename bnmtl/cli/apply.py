@@ -49,6 +49,7 @@ def run(options):
 
     _refuse_labels(options)
     with new_run("calibrate", options, ["scores.csv"]) as run:
+        run.folder.keep([Path(options.apply, RUN_FILE)])
         fitted, earlier = _earlier(options.apply)
         (rows,) = read([options.scores]).values()
         check_columns(rows, {"score": options.score, "group": options.group})

@@ -16,6 +16,7 @@ from bnmtl.tasks import discretize
 _KINDS = {
     "active-decorate": active.ActiveDecorate,
     "active-decorate-js": active.ActiveDecorateJS,
+    "margin": active.MarginSampling,
     "query-by-bagging": active.QueryByBagging,
     "query-by-boosting": active.QueryByBoosting,
     "bootstrap-lv": active.BootstrapLV,
@@ -26,10 +27,26 @@ _BINS = 4
 _SURE = 0.995
 _FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
 _HOW = "They have the largest utilities: on them the committee is least decided."
+_HOW_ALONE = "They have the largest utilities: on them a random forest is least decided."
 _DRAWN = (
     "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
     "seed draws others."
 )
+# Strategies that were nowhere better than random rows, beyond chance, in studies of this project.
+_NOT_BETTER = {
+    "margin": (
+        "In our study of ten tables, rows chosen like this were as good as those of "
+        "active-decorate, and not better than random ones, beyond chance.",
+    ),
+    "query-by-boosting": (
+        "In our study of 15 tables, rows chosen like this were never better than random ones, "
+        "beyond chance.",
+    ),
+    "multitask": (
+        "In our study of birds, rows chosen like this were not better than random ones, beyond "
+        "chance; networks of all tasks together predicted better than those of each task.",
+    ),
+}
 _RANDOM = "They are drawn at random, so another seed draws others."
 
 
@@ -84,7 +101,7 @@ class _OneTable:
     """Committees that treat all rows as one table."""
 
     def __init__(self, name, pool, options):
-        self._pool, self._is_random = pool, name == "random"
+        self._pool, self._name, self._is_random = pool, name, name == "random"
         kind = active.BootstrapJS if self._is_random else _KINDS[name]
         self._strategy = kind(random_state=options.seed)
         self._seed = options.seed
@@ -109,9 +126,11 @@ class _OneTable:
             rows = _picked(found[0], strategy.draws, n, self._seed)
         members = committee.member_probabilities(pool.X.iloc[rows])
         weights = getattr(committee, "member_weights_", None)
-        how = _RANDOM if self._is_random else _DRAWN if strategy.draws else _HOW
+        how = _HOW_ALONE if self._name == "margin" else _HOW
+        how = _RANDOM if self._is_random else _DRAWN if strategy.draws else how
+        how = " ".join([how, *_NOT_BETTER.get(self._name, ())])
         classes = committee.classes_.tolist()
-        words = _described(members, weights, classes, rows=len(rows), is_random=self._is_random)
+        words = _described(members, weights, classes, len(rows), self._name)
         return Asked(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
 
     def learning_curve(self, **plan):
@@ -154,10 +173,11 @@ class _Together:
         for some in (rows[has_network], rows[~has_network]):
             if len(some):
                 members = committee.member_probabilities(self._X.iloc[some], pool.task[some])
-                described = _described(members, None, classes.tolist(), rows=len(some))
+                described = _described(members, None, classes.tolist(), len(some), "multitask")
                 words |= dict(zip(some, zip(*described, strict=True), strict=True))
         columns = map(list, zip(*(words[row] for row in rows), strict=True))
-        return Asked(rows, found[0], *columns, classes.tolist(), _DRAWN, draws=True)
+        how = " ".join([_DRAWN, *_NOT_BETTER["multitask"]])
+        return Asked(rows, found[0], *columns, classes.tolist(), how, draws=True)
 
     def learning_curve(self, **plan):
         """Errors of a smaller committee on random cases."""
@@ -204,7 +224,7 @@ def _picked(utilities, draws, n, seed):
     return candidates[pick(utilities[candidates], n, rng, draws)]
 
 
-def _described(members, weights, classes, rows, is_random=False):
+def _described(members, weights, classes, rows, strategy):
     """The most probable class of each row, its probability, and the reason to ask for it."""
     p, shares = mean_probabilities(members, weights), vote_shares(members, weights)
     best = p.argmax(axis=1)
@@ -212,7 +232,10 @@ def _described(members, weights, classes, rows, is_random=False):
     for at in range(rows):
         winner = int(shares[at].argmax())
         says = f"{_part(shares[at, winner], members, weights)} {classes[winner]}"
-        if is_random:
+        if strategy == "margin":
+            chance = f"with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(f"the forest says {classes[best[at]]}, {chance}")
+        elif strategy == "random":
             reasons.append(f"drawn at random; of the committee, {says}")
         elif shares[at, winner] < 1 - 1e-12:
             reasons.append(f"the committee disagrees: {says}")

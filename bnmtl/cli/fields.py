@@ -113,6 +113,17 @@ POSITIVE = number("a number above 0", lambda x: 0 < x < math.inf)
 SECONDS = number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
+def inputs_of(options):
+    """Return the files and folders that a command reads, as its options name them."""
+    named = [getattr(options, one.name) for one in fields(options) if _is_input(one)]
+    paths = [one if isinstance(one, tuple) else (one,) for one in named if one is not None]
+    return [path for one in paths for path in one]
+
+
+def _is_input(one):
+    return _is_argument(one) or (one.name != "out" and one.metadata[_OPTION].callback is FILE)
+
+
 def takes_options(kind, after=None):
     """Decorate a command that takes a dataclass so that it is called with the fields instead.
 

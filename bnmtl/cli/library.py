@@ -1,17 +1,21 @@
 """One run of `bnmtl library`: a table in, the predictions of many models out."""
 
 import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, check_complete
+from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.ensembles import PredictionStore, build_library
+from bnmtl.ensembles.folder import RECORD as STORE
 from bnmtl.errors import InputError, located
+from bnmtl.wording import Bare
 
 _GIGABYTE = 10**9
 
@@ -57,6 +61,7 @@ def run(options, progress=None):
     if options.hillclimb is not None and options.cv is not None:
         found = "embedded cross-validation uses all rows for it"
         raise contradiction("hillclimb", "must not go with `--cv`", found, options.hillclimb)
+    _check_inputs(options)
     X, y = labelled(options.table, options.label)
     test = None if options.test is None else _test_cases(options, X, y)
     counts = []
@@ -85,6 +90,15 @@ def run(options, progress=None):
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     return Result(store, Path(options.out), counts[0], user_messages(caught))
+
+
+def _check_inputs(options):
+    """Raise if a table is a file of the store that is to be replaced."""
+    out = Path(os.path.realpath(options.out))
+    for path in inputs_of(options) if options.force and (out / STORE).is_file() else ():
+        if Path(os.path.realpath(path)).is_relative_to(out):
+            rule, remedies = "must not hold an input that it replaces", "choose another folder"
+            raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
 
 
 @contextlib.contextmanager

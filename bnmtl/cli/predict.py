@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.errors import Action, InputError, InputTypeError, located, warn
@@ -88,7 +89,7 @@ def run(options):
     ValueError, TypeError
         If the options, the network or the rows are invalid; nothing is written then.
     """
-    file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
+    file = OutputFile(options.out, (".csv", ".csv.gz"), options.force, inputs_of(options))
     with warnings_kept() as caught:
         given = _read(options)
         probabilities = _predict(given, options)

@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass
 from bnmtl.cli.fields import FILE, FOLDER, NAME, argument, choice, force, option, whole
 
 STRATEGIES = (
-    *("active-decorate", "active-decorate-js", "query-by-bagging", "query-by-boosting"),
+    *("active-decorate", "active-decorate-js", "margin", "query-by-bagging", "query-by-boosting"),
     *("bootstrap-lv", "bootstrap-lv-ext", "bootstrap-js", "multitask", "random"),
 )
 
@@ -23,7 +23,8 @@ class QueryOptions:
     strategy: str | None = choice(
         "|".join(STRATEGIES),
         "multitask learns networks of all tasks together, and is the default with --task-column; "
-        "without it the default is active-decorate. The others treat the task as a feature.",
+        "without it the default is active-decorate; margin asks where a random forest is least "
+        "decided. All but multitask treat the task as a feature.",
     )
     ignore: tuple[str, ...] = option(
         "C", "Column that is not a feature, such as an identifier; repeatable.", default=()

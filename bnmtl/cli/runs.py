@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import in_options
 from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.io.versions import versions
@@ -62,6 +63,7 @@ class Run:
         self.started, self.seconds = datetime.now(UTC), {}
         self._begin = self._last = time.perf_counter()
         self.folder = run_folder(options.out, options.force)
+        self.folder.keep(inputs_of(options))
         self.folder.reserve([*files, RUN_FILE])
         self.caught = []
 

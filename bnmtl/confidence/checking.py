@@ -82,8 +82,9 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
     frames, seed = named_frames(tasks), seed_of(random_state)
     lacking = [name for name in frames if name not in networks]
     if lacking:
-        rule, names = "must have a network for each task, {names}", list(frames)
-        raise InputError("networks", rule, found=f"`{lacking[0]}` has none", names=names)
+        rule, found = "must have a network for each task, {names}", "{lacking} has none"
+        details = {"names": list(frames), "lacking": lacking[0]}
+        raise InputError("networks", rule, found=found, **details)
     parts, total = [], n * len(frames)
     with Reporter(progress) as report:
         for number, (name, frame) in enumerate(frames.items()):

@@ -130,8 +130,8 @@ def _others(tasks, learner, compare, seed):
     if isinstance(compare, Mapping):
         for name, one in compare.items():
             if not isinstance(one, Learner):
-                rule = f"must be a learner for `{name}`"
-                raise InputTypeError("compare", rule, type_of(one))
+                rule = "must be a learner for {name}"
+                raise InputTypeError("compare", rule, type_of(one), name=name)
         if GIVEN in compare:
             raise InputError("compare", "must have other names than {name}", GIVEN, name=GIVEN)
         return dict(compare)

@@ -1,6 +1,12 @@
 """Diverse ensembles from few cases: DECORATE, and measures of diversity."""
 
-from bnmtl.decorate.classifier import DecorateClassifier
+from bnmtl.decorate.classifier import SETTINGS, DecorateClassifier
 from bnmtl.decorate.diversity import diversity, kohavi_wolpert_variance, pairwise_diversity
 
-__all__ = ["DecorateClassifier", "diversity", "kohavi_wolpert_variance", "pairwise_diversity"]
+__all__ = [
+    "SETTINGS",
+    "DecorateClassifier",
+    "diversity",
+    "kohavi_wolpert_variance",
+    "pairwise_diversity",
+]

@@ -75,7 +75,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = self._allows_nan()
         return tags
 
-    def _default_tree(self):
+    def _default_estimator(self):
         """The member that ``estimator=None`` stands for."""
         return DecisionTreeClassifier()
 
@@ -102,7 +102,7 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def _new_member(self, seed, number):
         """A classifier to be fitted, the member with a number."""
-        template = self._default_tree() if self.estimator is None else self.estimator
+        template = self._default_estimator() if self.estimator is None else self.estimator
         return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
 
     def _member(self, seed, number, inputs, y, **weights):

@@ -1,28 +1,29 @@
 """The folder of a store: predictions by batch as .npy files, cases and models as CSV.
 
-`store.json` is written last, so it lists exactly the batches that are complete; files of a batch
-that it does not list are ignored and overwritten.
+`store.json` lists every file of the store before it is written: no other one is ever replaced or
+removed. Its batches are those that are complete; files of another batch are ignored and
+overwritten.
 """
 
 import hashlib
 import io
 import json
+import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.entries import checked_settings
+from bnmtl.ensembles.library.record import files_of_library
 from bnmtl.errors import Action, InputError
 from bnmtl.writing import replacing_folder, write_whole
 
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
-# What `bnmtl.ensembles.library` puts there.
-_OF_LIBRARIES = ("library.json", "rows.csv", "hillclimb.csv", "skipped.csv", "models")
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ class Found(NamedTuple):
 
 def write(store, folder, force=False, others=None):
     """Write a store, and other files by name, to a new folder, completely or not at all."""
-    with replacing_folder(folder, force, _names_of) as place:
-        for name, content in (others or {}).items():
+    others = others or {}
+    with replacing_folder(folder, force, _files_of) as place:
+        for name, content in others.items():
             (place / name).write_bytes(content)
         files = {}
         for part, one in store.parts.items():
@@ -69,6 +71,7 @@ def write(store, folder, force=False, others=None):
             "parts": {part: {"cases": _digest(content)} for part, content in files.items()},
             "batches": [],
             "models": _digest_of_names(store.settings[:0]),
+            "files": [RECORD, MODELS, *others, *_files_of_parts(files, 1)],
         }
         if store.n_models:
             batch = {part: store.predictions(part) for part in store.parts}
@@ -77,13 +80,47 @@ def write(store, folder, force=False, others=None):
             _write_record(place, record)
 
 
-def _names_of(path):
-    """What belongs to a store in a folder; nothing if there is none."""
-    if not (path / RECORD).is_file():
-        return set()
-    parts = {one.name for one in path.iterdir() if (one / CASES).is_file()}
-    partial = {one.name for one in path.iterdir() if one.name.endswith(".partial")}
-    return {RECORD, MODELS, *_OF_LIBRARIES, *parts, *partial}
+def _files_of(path):
+    """The files that belong to a store in a folder; None if there is no store."""
+    try:
+        return _read_record(path)["files"]
+    except InputError:
+        return None
+
+
+def _files_of_before(path, record):
+    """All files that a store can have, if it is of a time when stores did not list them."""
+    # One batch more than the complete ones: it may have been interrupted.
+    of_parts = _files_of_parts(record["parts"], len(record["batches"]) + 1)
+    return [RECORD, MODELS, *files_of_library(path), *of_parts]
+
+
+def _files_of_parts(parts, n_batches):
+    batches = [f"{PREDICTIONS}/{_name_of_batch(at)}" for at in range(n_batches)]
+    return [f"{part}/{name}" for part in parts for name in (CASES, *batches)]
+
+
+def list_files(path, names):
+    """List files, as paths inside, in the record of a store, before they are written there.
+
+    Raises
+    ------
+    InputError
+        If there is a file of such a name that the store does not list.
+    """
+    _list_files(path, _read_record(path), names)
+
+
+def _list_files(path, record, names):
+    known = set(record["files"])
+    names = [name for name in names if name not in known]
+    for name in names:
+        if os.path.lexists(path / name):
+            rule, found = "must not be in the folder of a store", "`store.json` does not list it"
+            raise InputError(rule=rule, found=found, remedies="move it", file=path / name)
+    if names:
+        record["files"] += names
+        _write_record(path, record)
 
 
 def append(store, batch, settings):
@@ -98,7 +135,8 @@ def append(store, batch, settings):
 
 def _write_batch(place, record, batch, settings):
     """Write predictions, then all models, then the record that makes the batch valid."""
-    name, digests = f"{len(record['batches']):05d}.npy", {}
+    name, digests = _name_of_batch(len(record["batches"])), {}
+    _list_files(place, record, [f"{part}/{PREDICTIONS}/{name}" for part in batch])
     for part, array in batch.items():
         content = io.BytesIO()
         np.save(content, array, allow_pickle=False)
@@ -110,6 +148,10 @@ def _write_batch(place, record, batch, settings):
     record["models"] = _digest_of_names(settings)
     _write_record(place, record)
     return name
+
+
+def _name_of_batch(at):
+    return f"{at:05d}.npy"
 
 
 def _write_record(place, record):
@@ -218,7 +260,26 @@ def _read_record(path):
     if format_ != FORMAT:
         rule, found = "must be of version 1 of the format for predictions", "it is of another one"
         raise InputError(rule=rule, found=found, file=file)
+    try:
+        record.setdefault("files", _files_of_before(path, record))
+        is_right = _names_its_own_files(record)
+    except (KeyError, TypeError, AttributeError):
+        raise _damaged(file, "it lacks entries") from None
+    if not is_right:
+        raise _damaged(file, "it names files that a store cannot have")
     return record
+
+
+def _names_its_own_files(record):
+    """Whether parts, batches and files have names that lie in the folder."""
+    files = [PurePosixPath(name) for name in record["files"]]
+    batches = [batch["file"] for batch in record["batches"]]
+    return (
+        isinstance(record["files"], list)
+        and all(part.isidentifier() for part in record["parts"])
+        and batches == [_name_of_batch(at) for at in range(len(batches))]
+        and not any(file.is_absolute() or ".." in file.parts for file in files)
+    )
 
 
 def _checked(path, digest):

@@ -362,12 +362,17 @@ class PredictionStore:
         folder : str or path-like
             A new or empty folder.
         force : bool, default=False
-            Whether to replace a store there.
+            Whether to replace a store there. Only files that its `store.json` lists are removed.
 
         Returns
         -------
         PredictionStore
             The store on disk, as from `open`.
+
+        Raises
+        ------
+        InputError
+            If the folder is not empty and not a store to be replaced, or has another file.
         """
         others = {} if self.library is None else {RECORD: self.library.as_bytes()}
         others |= {SKIPPED: skipped_as_bytes(self.skipped)} if len(self.skipped) else {}
@@ -390,7 +395,8 @@ class PredictionStore:
         Raises
         ------
         TypeError, ValueError
-            As the constructor, and if another process has added models to the folder.
+            As the constructor, and if another process has added models to the folder, or it has a
+            file of the user where the batch belongs.
         """
         predictions = by_part("predictions", predictions, HILLCLIMB)
         if set(predictions) != set(self.parts):

@@ -27,7 +27,7 @@ from bnmtl.plotting.table import shorten
 from bnmtl.plotting.widths import check_has
 from bnmtl.validation import Rounds
 from bnmtl.validation.scoring import metric_of
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
 
 _TICK_SIZE = 7
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 170.0)  # sizes of panels, in points
@@ -94,7 +94,9 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     )
     if by is None and losses is not None and len(set(losses)) > 1:
         rule, remedies = "must be of one loss", '`by="loss"` for a panel each'
-        raise InputError("table", rule, found=", ".join(dict.fromkeys(losses)), remedies=remedies)
+        raise InputError(
+            "table", rule, found=Bare(", ".join(dict.fromkeys(losses))), remedies=remedies
+        )
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
     shown = {
         name: look
@@ -174,8 +176,8 @@ def rounds(made, metric="accuracy"):
         found = np.array(one.score(judge))
         values[str(name)] = found[~np.isnan(found)]
         if not len(values[str(name)]):
-            rule = f"must have a round on which `{judge.name}` is defined"
-            raise InputError("made", rule, str(name))
+            rule = "must have a round on which {metric_name} is defined"
+            raise InputError("made", rule, str(name), metric_name=judge.name)
     warn_of_boxes(list(values))
     names = [shorten(name) for name in values]
     width = 250.0 + max(entry_width(None, name) for name in names)
@@ -249,7 +251,7 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
     for task in configuration:
         if str(task) not in summary.index:
             rule = "must have the tasks of {configuration}"
-            raise InputError("stability", rule, found=f"`{task}` is missing")
+            raise InputError("stability", rule, found="{task_name} is missing", task_name=str(task))
         titles[str(task)] = f"{task}: {_stability_text(summary.loc[str(task)])}"
     arcs = stability.arcs[stability.arcs["learner"] == learner]
     arcs = arcs[arcs["task"].isin(list(titles))]

@@ -1,7 +1,5 @@
 """The section of the report on shared tables."""
 
-from html import escape
-
 from bnmtl.networks.shared_tables import borrowed_record, borrowed_shares
 from bnmtl.reports.page import image, number, table
 
@@ -27,10 +25,10 @@ def borrowing_section(learner, figure=None):
     figure = figure or plotting.borrowing(learner)
     tasks = list(learner.configuration_)
     rows = [
-        [escape(variable), *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
+        [variable, *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
         for variable in borrowed_shares(learner.borrowed_, learner.tasks_).index
     ]
-    body = table(["variable", *(escape(str(task)) for task in tasks)], rows, len(tasks) + 1)
+    body = table(["variable", *tasks], rows, len(tasks) + 1)
     return (
         "<h2>Shared tables</h2>\n"
         "<p>In each row of a probability table, tasks may have the same probabilities. Each number "
@@ -50,7 +48,7 @@ def _sources(rows):
     if rows is None:
         return "\u00d7"
     largest = sorted(rows.items(), key=lambda one: (-one[1], one[0]))
-    shown = [f"{escape(str(name))} {number(n, 0)}" for name, n in largest if round(n) > 0]
+    shown = [f"{name} {number(n, 0)}" for name, n in largest if round(n) > 0]
     more = len(shown) - _MOST_SOURCES
     text = ", ".join(shown[:_MOST_SOURCES]) or "0"
     return f"{text}, {more} more" if more > 0 else text

@@ -1,9 +1,7 @@
 """One HTML page about calibrated scores: picture, measures, parameters."""
 
-from html import escape
-
 from bnmtl.calibration.verdict import DIGITS, verdict
-from bnmtl.reports.page import count, frame_table, image, number, table, write_page
+from bnmtl.reports.page import bold, count, frame_table, image, number, table, write_page
 
 MOST_GROUPS = 7  # in the picture
 _PARAMETERS = ("a", "b", "c", "temperature")
@@ -72,10 +70,10 @@ def _lead(record):
         rest = f" {count(n_unlabelled, 'row')} without a label {verb} calibrated by them."
     share = record["positive"] / record["labelled"]
     settings = record["settings"]
-    positive = escape(f"{settings['label']} = {settings['positive'] or '1 or True'}")
+    positive = f"{settings['label']} = {settings['positive'] or '1 or True'}"
     return (
         f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive "
-        f"({positive}).{rest} {escape(verdict(record))}"
+        f"({positive}).{rest} {verdict(record)}"
     )
 
 
@@ -83,15 +81,15 @@ def _measures_section(record, measures):
     best_values = {**measures.min(), "ROC area": measures["ROC area"].max()}
     cells = measures.map(lambda value: number(value, DIGITS))
     for name in cells:
-        is_best = cells[name] == number(best_values[name], DIGITS)
-        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
+        best = number(best_values[name], DIGITS)
+        cells[name] = [bold(one) if one == best else one for one in cells[name]]
     before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
         "parts of them, so the numbers are as for new rows. The best of each column is in bold; "
         "smaller is better, except for the ROC area.</p>\n"
-        f"{frame_table('method', cells.rename(columns=escape))}\n"
+        f"{frame_table('method', cells)}\n"
         f"<p>{_WORDS}</p>"
     )
 
@@ -118,9 +116,7 @@ def _parameters_section(record, groups):
         kind, title = one["calibrator"], record["titles"][method]
         words[kind] = _KINDS[kind].format(what=_what(one), steps=_n_steps(one))
         if kind == "platt_by_group":
-            pairs = [
-                (f"{title}: {escape(name)}", a, one["b"][name]) for name, a in one["a"].items()
-            ]
+            pairs = [(f"{title}: {name}", a, one["b"][name]) for name, a in one["a"].items()]
             rows += [_cells(name, {"a": a, "b": b}) for name, a, b in pairs]
             rows.append(_cells(f"{title}: all rows", one["pooled"]))
         elif kind != "isotonic":

@@ -1,9 +1,7 @@
 """The section of the report on held-out rows."""
 
-from html import escape
-
 from bnmtl.learners.verdict import value
-from bnmtl.reports.page import number, table
+from bnmtl.reports.page import bold, number, table
 
 _TITLES = {"together": "together", "alone": "each alone", "empty": "no arcs"}
 _CUT_SHORT = '<p class="warning">Searches were cut short: these figures are unreliable.</p>\n'
@@ -15,10 +13,9 @@ def held_out_section(held_out):
     if held_out is None:
         return ""
     ways = [way for way in _TITLES if way in held_out]
-    named = [(escape(str(name)), means) for name, means in held_out["tasks"].items()]
     rows = [
         [name, *(number(means[way], 3) for way in ways)]
-        for name, means in [*named, ("<b>all rows</b>", held_out)]
+        for name, means in [*held_out["tasks"].items(), (bold("all rows"), held_out)]
     ]
     differences = "; ".join(
         f"{' against '.join(_TITLES[way] for way in pair.split(' - '))} {value(*difference)}"

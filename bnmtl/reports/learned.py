@@ -12,7 +12,7 @@ from bnmtl.learners.verdict import WAYS, sentences
 from bnmtl.reports.arcs import arcs_section, meaning
 from bnmtl.reports.borrowing import borrowing_section
 from bnmtl.reports.held_out import held_out_section
-from bnmtl.reports.page import count, frame_table, image, number, write_page
+from bnmtl.reports.page import Html, count, frame_table, image, number, write_page
 from bnmtl.wording import type_of
 
 # `versions` also has an old import path, `bnmtl.report`.
@@ -197,6 +197,7 @@ def _tasks_section(learner):
     note = _SCORE + "".join(_NOTES.get(title, "") for title in sizes)
     writers = {"parameters": "{:,}".format, "score": number, _PER_ROW: lambda x: number(x, 3)}
     cells = sizes.assign(**{title: sizes[title].map(write) for title, write in writers.items()})
+    cells = cells.rename(columns=Html)
     return f'<h2>Tasks</h2>\n{frame_table("task", cells)}\n<p class="note">{note}</p>'
 
 

@@ -3,6 +3,7 @@
 import base64
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from bnmtl.writing import write_whole
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
+# Nothing that a page could contain by mistake is run or loaded.
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial,
@@ -50,6 +53,22 @@ details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 """
 
 
+@dataclass(frozen=True)
+class Html:
+    """Text with markup; any other text is escaped where it enters a page."""
+
+    text: str
+
+
+def bold(text):
+    """Text in bold."""
+    return Html(f"<b>{escape(text)}</b>")
+
+
+def _html(content):
+    return content.text if isinstance(content, Html) else escape(str(content))
+
+
 def write_page(path, title, lead, sections, messages, settings, times):
     """Write an HTML page atomically; warnings, settings and times come last.
 
@@ -58,10 +77,10 @@ def write_page(path, title, lead, sections, messages, settings, times):
     path : str or path-like
         File to write; an existing one is replaced.
     title : str
-    lead : str
-        HTML; one or two introductory sentences.
+    lead : str or Html
+        One or two introductory sentences.
     sections : iterable of str
-        HTML; empty sections are omitted.
+        With markup; empty sections are omitted.
     messages : iterable of str
         Warnings.
     settings : mapping
@@ -77,9 +96,10 @@ def write_page(path, title, lead, sections, messages, settings, times):
     sections = [*sections, _messages_section(messages), _settings_section(settings, times)]
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<h1>{escape(title)}</h1>\n<p class="lead">{lead}</p>\n'
+        f'<h1>{escape(title)}</h1>\n<p class="lead">{_html(lead)}</p>\n'
         + "\n".join(section for section in sections if section)
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -127,20 +147,20 @@ def image(figure, text, wide=False):
 
 
 def table(header, rows, n_names):
-    """Make a table whose first `n_names` columns are text; cells are HTML."""
+    """Make a table whose first `n_names` columns are names; cells are text or `Html`."""
 
     def line(cells, tag):
         kinds = [' class="name"' if i < n_names else "" for i in range(len(cells))]
-        return "".join(f"<{tag}{k}>{c}</{tag}>" for k, c in zip(kinds, cells, strict=True))
+        pairs = zip(kinds, map(_html, cells), strict=True)
+        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in pairs)
 
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{line(header, "th")}</tr>{body}</table></div>'
 
 
 def frame_table(corner, frame):
-    """Make a table of a frame whose cells and titles are HTML; the first column is its index."""
-    rows = [[escape(str(name)), *cells] for name, *cells in frame.itertuples(name=None)]
-    return table([corner, *frame], rows, 1)
+    """Make a table of a frame of text or `Html`; the first column is its index."""
+    return table([corner, *frame], frame.itertuples(name=None), 1)
 
 
 def _value(setting):

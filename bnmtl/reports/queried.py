@@ -34,7 +34,7 @@ def write(path, record, queries, figures, settings, times):
     if "map.png" in figures:
         sections.append(_map_section(figures["map.png"]))
     sections.append(_error_section(record, figures))
-    lead = escape(" ".join(record["verdict"]))
+    lead = " ".join(record["verdict"])
     return write_page(
         path, "Rows to label next", lead, sections, record["warnings"], settings, times
     )
@@ -51,7 +51,6 @@ def _rows_section(record, queries):
         reason=shown["reason"],
     )
     cells.index = shown["rank"]
-    cells = cells.map(lambda cell: escape(str(cell)))
     more = []
     if len(queries) > _MOST_ROWS:
         more.append(f"The page shows the first {_MOST_ROWS} of {len(queries)} rows.")

@@ -3,7 +3,7 @@
 from html import escape
 
 from bnmtl.relatedness.nearest import writer
-from bnmtl.reports.page import count, frame_table, image, table, write_page
+from bnmtl.reports.page import Html, count, frame_table, image, table, write_page
 
 _NOT_HERE = "; here, where nothing was found, they are not"
 _GAP = '<span class="gap">\u2016</span>'
@@ -53,9 +53,9 @@ def write(path, record, dissimilarity, order, pictures, is_nothing, settings, ti
 def _lead(record):
     tasks = record["tasks"]
     n_rows = sum(task["rows"] for task in tasks)
-    return (
+    return Html(
         f"<strong>{escape(record['verdict'])}</strong> {len(tasks)} tasks with "
-        f"{count(n_rows, 'row')} in all, compared by the {record['relatedness']} measure. "
+        f"{count(n_rows, 'row')} in all, compared by the {escape(record['relatedness'])} measure. "
         f"{escape(record['meaning'])}"
     )
 
@@ -93,7 +93,7 @@ def _order_section(record, order, write_number, pictures, is_nothing):
         "<p>The other tasks, the nearest first. The largest step from one to the next is the gap, "
         f"marked {_GAP}: the tasks before it, in bold, are the first candidates for being learned "
         f"together with the principal one{_NOT_HERE if is_nothing else ''}.</p>\n"
-        f"{table(['principal task', 'the others', 'before<br>the gap'], rows, 2)}\n"
+        f"{table(['principal task', 'the others', Html('before<br>the gap')], rows, 2)}\n"
         f'<div class="panels">{panels}</div>'
     )
 
@@ -106,10 +106,11 @@ def _order_row(principal, others, write_number):
         tag = "b" if n_before is not None and i < n_before else "span"
         listing.append(f"{mark}<{tag}>{escape(task)}</{tag}> {write_number(value)}")
     before = "no gap" if n_before is None else n_before
-    return [escape(principal["name"]), f'<div class="list">{", ".join(listing)}</div>', before]
+    others = Html(f'<div class="list">{", ".join(listing)}</div>')
+    return [principal["name"], others, before]
 
 
 def _matrix_section(dissimilarity, write_number):
     cells = dissimilarity.map(write_number)
-    cells.columns = [f'<span class="up">{escape(task)}</span>' for task in cells]
+    cells.columns = [Html(f'<span class="up">{escape(task)}</span>') for task in cells]
     return f"<h2>All pairs of tasks</h2>\n{frame_table('task', cells)}"

@@ -3,7 +3,7 @@
 from html import escape
 
 from bnmtl.ensembles.unused_cases import MEAN
-from bnmtl.reports.page import count, frame_table, image, number, write_page
+from bnmtl.reports.page import bold, count, frame_table, image, number, write_page
 
 _DIGITS = 4
 _MOST_FAMILIES = 20
@@ -49,7 +49,7 @@ def write(path, record, scores, families, figures, settings, times):
     ]
     if "pruning.png" in figures:
         sections.append(_pruning_section(record, figures["pruning.png"]))
-    lead = escape(" ".join(record["verdict"]))
+    lead = " ".join(record["verdict"])
     return write_page(
         path, "Selected ensemble", lead, sections, record["warnings"], settings, times
     )
@@ -59,8 +59,8 @@ def _scores_section(record, scores):
     cells = scores.map(lambda value: number(value, _DIGITS))
     best = scores.min() if record["smaller_is_better"] else scores.max()
     for name in cells:
-        is_best = cells[name] == number(best[name], _DIGITS)
-        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
+        best_shown = number(best[name], _DIGITS)
+        cells[name] = [bold(one) if one == best_shown else one for one in cells[name]]
     part = record["unused_cases"]["part"]
     if part is None:
         unused = (

@@ -1,8 +1,6 @@
 """One HTML page about models that were judged: which is better, how sure that is, and why."""
 
-from html import escape
-
-from bnmtl.reports.page import frame_table, image, number, write_page
+from bnmtl.reports.page import Html, frame_table, image, number, write_page
 from bnmtl.validation.scoring import SMALLER_IS_BETTER
 from bnmtl.validation.splits import sets_differ
 from bnmtl.validation.tables import ALL
@@ -60,7 +58,7 @@ def write(path, record, tables, figures, settings, times):
         _differences_section(tables["differences.csv"]),
         _parts_section(record["plan"], figures),
     ]
-    lead = escape(" ".join(record["verdict"]))
+    lead = " ".join(record["verdict"])
     return write_page(path, "Judged models", lead, sections, record["warnings"], settings, times)
 
 
@@ -100,8 +98,8 @@ def _cells(measures, columns):
             if low == low:
                 span = f"{number(low, _DIGITS)} to {number(high, _DIGITS)}"
                 text += f'<br><span class="share">{span}</span>'
-            cells.loc[model, name] = text
-    return cells.rename(columns=lambda name: escape(str(_TITLES.get(name, name))))
+            cells.loc[model, name] = Html(text)
+    return cells.rename(columns=_TITLES) if columns == "metric" else cells
 
 
 def _tasks_section(measures):

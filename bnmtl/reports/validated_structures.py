@@ -1,7 +1,5 @@
 """One HTML page about structures that were judged: what they predict, and how stable they are."""
 
-from html import escape
-
 import numpy as np
 
 from bnmtl.confidence.stability import SPARSE, interval_text
@@ -39,7 +37,7 @@ def write(path, record, held_out, tables, figures, settings, times):
         _stability_section(tables["stability.csv"], figures),
         _misfits_section(tables["misfits.csv"]),
     ]
-    lead = escape(" ".join(record["verdict"]))
+    lead = " ".join(record["verdict"])
     shown = record["warnings"], settings, times
     return write_page(path, "Judged structures", lead, sections, *shown)
 
@@ -53,7 +51,7 @@ def _stability_section(stability, figures):
             else interval_text(row, kind)
             for kind in ("edges", "arcs")
         ]
-        names = escape(str(row["learner"])), escape(str(row["task"]))
+        names = row["learner"], row["task"]
         cells.append([*names, *spans, number(row["n_arcs"], 1), number(row["shd"], 1)])
     sparse = ""
     if SPARSE in set(stability["learner"]):
@@ -90,6 +88,5 @@ def _misfits_section(misfits):
     cells["observed"] = [f"{100 * one:.1f} %" for one in shown["frequency"]]
     cells["drawn"] = [f"{100 * one:.1f} %" for one in shown["drawn_frequency"]]
     cells["p"] = [number(one, 4) for one in shown["p_corrected"]]
-    cells = cells.map(escape)
     cells.index = shown["task"]
     return words + frame_table("task", cells)

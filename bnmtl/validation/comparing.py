@@ -102,8 +102,8 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     is_defined = ~np.isnan(values).any(axis=0)
     values = values[:, is_defined]
     if values.shape[1] < 2:
-        rule = f"must have two rounds or more on which `{metric.name}` is defined"
-        raise InputError("first", rule, remedies="another scheme")
+        rule = "must have two rounds or more on which {name} is defined"
+        raise InputError("first", rule, remedies="another scheme", name=metric.name)
     # A mean over cases is that of all predictions, however the rounds divide them.
     weights = first.n_predicted[is_defined] if metric.of_cases else None
     means = np.average(values, axis=1, weights=weights)

@@ -79,9 +79,9 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     check_whole("d", d, least=1, most=n - 1)
     check_whole("n_samples", n_samples, least=2)
     if d == 1 and name in NOT_SMOOTH:
-        rule = f"must be above 1 for `{name}`, which jumps where one case changes"
-        remedies = f"about {max(2, round(np.sqrt(n)))}"
-        raise InputError("d", rule, d, remedies=remedies)
+        rule = "must be above 1 for {name}, which jumps where one case changes"
+        details = {"remedies": "about {most}", "most": max(2, round(np.sqrt(n))), "name": name}
+        raise InputError("d", rule, d, **details)
     value = _number(function, arrays)
     if d == 1:
         left_out = units

@@ -1,5 +1,6 @@
 """Predictions of one classifier fitted again and again: what all measures are computed from."""
 
+import io
 import zipfile
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.validation.scoring import metric_of, number_of
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
+from bnmtl.writing import write_whole
 
 _FORMAT = 1
 _PARTS = ("predictions", "y", "classes", "in_bag", "full", "task")
@@ -283,7 +285,9 @@ class Rounds:
             if parts[name] is not None and parts[name].dtype == object:
                 parts[name] = np.array(parts[name].tolist())
         known = {name: value for name, value in parts.items() if value is not None}
-        np.savez_compressed(path, allow_pickle=False, format=_FORMAT, **known)
+        content = io.BytesIO()
+        np.savez_compressed(content, allow_pickle=False, format=_FORMAT, **known)
+        write_whole(path, content.getvalue())
 
     @classmethod
     def load(cls, path):
@@ -309,7 +313,8 @@ class Rounds:
             raise
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             rule = "must be a file of rounds"
-            raise InputError("path", rule, found=str(error), remedies="write it again") from None
+            found = Bare(error)
+            raise InputError("path", rule, found=found, remedies="write it again") from None
         if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):
             raise InputError("path", "must be a file that `Rounds.save` wrote", str(path))
         return cls(**parts)

@@ -16,8 +16,10 @@ from bnmtl.ensembles.library import kept, workers
 from bnmtl.ensembles.library.networks import COMPILED, compile_networks
 from bnmtl.ensembles.library.record import (
     HILLCLIMB,
+    MODELS,
     RECORD,
     ROWS,
+    SKIPPED,
     SKIPPED_COLUMNS,
     LibraryRecord,
     read_record,
@@ -113,7 +115,8 @@ def build_library(
         With ``cv`` and ``test``: whether to add the parts "sibling1", "sibling2", ... with the test
         predictions of one sibling each.
     force : bool, default=False
-        Whether to replace a store in the folder, also an unfinished one of the same rows.
+        Whether to replace a store in the folder, also an unfinished one of the same rows. If it has
+        other files, nothing is removed.
     calibration : {"auto", "platt", "beta", "isotonic", "temperature"}, default="auto"
         How models are calibrated, as by `CalibratedClassifier`; that of the thesis is "platt".
 
@@ -276,11 +279,14 @@ class _Build:
         self.keep_models = keep_models
         earlier = read_skipped(store.path)
         self.skipped = self._still_skipped(earlier)
-        if len(self.skipped) < len(earlier):
-            write_skipped(store.path, self.skipped)
         present = set(store.names) | set(self.skipped["model"])
         self.fits = [fit.only(set(fit.names) - present) for fit in fits]
         self.fits = [fit for fit in self.fits if fit.names]
+        if store.path is not None and (self.fits or len(earlier)):
+            models = [f"{MODELS}/{kept.file_of(fit)}" for fit in self.fits if keep_models]
+            on_disk.list_files(store.path, [SKIPPED, *models])
+        if len(self.skipped) < len(earlier):
+            write_skipped(store.path, self.skipped)
 
     def _still_skipped(self, skipped):
         """Those that were skipped under the same limits."""

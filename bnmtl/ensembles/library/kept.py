@@ -3,17 +3,17 @@
 import hashlib
 import json
 import os
+import re
 import secrets
 from pathlib import Path
 
 import joblib
 import pandas as pd
 
+from bnmtl.ensembles.library.record import MODELS
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW
 from bnmtl.errors import InputError, warn
-
-MODELS = "models"
 
 
 def folder_of(path):
@@ -23,12 +23,17 @@ def folder_of(path):
     return str(folder)
 
 
+def file_of(fit):
+    """The name of the file with the siblings of a fit."""
+    key = [fit.key, list(fit.names)]
+    return hashlib.blake2b(json.dumps(key).encode(), digest_size=8).hexdigest() + ".joblib"
+
+
 def save(folder, fit, siblings):
     """Save the siblings of a fit as one joblib file; return its name and digest."""
-    key = [fit.key, list(fit.names)]
-    name = hashlib.blake2b(json.dumps(key).encode(), digest_size=8).hexdigest() + ".joblib"
+    name = file_of(fit)
     place = Path(folder) / name
-    temporary = place.with_name(f".{os.getpid()}-{secrets.token_hex(3)}.partial")
+    temporary = place.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
     try:
         joblib.dump((fit.names, siblings), temporary)
         digest = _digest(temporary)
@@ -71,6 +76,9 @@ def load_model(store, model):
     if store.path is None or pd.isna(settings.get("file")):
         rule, remedies = "must have kept its models", "build it with `keep_models=True`"
         raise InputError("store", rule, remedies=remedies)
+    if not re.fullmatch(r"\w+\.joblib", str(settings["file"])):
+        rule, found = "must name files of models", "it names another one"
+        raise InputError(rule=rule, found=found, file=store.path / "models.csv")
     path = store.path / MODELS / settings["file"]
     if not path.is_file() or _digest(path) != settings["digest"]:
         found = "it is damaged" if path.is_file() else "it is missing"

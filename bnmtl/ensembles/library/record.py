@@ -5,8 +5,11 @@
 be trained.
 """
 
+import contextlib
 import csv
 import json
+import os
+import re
 from dataclasses import asdict, dataclass, field, replace
 
 import pandas as pd
@@ -16,7 +19,10 @@ from bnmtl.errors import InputError
 from bnmtl.writing import write_whole
 
 RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
+MODELS = "models"  # the folder of trained models
 FORMAT = {"program": "bnmtl", "format": "library", "version": 1}
+# A trained model, or one that was being written.
+_MODEL = r"[0-9a-f]{16}\.joblib|\.[0-9]+-[0-9a-f]{6}\.partial"
 SKIPPED_COLUMNS = ("model", "family", "reason", "seconds", "time_limit", "max_memory")
 
 
@@ -106,6 +112,41 @@ def read_record(folder):
             raise
         rule, remedies = "must be as it was written", "build the library again"
         raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=file) from None
+
+
+def files_of_library(folder):
+    """The files of a library in a folder of a store that does not list its files.
+
+    Only those whose names and contents are as a library writes them.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+
+    Returns
+    -------
+    list of str
+        Paths inside the folder.
+    """
+    files = []
+    with contextlib.suppress(InputError):
+        read_skipped(folder)
+        files += [SKIPPED] if (folder / SKIPPED).is_file() else []
+    with contextlib.suppress(InputError):
+        record = read_record(folder)
+        if record is not None:
+            files.append(RECORD)
+            files += [name for name in (ROWS, HILLCLIMB) if _is_of(folder / name, record)]
+            models = os.listdir(folder / MODELS) if (folder / MODELS).is_dir() else ()
+            files += [f"{MODELS}/{name}" for name in models if re.fullmatch(_MODEL, name)]
+    return files
+
+
+def _is_of(path, record):
+    """Whether a file of rows has the columns of a library and its labels."""
+    with contextlib.suppress(OSError, ValueError, csv.Error), path.open(newline="") as file:
+        return next(csv.reader(file), None) == [*record.columns, record.label]
+    return False
 
 
 def rows_as_bytes(columns, X, y, classes, label):
