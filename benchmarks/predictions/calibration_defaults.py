@@ -206,8 +206,7 @@ def _lines(X, y, trial, wanted):
         if learner in BAGS:
             bags = CalibratedClassifier(model, cv="oob").fit(X, y)
             methods[OUT_OF_BAG] = measured(test_y, bags.predict_proba(test_X), len(y))
-        sizes = {"rows": len(y), "classes": len(given.classes_)}
-        lines[learner] = {**sizes, "methods": methods}
+        lines[learner] = {"classes": len(given.classes_), "methods": methods}
     return lines
 
 
