@@ -88,3 +88,14 @@ def with_seed(template, seed):
     found = clone(template)
     names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
     return found.set_params(**dict.fromkeys(names, seed))
+
+
+def seeded(template, seed):
+    """A clone of an estimator in which ``random_state``, nested ones too, is drawn where None."""
+    found = clone(template)
+    open_ = [
+        name
+        for name, value in found.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    ]
+    return found.set_params(**{name: int(generator(seed, name).integers(2**31)) for name in open_})

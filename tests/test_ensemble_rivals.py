@@ -1,5 +1,7 @@
 """Rivals of ensemble selection: averaging, single models, stacking and blending."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from scipy.special import logit
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -22,6 +25,8 @@ from bnmtl.ensembles import (
     mean_of_all,
     model_averaging,
 )
+from bnmtl.ensembles.folds import stratified_folds
+from bnmtl.ensembles.rivals import TEMPERATURES
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 
@@ -82,6 +87,37 @@ def test_a_temperature_spreads_the_weights():
     assert chosen.temperature_ > 1
     again = model_averaging(store, temperature=chosen.temperature_)
     assert chosen.weights_.equals(again.weights_)
+
+
+def test_rivals_are_called_alike():
+    store = store_of(2, n_cases=60, settings=[{"family": "ab"[at % 2]} for at in range(6)])
+    for rival in (best_single, best_of_families, basic_selection, model_averaging):
+        parameters = inspect.signature(rival).parameters
+        assert list(parameters)[:2] == ["store", "metric"]
+        assert parameters["metric"].default == "cross_entropy"
+        assert parameters["greater_is_better"].default is None
+        assert rival(store, "roc_area") is not None
+
+
+def test_the_temperature_is_chosen_for_the_metric():
+    store = store_of(2, n_cases=200)
+    plain = model_averaging(store)
+    for same in ("cross_entropy", "neg_log_loss", log_loss):
+        assert model_averaging(store, same).weights_.equals(plain.weights_)
+    y, p = store.parts["hillclimb"].y, store.predictions().astype(float)
+    scores = np.zeros(len(TEMPERATURES))
+    for train, test in stratified_folds("y", y, 5, 0, ()):
+        logs = np.log(likelihoods(store))[:, train].sum(axis=1) * len(y) / len(train)
+        for at, temperature in enumerate(TEMPERATURES):
+            weights = np.exp((logs - logs.max()) / temperature)
+            mean = weights @ p[:, test] / weights.sum()
+            scores[at] += prediction.roc_area(y[test], mean) * len(test)
+    found = model_averaging(store, "roc_area", random_state=0)
+    assert found.temperature_ == TEMPERATURES[scores.argmax()]
+    again = model_averaging(store, "roc_area", temperature="cv", random_state=0)
+    assert again.weights_.equals(found.weights_)
+    with pytest.raises(InputError, match="`temperature` must be None or 'cv' for another metric"):
+        model_averaging(store, "roc_area", temperature=2.0)
 
 
 def test_averages_of_three_classes():
@@ -284,7 +320,7 @@ def test_mistakes():
         blending(MODELS, X, y, share=1)
     with pytest.raises(InputError, match="`holdout` must be None with a store.*got 0.3"):
         Stacking(holdout=0.3).fit(store)
-    with pytest.raises(InputError, match="`y` must be one value per row of `X`, 240, got 9"):
+    with pytest.raises(InputError, match="`y` must be one label per case, 240 as in `X`, got 9"):
         Stacking(MODELS).fit(X, y[:9])
     with pytest.raises(InputTypeError, match="`random_state` must be"):
         model_averaging(store, random_state="x")

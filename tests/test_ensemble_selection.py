@@ -18,6 +18,7 @@ from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 
 pytestmark = pytest.mark.beside_kernels
+GREATER = {"greater_is_better": True}
 
 
 def store_of(seed, n_models=12, n_cases=60, grid=None, n_classes=2, **options):
@@ -93,7 +94,7 @@ def test_a_function_and_a_mapping():
     def closeness(y, p):
         return -np.square(y - p).mean()
 
-    by_function = plain(closeness, max_steps=6).fit(store).trajectory_
+    by_function = plain(closeness, max_steps=6, greater_is_better=True).fit(store).trajectory_
     squares = plain("root_mean_squared_error", max_steps=6).fit(store).trajectory_
     assert by_function["model"].tolist() == squares["model"].tolist()
     assert (-by_function["score"]).tolist() == pytest.approx((squares["score"] ** 2).tolist())
@@ -327,8 +328,16 @@ def test_progress_counts_bags():
         ({"replacement": "no"}, InputTypeError, "`replacement` must be True or False"),
         ({"n_jobs": 1.5}, InputError, "`n_jobs` must be"),
         ({"n_jobs": 0}, InputError, "`n_jobs` must not be 0"),
-        ({"metric": np.multiply}, InputTypeError, "one number; `multiply` returned a ndarray"),
-        ({"metric": lambda y, p: np.nan}, InputError, "finite numbers; `<lambda>` returned nan"),
+        (
+            {"metric": np.multiply} | GREATER,
+            InputTypeError,
+            "one number; `multiply` returned a ndarray",
+        ),
+        (
+            {"metric": lambda y, p: np.nan} | GREATER,
+            InputError,
+            "finite numbers; `<lambda>` returned nan",
+        ),
     ],
 )
 def test_mistakes(options, kind, text):
@@ -348,7 +357,7 @@ def test_mistakes_of_stores_and_parts():
         EnsembleSelector().fit(store, monitor="test")
     weighted = store_of(0, weights=np.ones(60))
     with pytest.raises(InputError, match="must be the name of a metric where cases have weights"):
-        EnsembleSelector(lambda y, p: 0.0).fit(weighted)
+        EnsembleSelector(lambda y, p: 0.0, **GREATER).fit(weighted)
     selector = EnsembleSelector(bags=1).fit(store)
     with pytest.raises(InputError, match="models of positive weight; `m.*` is missing"):
         selector.predict_proba({})

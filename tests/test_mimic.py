@@ -2,11 +2,12 @@
 
 import pickle
 import time
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -93,8 +94,79 @@ def test_the_curve_is_that_of_the_staged_students():
     assert mimic.learning_curve_["fidelity"].tolist() == pytest.approx(expected)
     assert mimic.learning_curve_["size"].tolist() == [60, 200, 500]
     assert (mimic.learning_curve_["seconds"] > 0).all()
-    assert mimic.fidelity_ == mimic.learning_curve_["fidelity"].iloc[-1]
-    assert (mimic.predict_proba(held_out) == stages[-1]).all()
+    best = int(np.argmin(expected))
+    assert mimic.size_ == [60, 200, 500][best]
+    assert mimic.fidelity_ == pytest.approx(expected[best])
+    assert (mimic.predict_proba(held_out) == stages[best]).all()
+
+
+class Worse(RegressorMixin, BaseEstimator):
+    """A student that is closest to the teacher with a given number of pseudo-cases."""
+
+    def __init__(self, best=200):
+        self.best = best
+
+    def fit(self, X, p):
+        self.error_ = abs(np.log(len(X) / self.best)) / 10
+        return self
+
+    def predict(self, X):
+        p = Teacher().predict_proba(X)[:, 1]
+        return np.where(p > 0.5, p - self.error_, p + self.error_)
+
+
+class Asked(Teacher):
+    """Counts the cases that it labels."""
+
+    n_cases: ClassVar = []
+
+    def predict_proba(self, X):
+        Asked.n_cases.append(len(X))
+        return super().predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    ("best", "patience", "tried"),
+    [(200, 2, 4), (200, 1, 3), (200, None, 7), (100, 2, 3), (6400, 2, 7), (3200, 2, 7)],
+)
+def test_the_size_is_chosen_by_fidelity_and_larger_ones_are_left_out(best, patience, tried):
+    """Fidelity is measured on held-out real cases, never on pseudo-cases of the training."""
+    sizes, Asked.n_cases = [100, 200, 400, 800, 1600, 3200, 6400], []
+    events, X, held_out = [], array(), array(50, seed=1)
+    options = {"patience": patience, "progress": events.append, "random_state": 0}
+    mimic = Mimic(Asked(), Worse(best), Recorder(), sizes, **options).fit(X, held_out=held_out)
+    assert mimic.learning_curve_["size"].tolist() == sizes[:tried]
+    assert mimic.size_ == best
+    truth = Teacher().predict_proba(held_out)[:, 1]
+    error = np.mean((mimic.predict_proba(held_out)[:, 1] - truth) ** 2)
+    assert mimic.fidelity_ == pytest.approx(error) == mimic.learning_curve_["fidelity"].min()
+    assert len(list(mimic.staged_predict_proba(X))) == tried
+    # The rows of the sampler, the held-out cases, and no more pseudo-cases than needed.
+    assert sum(Asked.n_cases) == len(X) + len(held_out) + sizes[tried - 1]
+    for stage in ("labels", "training"):
+        last = [event for event in events if event.stage == stage][-1]
+        assert last.done == last.total
+
+
+def test_the_default_sizes_remain():
+    assert Mimic(Teacher()).sizes == (4000, 10_000, 25_000, 50_000, 100_000, 200_000, 400_000)
+
+
+def test_whole_groups_are_held_out():
+    X, groups = array(), np.arange(300) // 30
+    Mimic(Teacher(), LinearRegression(), Recorder(), 50, random_state=0).fit(X, groups=groups)
+    rows = set(map(tuple, Recorder.seen[0]))
+    kept = np.array([tuple(row) in rows for row in X])
+    shares = [kept[groups == one].mean() for one in range(10)]
+    assert sorted(shares) == [0, 0, *[1] * 8]
+    two = np.arange(300) > 10
+    Mimic(Teacher(), LinearRegression(), Recorder(), 50, random_state=0).fit(X, groups=two)
+    assert len(Recorder.seen[0]) in (11, 289)
+    for wrong, text in ((np.zeros(300), "two groups or more"), ([1, 2], "one value per case")):
+        with pytest.raises(InputError, match=f"`groups` .*{text}"):
+            Mimic(Teacher(), LinearRegression(), sizes=50).fit(X, groups=wrong)
+    with pytest.raises(InputError, match="`groups` must be None with `held_out`"):
+        Mimic(Teacher(), LinearRegression(), sizes=50).fit(X, held_out=X[:5], groups=groups)
 
 
 def test_the_result_depends_only_on_the_seed():
@@ -315,6 +387,7 @@ class Three(Teacher):
         ({"sampler": Unclonable()}, "`sampler` must be an estimator with the methods"),
         ({"sampler": Short()}, "`sampler` must draw as many rows as it is asked for, 100, got 97"),
         ({"sizes": (200, 100)}, "`sizes` must be increasing"),
+        ({"patience": 0}, "`patience` must be None or a whole number of at least 1"),
         ({"sizes": ()}, "`sizes` must be increasing"),
         ({"sizes": 1}, "`sizes` must be a whole number of at least 2"),
         ({"sizes": "many"}, "`sizes` must be"),

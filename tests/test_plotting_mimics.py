@@ -68,7 +68,16 @@ def test_a_mimic_and_its_table_give_the_same_picture():
         files.append(file.getvalue())
     assert files[0] == files[1] == files[2]
     (line,) = drawn(figure.axes[0]).values()
-    assert line.get_ydata()[-1] == mimic.fidelity_
+    (ring,) = [one for one in figure.axes[0].lines if one.get_label() == "_chosen"]
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (mimic.size_, mimic.fidelity_)
+    assert line.get_ydata().min() == mimic.fidelity_ and texts(figure) == ["mimic", "chosen size"]
+    (ring,) = [
+        one
+        for one in plotting.mimic_curve(mimic, "seconds").axes[0].lines
+        if one.get_label() == "_chosen"
+    ]
+    assert ring.get_xdata()[0] == mimic.size_
+    assert_readable(figure)
     assert figure.axes[0].get_ylabel() == "squared difference from the teacher"
     assert plotting.mimic_curve(mimic, ylabel="$ error").axes[0].get_ylabel() == "$ error"
 

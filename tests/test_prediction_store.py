@@ -205,6 +205,84 @@ def test_merge_and_subset():
         whole.subset(["z"])
 
 
+def test_from_frame():
+    rng = np.random.default_rng(0)
+    p = {part: rng.random((len(labels), 2)) for part, labels in Y.items()}
+    frames = {part: pd.DataFrame(one, columns=["tree", "net"]) for part, one in p.items()}
+    expected = PredictionStore({part: one.T for part, one in p.items()}, Y, ["tree", "net"])
+    same(PredictionStore.from_frame(frames, Y), expected)
+    frames["test"] = frames["test"][["net", "tree"]].astype("Float64")
+    same(PredictionStore.from_frame(frames, Y), expected)
+    weights = [1, 2, 1, 1]
+    one = PredictionStore.from_frame(
+        frames["hillclimb"], Y["hillclimb"], weights=weights, settings=SETTINGS
+    )
+    assert one.parts["hillclimb"].weights.tolist() == weights
+    assert one.settings["family"].tolist() == ["trees", "nets"]
+    of_classes = {
+        name: pd.DataFrame({"yes": q, "no": 1 - q}) for name, q in frames["hillclimb"].items()
+    }
+    pairs = PredictionStore.from_frame(pd.concat(of_classes, axis=1), Y["hillclimb"])
+    assert pairs.names == one.names and (pairs.predictions() == one.predictions()).all()
+
+
+def test_from_frame_of_three_classes():
+    p, y = np.random.default_rng(1).dirichlet(np.ones(3), (2, 9)), [2, 5, 3] * 3
+    frames = {name: pd.DataFrame(q, columns=[2, 3, 5]) for name, q in zip("ba", p, strict=True)}
+    found = PredictionStore.from_frame(pd.concat(frames, axis=1), y)
+    same(found, PredictionStore(p, y, ["b", "a"]))
+    mixed = pd.concat(frames, axis=1).iloc[:, [3, 1, 5, 0, 2, 4]]
+    same(PredictionStore.from_frame(mixed, y).subset(["b", "a"]), found)
+    for wrong, message in (
+        (mixed.iloc[:, 1:], "column for each model and class of .*; `a, 2` is missing"),
+        (mixed.rename(columns={5: 7}), "`a, 5` is missing"),
+        (mixed.join(mixed[[("a", 2)]].rename(columns={2: 9})), "`a, 9` is of no class"),
+        (frames["a"].add_prefix("p"), r"pairs \(model, class\) as columns for 3 classes"),
+    ):
+        with pytest.raises(InputError, match=message):
+            PredictionStore.from_frame(wrong, y)
+
+
+FRAME = pd.DataFrame({"tree": [0.9, 0.2, 0.6, 0.5], "net": [0.6, 0.4, 0.4, 0.1]})
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME.to_numpy(), "`frame` of part `hillclimb` must be a DataFrame .*, got ndarray"),
+        (FRAME[:0], "must have rows, and models or pairs"),
+        (FRAME.assign(net="high"), "`frame`: column `net` must be numbers, got str"),
+        (FRAME.assign(net=[True, False, True, True]), "column `net` must be numbers, got bool"),
+        (FRAME.assign(net=1.5), "column `net` must be probabilities .*row 0, .* has 1.5"),
+        (FRAME.assign(net=[0.1, np.nan, 0.2, 0.3]), "row 1, counted from 0, has no value"),
+        (FRAME.set_axis(["tree", "tree"], axis=1), "`frame` must have different columns; `tree`"),
+        (FRAME.set_axis([0, 1], axis=1), "text as names of models, got 0; `frame.add_prefix"),
+        (FRAME.T, "text as names of models, got 0"),
+        (FRAME[:3], "one column per label, 4, got 3"),
+        ({"hillclimb": FRAME, "test": FRAME[["net"]]}, "part `test` must have the models of the"),
+        ({"test": FRAME}, "must have the part `hillclimb`"),
+    ],
+    ids=range(12),
+)
+def test_mistakes_in_frames(frame, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        PredictionStore.from_frame(frame, Y["hillclimb"])
+
+
+def test_labels_in_another_order_than_the_frame():
+    y, named = pd.Series(Y["hillclimb"]), FRAME.set_axis([*"abcd"], axis=0)
+    by_position = PredictionStore.from_frame(named, y)
+    same(by_position, PredictionStore.from_frame(FRAME, Y["hillclimb"]))
+    same(by_position, PredictionStore.from_frame(FRAME, y.set_axis([*"dcba"])))
+    for frame, labels in (
+        (FRAME, y.iloc[::-1]),
+        (named, y.set_axis([*"dcba"])),
+        (named, y.set_axis([*"wxyz"])),
+    ):
+        with pytest.raises(InputError, match="`y` of part `hillclimb` must have the index of `fr"):
+            PredictionStore.from_frame(frame, labels)
+
+
 def test_from_csv(tmp_path):
     store = example(2, names=["tree", "net"])
     for part, one in store.parts.items():

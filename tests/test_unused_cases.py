@@ -131,8 +131,12 @@ def test_weights_count_and_functions_and_mappings_may_be_metrics():
         heavy.scores["best single model"]
         != UnusedCases.by_folds(fitted(store())).scores["best single model"]
     )
+
+    def plain_accuracy(y, p):
+        return prediction.accuracy(y, p)
+
     known = UnusedCases.on_part(fitted(store(), "accuracy"))
-    plain = UnusedCases.on_part(fitted(store(), lambda y, p: prediction.accuracy(y, p)))
+    plain = UnusedCases.on_part(fitted(store(), plain_accuracy, greater_is_better=True))
     mixed = UnusedCases.on_part(fitted(store(), {"accuracy": 1.0}))
     assert plain.scores.tolist() == known.scores.tolist()
     assert plain.standard_error == known.standard_error

@@ -43,7 +43,7 @@ def mimic(problem, trial):
         "net": _tested(store, best_of_families(store, RMSE)["neural nets"], len(y), y),
     }
     for name, (student, sampler, sizes) in _variants(problem, trial).items():
-        model = Mimic(teacher, student, sampler, sizes, random_state=trial)
+        model = Mimic(teacher, student, sampler, sizes, random_state=trial, patience=None)
         # Neither the members nor the pseudo-cases know the cases of hill climbing.
         model.fit(parts.train[0], held_out=parts.hillclimb[0])
         found[name] = _measured(model, X, y)
@@ -68,7 +68,7 @@ def _variants(problem, trial):
 
 
 def _measured(model, X, y):
-    """Errors by number of pseudo-cases, and the costs of the teacher and of the last student."""
+    """Errors by number of pseudo-cases, that of the best fidelity, costs of teacher and student."""
     sizes = model.learning_curve_["size"]
     staged = zip(sizes, model.staged_predict_proba(X), strict=True)
     return {
@@ -76,6 +76,7 @@ def _measured(model, X, y):
         "seconds": {name: round(float(value), 5) for name, value in model.seconds_.items()},
         "bytes": {name: int(value) for name, value in model.bytes_.items()},
         "fidelity": round(model.fidelity_, 6),
+        "size": model.size_,
     }
 
 

@@ -16,6 +16,7 @@ from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.prediction import root_mean_squared_error
+from bnmtl.metrics.scoring import OF_TABLES, OF_TWO, metric_of
 from bnmtl.seeding import check_seed
 
 _SIZES = tuple(2**power for power in range(5, 14))
@@ -54,8 +55,10 @@ def learning_curve(
         cases.
     n_draws : int, default=10
         Number of draws; earlier draws do not depend on it.
-    metric : callable, default=None
-        ``metric(y, p)`` returns a number; None is `root_mean_squared_error`.
+    metric : str or callable, default=None
+        A metric of `bnmtl.metrics.prediction`; a scorer of scikit-learn or its name, or a function
+        of `sklearn.metrics` that takes probabilities; or another function (y, p) that returns a
+        number. None is `root_mean_squared_error`.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, the result depends only on the arguments, not on the order of cases,
         calibrators and sizes. A Generator is advanced by one draw.
@@ -200,12 +203,11 @@ def _checked_metric(metric):
     """Return a function of labels and probabilities that returns floats."""
     if metric is None:
         return root_mean_squared_error
-    if not callable(metric):
-        rule = "must be a function of labels and probabilities, as in `bnmtl.metrics.prediction`"
-        raise InputTypeError("metric", rule, metric)
+    names = (*OF_TABLES, *OF_TWO)
+    function = metric_of(metric, names, np.arange(2), needs_direction=False).function
 
     def measured(y, p):
-        value = metric(y, p)
+        value = function(y, p)
         if not isinstance(value, Real):
             raise InputTypeError("metric", "must return one number", value)
         return float(value)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import get_scorer_names
 
 from bnmtl.cli.columns import without_points
 from bnmtl.cli.messages import renamed
@@ -15,6 +16,7 @@ from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import check_choice
+from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
 from bnmtl.reports.selected import write as write_report
 
 _PREDICTED = "predicted.csv"
@@ -106,6 +108,10 @@ def _selector(options, progress):
 
 def _check_metric(metric, store):
     """Raise unless it is the name of a metric: mistakes should not cost the user time."""
+    name = metric.replace("-", "_")
+    if name not in (*OF_TABLES, *OF_TWO) and name in get_scorer_names():
+        judge_of(metric, store).of(store.predictions()[0])  # it may need labels
+        return
     names = [name.replace("_", "-") for name in (BINARY if store.is_binary else MULTICLASS)]
     remedies = () if store.is_binary else "these are the metrics of more than two classes"
     check_choice("metric", metric.replace("_", "-"), names, remedies=remedies)

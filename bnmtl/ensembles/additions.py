@@ -78,6 +78,11 @@ class _SquaredError(Additions):
         return -np.sqrt(np.maximum(sums, 0) / len(self._judge.y)) / (self.n_members + 1)
 
 
+class _BrierScore(_SquaredError):
+    def scores(self):
+        return -(super().scores() ** 2)
+
+
 def residual_products(judge, models):
     """Inner products of all pairs of models' differences between predictions and labels."""
     truth = judge.y if models.ndim == 2 else np.eye(models.shape[2])[judge.y]
@@ -194,8 +199,8 @@ _FAST = {
 
 def uses_products(judge):
     """Whether scores of a judge need `residual_products`."""
-    is_plain = isinstance(judge, Judge) and judge.is_named and judge.weights is None
-    return is_plain and judge.name == "root_mean_squared_error"
+    is_plain = isinstance(judge, Judge) and judge.weights is None
+    return is_plain and judge.known in ("root_mean_squared_error", "brier_score")
 
 
 def additions_of(judge, models, products=None):
@@ -215,10 +220,11 @@ def additions_of(judge, models, products=None):
     """
     if isinstance(judge, MixedJudge):
         return _Mixed(judge, models)
-    if not judge.is_named or judge.weights is not None:
+    if judge.known is None or judge.weights is not None:
         return Additions(judge, models)
     if uses_products(judge):
-        return _SquaredError(judge, models, products)
-    if judge.name == "cross_entropy":
+        is_root = judge.known == "root_mean_squared_error"
+        return (_SquaredError if is_root else _BrierScore)(judge, models, products)
+    if judge.known == "cross_entropy":
         return _CrossEntropy(judge, models)
-    return _FAST[judge.name](judge, models) if models.ndim == 2 else Additions(judge, models)
+    return _FAST[judge.known](judge, models) if models.ndim == 2 else Additions(judge, models)

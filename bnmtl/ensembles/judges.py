@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, warn
-from bnmtl.metrics import prediction as metrics
+from bnmtl.errors import InputError, InputTypeError, check_number, warn
 from bnmtl.metrics.prediction import baseline
+from bnmtl.metrics.scoring import metric_of
 from bnmtl.wording import type_of
 
 LOSSES = ("root_mean_squared_error", "cross_entropy")
@@ -20,8 +20,6 @@ BINARY = (
     *LOSSES,
 )
 MULTICLASS = ("accuracy", *LOSSES)
-# Other functions of `bnmtl.metrics.prediction` that are better if smaller.
-_OTHER_LOSSES = (metrics.brier_score, metrics.calibration_error, metrics.squared_error)
 _TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
 
 
@@ -37,8 +35,10 @@ class Judge:
         -1 if smaller values of the function are better.
     y, weights : array of shape (n_cases,)
         Weights may be None.
-    is_named : bool
-        Whether the function is the metric of `bnmtl.metrics.prediction` with that name.
+    known : str, default=None
+        The metric of `bnmtl.metrics.prediction` that has the same values, up to their sign.
+    weights_name : str, default="weights"
+        The argument of the function for weights.
     """
 
     name: str
@@ -46,13 +46,14 @@ class Judge:
     sign: int
     y: np.ndarray
     weights: np.ndarray | None = None
-    is_named: bool = True
+    known: str | None = None
+    weights_name: str = "weights"
 
     def of(self, p):
         """Value for predictions (cases) or (cases, classes); larger is better."""
-        weights = {} if self.weights is None else {"weights": self.weights}
+        weights = {} if self.weights is None else {self.weights_name: self.weights}
         value = self.function(self.y, np.asarray(p, float), **weights)
-        return self.sign * (float(value) if self.is_named else _finite(self.name, value))
+        return self.sign * (float(value) if self.known else _finite(self.name, value))
 
     def natural(self, value):
         """A value in the units of the metric."""
@@ -131,16 +132,20 @@ class MixedJudge:
         return value
 
 
-def judge_of(metric, store, part="hillclimb"):
+def judge_of(metric, store, part="hillclimb", greater_is_better=None, needs_direction=True):
     """The judge of a metric on a part of a store.
 
     Parameters
     ----------
-    metric : str, callable or mapping of str to float
+    metric : str, callable or mapping of str or callable to float
         As in `EnsembleSelector`.
     store : PredictionStore
     part : str or Part, default="hillclimb"
         The cases; a `Part` with labels need not be in the store.
+    greater_is_better : bool, default=None
+        As in `EnsembleSelector`.
+    needs_direction : bool, default=True
+        Whether a function of the user needs a direction; without one, larger is better.
 
     Returns
     -------
@@ -148,24 +153,19 @@ def judge_of(metric, store, part="hillclimb"):
     """
     cases = store.part(part, labels=True) if isinstance(part, str) else part
     if isinstance(metric, dict):
+        if greater_is_better is not None:
+            rule, remedies = "must be None for several metrics", "a scorer has its own direction"
+            raise InputError("greater_is_better", rule, greater_is_better, remedies=remedies)
         return _mixed(metric, store, part)
     names = BINARY if store.is_binary else MULTICLASS
-    known = {getattr(metrics, name): name for name in BINARY}
-    if callable(metric) and metric not in known:
-        if cases.weights is not None:
-            rule = "must be the name of a metric where cases have weights"
-            raise InputError("metric", rule, found="a function takes none", remedies=_list(names))
-        name = getattr(metric, "__name__", "metric")
-        sign = -1 if metric in _OTHER_LOSSES else 1
-        return Judge(name, metric, sign, cases.y, is_named=False)
-    if not callable(metric) and not isinstance(metric, str):
-        rule = "must be the name of a metric, a function (y, p) or a dictionary of weights"
-        raise InputTypeError("metric", rule, type_of(metric))
-    name = known[metric] if callable(metric) else metric.replace("-", "_")
-    remedies = () if store.is_binary else "these are the metrics of more than two classes"
-    check_choice("metric", name, names, remedies=remedies)
-    sign = -1 if name in LOSSES else 1
-    return Judge(name, getattr(metrics, name), sign, cases.y, cases.weights)
+    found = metric_of(metric, names, store.classes, greater_is_better, needs_direction)
+    if cases.weights is not None and found.weights is None:
+        rule = "must be the name of a metric where cases have weights"
+        remedies = f"one of {', '.join(names)}"
+        raise InputError("metric", rule, found="a function takes none", remedies=remedies)
+    sign = -1 if found.is_smaller_better else 1
+    options = found.known, found.weights or "weights"
+    return Judge(found.name, found.function, sign, cases.y, cases.weights, *options)
 
 
 def title_of(judge):
@@ -173,16 +173,12 @@ def title_of(judge):
     return _TITLES.get(judge.name, judge.name.replace("_", " "))
 
 
-def _list(names):
-    return f"one of {', '.join(names)}"
-
-
 def _mixed(metric, store, part):
     """The judge of several metrics, without those on which no model beats the base rate."""
     if not metric:
         raise InputError("metric", "must name at least one metric with its weight", metric)
     for name, weight in metric.items():
-        check_number(f"metric[{name!r}]", weight, above=0)
+        check_number(f"metric[{getattr(name, '__name__', name)!r}]", weight, above=0)
     judges, weights, scales = [], [], []
     for name, weight in metric.items():
         first = judge_of(name, store)
@@ -210,7 +206,8 @@ def _baseline(judge, n_classes):
     """What a judge says if the frequencies of the classes are predicted for every case."""
     frequencies = np.bincount(judge.y, weights=judge.weights, minlength=n_classes)
     frequencies = frequencies / frequencies.sum()
-    if n_classes == 2 and judge.is_named:
-        return judge.natural(baseline(judge.name, float(frequencies[1])))
+    if n_classes == 2 and judge.known in BINARY:
+        value = baseline(judge.known, float(frequencies[1]))
+        return -value if judge.known in LOSSES else value
     constant = frequencies[1] if n_classes == 2 else frequencies
     return judge.of(np.broadcast_to(constant, (len(judge.y), *np.shape(constant))))

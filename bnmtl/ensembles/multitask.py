@@ -36,7 +36,7 @@ class MultitaskEnsembleSelector(BaseEstimator):
         0 selects for each task alone, 1 selects one ensemble for all. "cv" chooses from 0, 0.1,
         0.25, 0.5, 0.75 and 1 by five folds over the cases.
     metric, initial, bags, bag_fraction, prune, max_steps, patience, replacement, random_state, \
-n_jobs, progress
+n_jobs, progress, greater_is_better
         As in `EnsembleSelector`.
 
     Attributes
@@ -84,6 +84,7 @@ n_jobs, progress
         random_state=None,
         n_jobs=None,
         progress=False,
+        greater_is_better=None,
     ):
         self.share = share
         self.metric = metric
@@ -97,6 +98,7 @@ n_jobs, progress
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.greater_is_better = greater_is_better
 
     def fit(self, store):
         """Select an ensemble for each task on the part "hillclimb".
@@ -116,7 +118,7 @@ n_jobs, progress
         self._template().check()
         seed, cases = seed_of(self.random_state), store.part(HILLCLIMB, labels=True)
         names, models = distinct_models(store)
-        tasks = _Tasks.of(store, self.metric, models)
+        tasks = _Tasks.of(store, self.metric, models, self.greater_is_better)
         with Reporter(self.progress) as report:
             self._choose(tasks, models, cases, seed, report)
             self.ensembles_ = {
@@ -233,13 +235,13 @@ class _Tasks:
         self.teachers, self.truth = teachers, truth
 
     @classmethod
-    def of(cls, store, metric, models):
+    def of(cls, store, metric, models, greater_is_better=None):
         """The tasks of a store."""
         part = store.part(HILLCLIMB)
         if part.tasks is None:
             remedies = "give `tasks` to the PredictionStore"
             raise InputError("store", "must have the task of every case", remedies=remedies)
-        judge = judge_of(metric, store)
+        judge = judge_of(metric, store, greater_is_better=greater_is_better)
         cases, judges, scales, teachers = {}, {}, {}, []
         for task in sorted(set(part.tasks)):
             at = cases[task] = np.flatnonzero(part.tasks == task)
@@ -258,7 +260,7 @@ class _Tasks:
                 rule = "has no model that beats the base rate, so other tasks do not learn from it"
                 warn(rule=rule, task=task)
             scales[task] = base, best
-        truth = Judge("cross_entropy", cross_entropy, -1, part.y, part.weights)
+        truth = Judge("cross_entropy", cross_entropy, -1, part.y, part.weights, "cross_entropy")
         return cls(cases, judges, scales, teachers, truth)
 
     def at(self, chosen):

@@ -41,7 +41,7 @@ class SelectionReport:
             part = "test"
         parts = ["hillclimb"] + ([part] if part not in (None, "hillclimb") else [])
         scores = {one: _scores(selector, one) for one in parts}
-        judge = judge_of(selector.metric, store)
+        judge = judge_of(selector.metric, store, greater_is_better=selector.greater_is_better)
         is_loss = judge.natural(1) < 0
         return cls(judge.name, families_of(selector), pd.DataFrame(scores), is_loss)
 
@@ -111,8 +111,8 @@ def families_of(selector):
 
 def _scores(selector, part):
     store = selector.store_
-    judge = judge_of(selector.metric, store, part)
-    names, library = library_of(store, selector.metric)
+    judge = judge_of(selector.metric, store, part, selector.greater_is_better)
+    names, library = library_of(store, selector.metric, selector.greater_is_better)
     best = store.names.index(names[library.ranking[0]])
     predictions, ensemble = store.predictions(part), selector.predict_proba(part)
     ensemble = ensemble[:, 1] if store.is_binary else ensemble

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, whole_numbers
 from bnmtl.ensembles.folds import stratified_folds
-from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.judges import Judge, judge_of
 from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
 from bnmtl.ensembles.selection import Library, distinct_models
 from bnmtl.ensembles.selector import EnsembleSelector, check_store
@@ -56,21 +56,36 @@ class WeightedEnsemble:
         return weighted_probabilities(self.store_, self.weights_, part)
 
 
-def model_averaging(store, prior=None, temperature=1.0, random_state=None):
+def model_averaging(
+    store,
+    metric="cross_entropy",
+    prior=None,
+    temperature=None,
+    random_state=None,
+    greater_is_better=None,
+):
     """Bayesian model averaging: weights are posterior probabilities of the models.
 
     The likelihood of a model is that of the labels of the part "hillclimb" under its predictions.
+    Its mean logarithm is the cross-entropy, so this is averaging for the cross-entropy; for another
+    metric the weights are tempered.
 
     Parameters
     ----------
     store : PredictionStore
+    metric : str, callable or mapping, default="cross_entropy"
+        As in `EnsembleSelector`: what a temperature is chosen for.
     prior : array-like of shape (n_models,), default=None
         Prior weights; None is equal weights.
-    temperature : float or "cv", default=1.0
+    temperature : float or "cv", default=None
         The log likelihood is divided by it, so that weights are spread over more models. "cv"
-        chooses from 1 to 1000 by the cross-entropy of five folds.
+        chooses from 1 to 1000 by the metric on five folds, or fewer if a class has fewer cases.
+        None is 1, which gives posterior probabilities, for the cross-entropy, and "cv" for any
+        other metric, for which a number is an error.
     random_state : None, int or numpy.random.Generator, default=None
         For the folds.
+    greater_is_better : bool, default=None
+        As in `EnsembleSelector`.
 
     Returns
     -------
@@ -95,6 +110,15 @@ def model_averaging(store, prior=None, temperature=1.0, random_state=None):
     check_store(store)
     check_seed(random_state)
     cases = store.part(HILLCLIMB, labels=True)
+    judge = judge_of(metric, store, greater_is_better=greater_is_better)
+    is_likelihood = isinstance(judge, Judge) and judge.known == "cross_entropy"
+    if temperature is None:
+        temperature = 1.0 if is_likelihood else "cv"
+    if temperature != "cv":
+        check_number("temperature", temperature, above=0, remedies='"cv" chooses it')
+        if not is_likelihood:
+            rule = "must be None or 'cv' for another metric than the cross-entropy"
+            raise InputError("temperature", rule, temperature)
     if prior is not None:
         prior = checked_weights(prior, store.n_models, "model", "prior")
     with np.errstate(divide="ignore"):
@@ -104,8 +128,7 @@ def model_averaging(store, prior=None, temperature=1.0, random_state=None):
     logs = np.log(happened(models, cases.y) / SCALE) * weights
     if temperature == "cv":
         seed = seed_of(random_state)
-        temperature = _best_temperature(models, cases.y, weights, logs, log_prior, seed)
-    check_number("temperature", temperature, above=0, remedies='"cv" chooses it')
+        temperature = _best_temperature(models, judge, cases, logs, log_prior, seed)
     posterior = _posterior(log_prior, logs.sum(axis=1), temperature)
     return WeightedEnsemble(store, posterior, float(temperature))
 
@@ -115,20 +138,22 @@ def _posterior(log_prior, log_likelihood, temperature):
     return np.exp(logs - logsumexp(logs))
 
 
-def _best_temperature(models, y, weights, logs, log_prior, seed):
-    """The temperature with the smallest loss on folds; the first among ties."""
-    folds = stratified_folds("store", y, _N_FOLDS, seed, "give a number for `temperature`")
-    losses = np.zeros(len(TEMPERATURES))
+def _best_temperature(models, judge, cases, logs, log_prior, seed):
+    """The temperature with the best score on folds; the first among ties."""
+    remedies = "give a number for `temperature`"
+    weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
+    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedies)
+    scores = np.zeros(len(TEMPERATURES))
     for train, test in folds:
         likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())
         for number, temperature in enumerate(TEMPERATURES):
             shares = _posterior(log_prior, likelihood, temperature)
-            mean = mean_prediction(models[:, test], shares)[None]
-            losses[number] -= np.log(happened(mean * SCALE, y[test])[0] / SCALE) @ weights[test]
-    return TEMPERATURES[int(losses.argmin())]
+            mean = mean_prediction(models[:, test], shares)
+            scores[number] += judge.at(test).of(mean) * weights[test].sum()
+    return TEMPERATURES[int(scores.argmax())]
 
 
-def best_single(store, metric="cross_entropy"):
+def best_single(store, metric="cross_entropy", greater_is_better=None):
     """The model with the best score on the part "hillclimb", as an ensemble of one.
 
     Of models with equal scores, that with the better cross-entropy, then the first by name.
@@ -138,16 +163,18 @@ def best_single(store, metric="cross_entropy"):
     store : PredictionStore
     metric : str, callable or mapping, default="cross_entropy"
         As in `EnsembleSelector`.
+    greater_is_better : bool, default=None
+        As in `EnsembleSelector`.
 
     Returns
     -------
     WeightedEnsemble
     """
     check_store(store)
-    return WeightedEnsemble(store, _single(store, metric, store.names))
+    return WeightedEnsemble(store, _single(store, metric, greater_is_better, store.names))
 
 
-def best_of_families(store, metric="cross_entropy"):
+def best_of_families(store, metric="cross_entropy", greater_is_better=None):
     """The best model of each family on the part "hillclimb".
 
     Parameters
@@ -155,6 +182,8 @@ def best_of_families(store, metric="cross_entropy"):
     store : PredictionStore
         With a column "family" in its settings.
     metric : str, callable or mapping, default="cross_entropy"
+        As in `EnsembleSelector`.
+    greater_is_better : bool, default=None
         As in `EnsembleSelector`.
 
     Returns
@@ -166,16 +195,17 @@ def best_of_families(store, metric="cross_entropy"):
         raise InputError("store", "must have the column {name} in its settings", name="family")
     families = store.settings["family"].astype(str)
     return {
-        family: WeightedEnsemble(store, _single(store, metric, families.index[families == family]))
-        for family in sorted(set(families))
+        family: WeightedEnsemble(store, _single(store, metric, greater_is_better, names))
+        for family, names in families.groupby(families).groups.items()
     }
 
 
-def _single(store, metric, names):
+def _single(store, metric, greater_is_better, names):
     """Weights of 1 for the best of some models and of 0 for others; ties as in a selection."""
     distinct, models = distinct_models(store.subset(list(names)))
     cases = store.part(HILLCLIMB, labels=True)
-    library = Library.of(models, judge_of(metric, store), cases.y, cases.weights)
+    judge = judge_of(metric, store, greater_is_better=greater_is_better)
+    library = Library.of(models, judge, cases.y, cases.weights)
     best = distinct[library.ranking[0]]
     return (np.array(store.names) == best).astype(float)
 
@@ -195,7 +225,7 @@ def mean_of_all(store):
     return WeightedEnsemble(store, np.full(store.n_models, 1 / store.n_models))
 
 
-def basic_selection(store, metric="cross_entropy", max_steps=200):
+def basic_selection(store, metric="cross_entropy", max_steps=200, greater_is_better=None):
     """Forward selection without replacement, initial models and bags.
 
     Parameters
@@ -204,6 +234,8 @@ def basic_selection(store, metric="cross_entropy", max_steps=200):
     metric : str, callable or mapping, default="cross_entropy"
         As in `EnsembleSelector`.
     max_steps : int, default=200
+    greater_is_better : bool, default=None
+        As in `EnsembleSelector`.
 
     Returns
     -------
@@ -214,7 +246,8 @@ def basic_selection(store, metric="cross_entropy", max_steps=200):
     ----------
     Niculescu-Mizil (2008), section 4.1.
     """
+    options = {"max_steps": max_steps, "greater_is_better": greater_is_better}
     selector = EnsembleSelector(
-        metric, initial=0, bags=1, bag_fraction=1.0, max_steps=max_steps, replacement=False
+        metric, initial=0, bags=1, bag_fraction=1.0, replacement=False, **options
     )
     return selector.fit(store)

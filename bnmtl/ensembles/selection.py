@@ -38,7 +38,9 @@ class Library:
     @classmethod
     def of(cls, models, judge, y, weights=None):
         """A library whose ties are decided by the cross-entropy of the same cases."""
-        return cls(models, judge, Judge("cross_entropy", cross_entropy, -1, y, weights))
+        return cls(
+            models, judge, Judge("cross_entropy", cross_entropy, -1, y, weights, "cross_entropy")
+        )
 
     def at(self, cases):
         """The library on some of the cases."""
@@ -67,16 +69,17 @@ class Library:
         return np.sort(self.ranking[: max(1, int(np.ceil(share * len(self.models) - 1e-9)))])
 
 
-def library_of(store, metric, part="hillclimb"):
+def library_of(store, metric, greater_is_better=None):
     """Names of the different models of a store, sorted, and their library."""
-    names, models = distinct_models(store, part)
-    cases = store.part(part, labels=True)
-    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
+    names, models = distinct_models(store)
+    cases = store.part("hillclimb", labels=True)
+    judge = judge_of(metric, store, greater_is_better=greater_is_better)
+    return names, Library.of(models, judge, cases.y, cases.weights)
 
 
-def distinct_models(store, part="hillclimb"):
+def distinct_models(store):
     """Names of the different models of a store, sorted, and their predictions times SCALE."""
-    entries, known, places = store.predictions(part), set(), []
+    entries, known, places = store.predictions(), set(), []
     for at in sorted(range(store.n_models), key=lambda at: store.names[at]):
         content = entries[at].tobytes()
         if content not in known:

@@ -36,12 +36,14 @@ class EnsembleSelector(BaseEstimator):
     ----------
     metric : str, callable or mapping of str to float, default="cross_entropy"
         accuracy, f_score, lift, roc_area, average_precision, break_even_point,
-        root_mean_squared_error or cross_entropy (hyphens may replace underscores), or one of these
-        functions of `bnmtl.metrics.prediction`. Of any other function (y, p), larger values are
-        better, except for ``brier_score``, ``calibration_error`` and ``squared_error`` there; y are
-        positions in the classes. A mapping gives the weights of normalized scores; a metric on
-        which no model beats the base rate is left out. With more than two classes: accuracy,
-        cross_entropy, root_mean_squared_error, or a function.
+        root_mean_squared_error or cross_entropy (hyphens may replace underscores), or a function of
+        `bnmtl.metrics.prediction`. The name of a scorer of scikit-learn, such as "neg_log_loss" (of
+        names in both, that of this package), a scorer, or a function of `sklearn.metrics` that
+        takes probabilities, such as ``log_loss``. Any other function (y, p), together with
+        `greater_is_better`; y are positions in the classes. A mapping gives the weights of
+        normalized scores; a metric on which no model beats the base rate is left out. With more
+        than two classes: accuracy, cross_entropy, root_mean_squared_error, a scorer or a function.
+        The eight names, Brier score, log loss and area under the ROC curve are much faster.
     initial : "auto" or int, default="auto"
         Number of the best models with which a bag starts; "auto" is the number up to 25 with the
         best mean.
@@ -67,6 +69,9 @@ class EnsembleSelector(BaseEstimator):
     progress : bool or callable, default=False
         True shows a progress bar; a callable receives a named tuple (stage, task, done, total,
         score).
+    greater_is_better : bool, default=None
+        Whether larger values of a function of yours are better; None for all other metrics, whose
+        direction is known.
 
     Attributes
     ----------
@@ -93,7 +98,8 @@ class EnsembleSelector(BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for parameters out of range and fewer than two models.
+        In ``fit``: for parameters out of range, metrics that need predicted labels, a function
+        without a direction, and fewer than two models.
 
     References
     ----------
@@ -125,6 +131,7 @@ class EnsembleSelector(BaseEstimator):
         random_state=None,
         n_jobs=None,
         progress=False,
+        greater_is_better=None,
     ):
         self.metric = metric
         self.initial = initial
@@ -137,6 +144,7 @@ class EnsembleSelector(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.greater_is_better = greater_is_better
 
     def fit(self, store, *, monitor=None):
         """Select an ensemble on the part "hillclimb".
@@ -154,11 +162,11 @@ class EnsembleSelector(BaseEstimator):
         check_store(store)
         self.check()
         seed = seed_of(self.random_state)
-        names, library = library_of(store, self.metric)
+        names, library = library_of(store, self.metric, self.greater_is_better)
         with Reporter(self.progress) as report:
             self.select(store, names, library, seed, report)
         if monitor is not None:
-            judge = judge_of(self.metric, store, monitor)
+            judge = judge_of(self.metric, store, monitor, self.greater_is_better)
             self.trajectory_[monitor] = _monitored(store, monitor, judge, names, self._paths_)
         return self
 

@@ -1,57 +1,67 @@
 """Stacking: a second model learns how to combine the predictions of the others."""
 
+from numbers import Integral
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import nnls
 from scipy.special import logit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, train_test_split
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.model_selection import GroupShuffleSplit, check_cv, train_test_split
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnmtl.ensembles.entries import checked_classes, checked_predictions, coded
+from bnmtl.calibration.arguments import checked_classes, checked_folds, checked_labels
+from bnmtl.ensembles.entries import checked_column, checked_predictions
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.means import predictions_of
+from bnmtl.ensembles.members import Composition, check_take_weights, fitted, models_of, predicted
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import (
     InputError,
-    InputTypeError,
     check_choice,
     check_jobs,
     check_number,
     check_whole,
 )
+from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.classifiers import probabilities_of
-from bnmtl.seeding import seed_of
+from bnmtl.seeding import generator, seed_of, seeded
+from bnmtl.wording import type_of
 
 _N_FOLDS = 5
 _INVERSE_RIDGES = np.logspace(-4, 4, 10)
+_TRIES = 100  # to hold out groups with cases of every class
 
 
-class Stacking(ClassifierMixin, BaseEstimator):
+class Stacking(ClassifierMixin, Composition):
     """Combine models by a model of their predictions.
 
     Parameters
     ----------
-    estimators : sequence of classifier or of (str, classifier), default=None
-        The models, if `fit` receives features; not used with a store.
+    estimators : list of (str, classifier) or of classifier, default=None
+        The models, if `fit` receives features; not used with a store. Their parameters are
+        parameters of the ensemble, with the name before: ``set_params(tree__max_depth=3)``. A model
+        without a name gets that of its class in small letters, and a number if there are more.
     method : {"linear", "logistic"}, default="linear"
         "linear" is one non-negative least-squares regression per class on the probabilities of the
         models; its outputs are divided by their sum, and equal if all are 0. "logistic" is a
-        logistic regression on their log odds, with a ridge penalty chosen by five folds.
+        logistic regression on their log odds, with a ridge penalty chosen by the same folds, or
+        five folds of the cases that are held out or in the store.
     columns : {"own", "all"}, default="own"
         Whether the regression of a class uses the probabilities of that class or of all classes.
         Only with "linear".
-    cv : int, default=5
-        Number of folds in which the models predict cases that they were not fitted to; fewer if a
-        class has fewer cases. Afterwards they are fitted to all cases. Not used with a store.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds in which the models predict cases that they were not fitted to, each case once.
+        Afterwards they are fitted to all cases. A number means stratified folds, fewer if a class
+        has fewer cases or groups. Not used with a store.
     holdout : float, default=None
         In place of folds, the share of the cases that is held out once; the models are not fitted
         again (blending).
     random_state : None, int or numpy.random.Generator, default=None
-        For the folds.
+        For the folds, and for models whose own ``random_state`` is None.
     n_jobs : int, default=None
         Number of processes that fit models, as in joblib.
 
@@ -62,11 +72,16 @@ class Stacking(ClassifierMixin, BaseEstimator):
         With "linear": weights of the models for each class, by class with ``columns="all"``.
     estimators_ : list of classifier
         The fitted models; empty with a store.
+    n_features_in_, feature_names_in_
+        The number of columns and, of a frame, their names; not with a store.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for arguments out of range, fewer than two models, and labels with one class.
+        In ``fit``: for arguments out of range, fewer than two models, labels with one class, and
+        weights that a model does not take.
+    NotFittedError
+        In predictions before ``fit``.
 
     References
     ----------
@@ -102,14 +117,20 @@ class Stacking(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None, *, groups=None):
         """Fit the combination, and the models unless they are in a store.
 
         Parameters
         ----------
-        X : PredictionStore, or array-like or DataFrame of n_cases rows
+        X : PredictionStore, or array-like, sparse matrix or DataFrame of n_cases rows
         y : array-like of shape (n_cases,), default=None
             Only with features.
+        sample_weight : array-like of numbers, shape (n_cases,), default=None
+            How often each case counts, for the models and the combination; only with features.
+            Cases with weight 0 are left out.
+        groups : array-like of shape (n_cases,), default=None
+            The group of each case, such as a patient, which folds do not divide; only with
+            features. Splitters such as `GroupKFold` need it.
 
         Returns
         -------
@@ -122,9 +143,13 @@ class Stacking(ClassifierMixin, BaseEstimator):
             raise InputError("columns", "must be 'own' with {method=logistic}", self.columns)
         seed = seed_of(self.random_state)
         if isinstance(X, PredictionStore):
+            given = {"y": y, "sample_weight": sample_weight, "groups": groups}
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(name, "must be None with a store, which has its own cases")
             self._fit_store(X, seed)
         else:
-            self._fit_cases(X, y, seed)
+            self._fit_cases(X, y, sample_weight, groups, seed)
         return self
 
     def _fit_store(self, store, seed):
@@ -137,49 +162,80 @@ class Stacking(ClassifierMixin, BaseEstimator):
             raise InputError("holdout", rule, self.holdout)
         cases = store.part(HILLCLIMB, labels=True)
         self.classes_, self.estimators_, self.store_ = store.classes, [], store
-        self._combine(store.predictions(), cases.y, cases.weights, seed)
+        self._combine(store.predictions(), cases.y, cases.weights, None, None, seed)
 
-    def _fit_cases(self, X, y, seed):
-        models = _models_of(self.estimators)
+    def _fit_cases(self, X, y, weights, groups, seed):
+        models = models_of(self)
+        X = self._rows(X, reset=True)
+        y = checked_labels(X, y)
+        cv, columns = self.cv, {"weights": weights, "groups": groups}
+        if groups is not None:
+            columns["groups"] = checked_column("groups", "X", groups, len(y))
+        if weights is not None:
+            check_take_weights(models, weights)
+            columns["weights"] = weights = checked_weights(weights, len(y), name="sample_weight")
+            if not weights.all():
+                kept = weights > 0
+                X, y, cv = _safe_indexing(X, np.flatnonzero(kept)), y[kept], _among(cv, kept)
+                columns = {name: one if one is None else one[kept] for name, one in columns.items()}
+        weights, groups = columns["weights"], columns["groups"]
         self.classes_ = checked_classes(y)
-        codes = coded("y", y, self.classes_)
-        if len(codes) != len(X):
-            raise InputError("y", "must be one value per row of {X}, {n}", len(codes), n=len(X))
+        codes = np.searchsorted(self.classes_, y)
         if self.holdout is None:
-            check_whole("cv", self.cv, least=2)
-            splits = stratified_folds("y", codes, self.cv, seed, "add cases")
+            splits = _folds(cv, X, y, codes, groups, seed)
         else:
             check_number("holdout", self.holdout, above=0, below=1)
-            splits = [_held_out(codes, self.holdout, seed)]
+            splits = [_held_out(codes, self.holdout, groups, seed)]
+        models = [
+            seeded(model, int(generator(seed, "model", name).integers(2**63)))
+            for name, model in models
+        ]
         parallel = Parallel(self.n_jobs)
         calls = [(model, train, test) for train, test in splits for model in models]
-        found = parallel(delayed(_predicted)(m, X, y, a, b, self.classes_) for m, a, b in calls)
+        found = parallel(
+            delayed(predicted)(model, X, y, weights, train, test, self.classes_)
+            for model, train, test in calls
+        )
         first_of_split = range(0, len(calls), len(models))
         rows = [np.stack([p for _, p in found[at : at + len(models)]]) for at in first_of_split]
         tests = np.concatenate([test for _, test in splits])
-        entries = checked_predictions("X", np.concatenate(rows, axis=1), len(self.classes_), None)
+        # Sorted, so that positions in the folds are those of the cases.
+        entries = np.concatenate(rows, axis=1)[:, np.argsort(tests)]
+        entries, tests = checked_predictions("X", entries, len(self.classes_), None), np.sort(tests)
         self.estimators_ = [model for model, _ in found]
         if self.holdout is None:
-            self.estimators_ = parallel(delayed(_fitted)(model, X, y) for model in models)
-        self._combine(entries, codes[tests], None, seed)
+            self.estimators_ = parallel(delayed(fitted)(one, X, y, weights) for one in models)
+        weights = None if weights is None else weights[tests]
+        groups = None if groups is None else groups[tests]
+        folds = splits if self.holdout is None else None
+        self._combine(entries, codes[tests], weights, groups, folds, seed)
 
-    def _combine(self, entries, y, weights, seed):
+    def _rows(self, X, reset):
+        """Rows that can be indexed, with the columns of the fit."""
+        (X,) = indexable(X)
+        if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "biuf":
+            rule, remedies = "must have two dimensions", "Reshape your data: `X.reshape(1, -1)`"
+            raise InputError("X", rule, np.shape(X), remedies=remedies)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _combine(self, entries, y, weights, groups, folds, seed):
         """Fit the second model to predictions (models, cases[, classes])."""
         if self.method == "linear":
             self.coef_ = _linear(_by_class(entries), y, weights, self.columns)
             return
-        remedies = ("add cases", 'take the {method} "linear"')
-        folds = stratified_folds("y", y, _N_FOLDS, seed, remedies)
-        model, grid = LogisticRegression(max_iter=1000), {"C": _INVERSE_RIDGES}
-        search = GridSearchCV(model, grid, cv=folds, scoring="neg_log_loss")
-        self._logistic = search.fit(_log_odds(entries), y, sample_weight=weights)
+        if folds is None:
+            remedies = ("add cases", 'take the {method} "linear"')
+            folds = stratified_folds("y", y, _N_FOLDS, seed, remedies, groups=groups)
+        weights = np.ones(len(y)) if weights is None else weights
+        self._logistic = _logistic(_log_odds(entries), y, weights, folds)
 
     def predict_proba(self, X):
         """Probabilities of the classes.
 
         Parameters
         ----------
-        X : str, mapping, array-like or DataFrame
+        X : str, mapping, array-like, sparse matrix or DataFrame
             A part of the store, or predictions by the name of the model, as in
             `EnsembleSelector.predict_proba`; or features, as in ``fit``.
 
@@ -191,6 +247,7 @@ class Stacking(ClassifierMixin, BaseEstimator):
         if not self.estimators_:
             entries = predictions_of(self.store_, self.store_.names, X, argument="X")
         else:
+            X = self._rows(X, reset=False)
             arrays = [probabilities_of(one, X, self.classes_) for one in self.estimators_]
             entries = checked_predictions("X", np.stack(arrays), len(self.classes_), None)
         if self.method == "logistic":
@@ -199,10 +256,21 @@ class Stacking(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The most probable class of each case; the first among ties."""
+        check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def blending(estimators, X, y, method="linear", share=0.2, random_state=None, n_jobs=None):
+def blending(
+    estimators,
+    X,
+    y,
+    method="linear",
+    share=0.2,
+    random_state=None,
+    n_jobs=None,
+    sample_weight=None,
+    groups=None,
+):
     """Combine models by their predictions of one held-out share of the cases.
 
     Parameters
@@ -216,6 +284,10 @@ def blending(estimators, X, y, method="linear", share=0.2, random_state=None, n_
         The share held out; the models are fitted to the others only.
     random_state : None, int or numpy.random.Generator, default=None
     n_jobs : int, default=None
+    sample_weight : array-like of numbers, shape (n_cases,), default=None
+        As in `Stacking.fit`.
+    groups : array-like of shape (n_cases,), default=None
+        The group of each case: the share is one of groups, which are held out as a whole.
 
     Returns
     -------
@@ -229,43 +301,73 @@ def blending(estimators, X, y, method="linear", share=0.2, random_state=None, n_
     """
     check_number("share", share, above=0, below=1)
     options = {"holdout": share, "random_state": random_state, "n_jobs": n_jobs}
-    return Stacking(estimators, method, **options).fit(X, y)
+    return Stacking(estimators, method, **options).fit(X, y, sample_weight, groups=groups)
 
 
-def _held_out(codes, share, seed):
-    """Positions of the cases that models are fitted to, and of those held out."""
-    options = {"test_size": share, "random_state": seed % 2**32, "stratify": codes}
+def _folds(cv, X, y, codes, groups, seed):
+    """Positions of the cases that models are fitted to, and of those that they predict."""
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        check_whole("cv", cv, least=2)
+        return stratified_folds("y", codes, cv, seed, "add cases", groups=groups)
+    if groups is not None and not hasattr(cv, "split"):
+        rule = "must be None if {cv} lists the folds"
+        raise InputError("groups", rule, remedies="give a splitter such as GroupKFold")
     try:
-        return train_test_split(np.arange(len(codes)), **options)
+        splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    except (ValueError, TypeError) as error:
+        rule, found = "must divide the cases into folds", "{name!s} says: {reason!s}"
+        remedies = "give `groups` if it needs them" if groups is None else "take another one"
+        details = {"name": type_of(cv), "reason": " ".join(str(error).split()).rstrip(".")}
+        raise InputError("cv", rule, found=found, remedies=remedies, **details) from None
+    splits = checked_folds(splits, X, y)
+    if any(len(np.unique(codes[train])) < 2 for train, _ in splits):
+        rule, remedies = "must train with two classes or more in every fold", "use other folds"
+        raise InputError("cv", rule, remedies=remedies)
+    return splits
+
+
+def _among(cv, kept):
+    """Given folds as positions among the cases that are kept; numbers and splitters as they are."""
+    if isinstance(cv, Integral) or hasattr(cv, "split") or not np.iterable(cv):
+        return cv
+    rows, place = np.arange(len(kept)), np.cumsum(kept) - 1
+    parts = [[rows[part][kept[rows[part]]] for part in split] for split in cv]
+    return [(place[train], place[test]) for train, test in parts]
+
+
+def _held_out(codes, share, groups, seed):
+    """Positions of the cases that models are fitted to, and of those held out."""
+    options = {"test_size": share, "random_state": seed % 2**32}
+    try:
+        if groups is None:
+            return train_test_split(np.arange(len(codes)), stratify=codes, **options)
+        for sides in GroupShuffleSplit(_TRIES, **options).split(codes, codes, groups):
+            if all(len(np.unique(codes[one])) == codes.max() + 1 for one in sides):
+                return sides
     except ValueError:
-        counts = np.bincount(codes)
-        rule = "must leave cases of each class on both sides"
-        found = "of {n} cases the rarest class has {least}"
-        detail = {"found": found, "n": len(codes), "least": counts.min()}
-        raise InputError("holdout", rule, share, remedies="add cases", **detail) from None
+        pass
+    counts = np.bincount(codes)
+    rule = "must leave cases of each class on both sides"
+    found = "of {n} cases the rarest class has {least}"
+    found += "" if groups is None else ", in {k:group} in all"
+    k = 0 if groups is None else len(np.unique(groups))
+    detail = {"found": found, "n": len(codes), "least": counts.min(), "k": k}
+    raise InputError("holdout", rule, share, remedies="add cases", **detail)
 
 
-def _models_of(estimators):
-    """Classifiers, from a list of them or of pairs with their names."""
-    models = [one[1] if isinstance(one, tuple) else one for one in estimators or ()]
-    if len(models) < 2:
-        rule, remedies = "must be two classifiers or more", "or fit to a PredictionStore"
-        raise InputError("estimators", rule, len(models), remedies=remedies)
-    for model in models:
-        if not hasattr(model, "fit") or not hasattr(model, "predict_proba"):
-            rule = "must have `fit` and `predict_proba`"
-            raise InputTypeError("estimators", rule, model)
-    return models
-
-
-def _fitted(model, X, y):
-    return clone(model).fit(X, y)
-
-
-def _predicted(model, X, y, train, test, classes):
-    """The model fitted to some cases, and its predictions of others."""
-    model = _fitted(model, _safe_indexing(X, train), _safe_indexing(y, train))
-    return model, probabilities_of(model, _safe_indexing(X, test), classes)
+def _logistic(features, y, weights, folds):
+    """Logistic regression with the ridge penalty that has the smallest log loss on folds."""
+    losses, classes = np.zeros(len(_INVERSE_RIDGES)), np.unique(y)
+    for train, test in folds:
+        model = LogisticRegression(max_iter=1000, warm_start=True)
+        for at, inverse in enumerate(_INVERSE_RIDGES):
+            model.set_params(C=inverse)
+            model.fit(features[train], y[train], sample_weight=weights[train])
+            p = probabilities_of(model, features[test], classes)
+            happened = p[np.arange(len(test)), np.searchsorted(classes, y[test])]
+            losses[at] -= weights[test] @ np.log(np.maximum(happened, np.finfo(float).eps))
+    model = LogisticRegression(C=_INVERSE_RIDGES[losses.argmin()], max_iter=1000)
+    return model.fit(features, y, sample_weight=weights)
 
 
 def _by_class(entries):

@@ -1,6 +1,6 @@
 """Predictions of many models for the same cases: the input of all ensembles."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from bnmtl.ensembles.entries import (
     checked_settings,
     coded,
 )
+from bnmtl.ensembles.frames import from_frames
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.record import (
     RECORD,
@@ -25,35 +26,11 @@ from bnmtl.ensembles.library.record import (
     read_skipped,
     skipped_as_bytes,
 )
+from bnmtl.ensembles.parts import Part, check_same_cases
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
 HILLCLIMB = "hillclimb"
-
-
-@dataclass(frozen=True)
-class Part:
-    """The cases of one part of a store.
-
-    Attributes
-    ----------
-    batches : tuple of float32 array of shape (n_models, n_cases) or (n_models, n_cases, n_classes)
-        Predictions, in memory or `OnDisk`.
-    y : int array of shape (n_cases,) or None
-        Positions in the classes of the store.
-    weights, folds, tasks : array of shape (n_cases,) or None
-    """
-
-    batches: tuple
-    y: np.ndarray | None
-    weights: np.ndarray | None = None
-    folds: np.ndarray | None = None
-    tasks: np.ndarray | None = None
-
-    @property
-    def n_cases(self):
-        """Number of cases."""
-        return self.batches[0].shape[1] if self.y is None else len(self.y)
 
 
 class PredictionStore:
@@ -210,6 +187,41 @@ class PredictionStore:
         return cls(**read_csv(by_part("paths", paths, HILLCLIMB), label, HILLCLIMB))
 
     @classmethod
+    def from_frame(cls, frame, y, **columns):
+        """Take a frame with a row for each case and a column for each model.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, or mapping part -> DataFrame
+            Probabilities of the second of two classes, sorted; the columns are named after the
+            models. Of more classes, or of both, pairs (model, class) as columns. The index of the
+            rows is not kept.
+        y : array-like of shape (n_cases,), or mapping part -> array-like
+            Labels in the order of the rows. A Series must not have the labels of the index of the
+            frame in another order.
+        **columns
+            weights, folds, tasks and settings as in the constructor.
+
+        Returns
+        -------
+        PredictionStore
+
+        Raises
+        ------
+        TypeError, ValueError
+            For columns that are not numbers from 0 to 1, names that are not text or occur twice,
+            classes that are missing, and as the constructor.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"tree": [0.9, 0.2], "net": [0.6, 0.4]})
+        >>> PredictionStore.from_frame(frame, ["yes", "no"]).predictions().shape
+        (2, 2)
+        """
+        frames, y = by_part("frame", frame, HILLCLIMB), by_part("y", y, HILLCLIMB)
+        return cls(**from_frames(frames, y, HILLCLIMB), **columns)
+
+    @classmethod
     def merge(cls, stores):
         """Join the models of stores with the same cases.
 
@@ -233,7 +245,7 @@ class PredictionStore:
             raise InputTypeError("stores", rule, type_of(wrong[0]) if wrong else stores)
         first, names = stores[0], stores[0].names
         for other in stores[1:]:
-            _check_same_cases(first, other)
+            check_same_cases(first, other)
             names += checked_names(other.names, len(other.names), names)
         parts = {
             part: replace(one, batches=sum((other.parts[part].batches for other in stores), ()))
@@ -292,7 +304,7 @@ class PredictionStore:
         Parameters
         ----------
         metric : str, callable or mapping
-            As in `EnsembleSelector`.
+            As in `EnsembleSelector`; the direction of a function is not needed.
         part : str, default="hillclimb"
 
         Returns
@@ -300,7 +312,7 @@ class PredictionStore:
         pandas.Series by model
             In natural units.
         """
-        judge = judge_of(metric, self, part)
+        judge = judge_of(metric, self, part, needs_direction=False)
         values = [judge.natural(judge.of(one)) for one in self.predictions(part)]
         return pd.Series(values, pd.Index(self.names, name="model"), name=judge.name)
 
@@ -418,18 +430,3 @@ class PredictionStore:
             for part, one in self.parts.items()
         }
         self.names, self.settings = (*self.names, *names), settings
-
-
-def _check_same_cases(first, other):
-    """Raise unless two stores have the same parts and cases."""
-    same = list(first.parts) == list(other.parts) and np.array_equal(first.classes, other.classes)
-    for part, one in first.parts.items() if same else ():
-        again = other.parts[part]
-        same &= one.n_cases == again.n_cases and all(
-            (getattr(one, name) is None) == (getattr(again, name) is None)
-            and np.array_equal(getattr(one, name), getattr(again, name))
-            for name in ("y", "weights", "folds", "tasks")
-        )
-    if not same:
-        rule = "must have the same parts, labels, weights, folds and tasks"
-        raise InputError("stores", rule, found="they differ")

@@ -105,7 +105,7 @@ class UnusedCases:
         """
         check_is_fitted(selector)
         store, weights = selector.store_, selector.weights_
-        best = best_single(store, selector.metric).weights_.idxmax()
+        best = _best_single(selector, store).weights_.idxmax()
         if best not in predictions:
             rule, found = "must have the best single model, too", "{name} is missing"
             raise InputError("predictions", rule, found=found, name=best)
@@ -120,7 +120,7 @@ class UnusedCases:
     @classmethod
     def _on(cls, selector, cases, predictions, part):
         """Score predictions of some cases, with the standard error of bootstrap replicates."""
-        judge, y = judge_of(selector.metric, selector.store_, cases), cases.y
+        judge, y = _judge_of(selector, selector.store_, cases), cases.y
         rng = generator(seed_of(selector.random_state), "replicates")
         groups = [np.flatnonzero(y == code) for code in np.unique(y)]
         gains = []
@@ -174,7 +174,7 @@ class UnusedCases:
                 progress = _progress(report, number, n_folds, selector.bags)
                 again = clone(selector).set_params(random_state=seed, progress=progress)
                 split = _split(store, rest, fold)
-                judge = judge_of(selector.metric, split, _UNUSED)
+                judge = _judge_of(selector, split, _UNUSED)
                 ensembles = _ensembles(again.fit(split), split)
                 predictions = {name: _of_part(one, _UNUSED) for name, one in ensembles.items()}
                 rows.append({"cases": len(fold), **_scored(judge, predictions)})
@@ -253,8 +253,16 @@ def _split(store, rest, fold):
 
 
 def _ensembles(selector, store):
-    single, mean = best_single(store, selector.metric), mean_of_all(store)
+    single, mean = _best_single(selector, store), mean_of_all(store)
     return {ENSEMBLE: selector, BEST: single, MEAN: mean}
+
+
+def _best_single(selector, store):
+    return best_single(store, selector.metric, selector.greater_is_better)
+
+
+def _judge_of(selector, store, part):
+    return judge_of(selector.metric, store, part, selector.greater_is_better)
 
 
 def _of_part(ensemble, part):

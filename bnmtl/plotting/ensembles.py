@@ -344,5 +344,5 @@ def _check_selector(selector, kinds, argument="selector"):
 
 def _metric_of(selector):
     """The name of the metric of a selector and its direction, as a label."""
-    judge = judge_of(selector.metric, selector.store_)
+    judge = judge_of(selector.metric, selector.store_, "hillclimb", selector.greater_is_better)
     return title_of(judge) + (_SMALLER if judge.natural(1) < 0 else "")

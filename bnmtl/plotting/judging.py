@@ -142,7 +142,7 @@ def rounds(made, metric="accuracy"):
     ----------
     made : Rounds, or mapping name -> Rounds
     metric : str or callable, default="accuracy"
-        As in `bnmtl.validation.compare`.
+        As in `bnmtl.validation.compare`; the direction of a function is not needed.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def rounds(made, metric="accuracy"):
         )
     values = {}
     for name, one in made.items():
-        judge = metric_of(metric, len(one.classes))
+        judge = metric_of(metric, one.classes)
         found = np.array(one.score(judge))
         values[str(name)] = found[~np.isnan(found)]
         if not len(values[str(name)]):

@@ -31,6 +31,7 @@ _CURVE_COLORS = (*list(COLORS.values())[:3], "#009E73", "#56B4E9", INK)
 _MARKERS = "os^DvPX"
 _DASHES = ("--", ":", "-.", (0, (6, 1.5)), (0, (1, 3)))
 _LINE_COLOR = COLORS["sole"]
+_RING = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": INK}
 _WIDTH, _HEIGHT = 330.0, 220.0  # of the diagram, in points
 _NUMBER = 30.0  # width of a size on the axis
 
@@ -39,7 +40,8 @@ def mimic_curve(curves, value="fidelity", lines=None, ylabel=None):
     """Plot a score of mimics by the number of pseudo-cases.
 
     Each point is the mean of all rows of its size, such as trials; bars are one standard error of
-    the mean. Sizes are on a logarithmic axis.
+    the mean. A ring is around the size that a mimic has chosen; in tables, around that with the
+    best mean fidelity. Sizes are on a logarithmic axis.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ def mimic_curve(curves, value="fidelity", lines=None, ylabel=None):
     ['mimic', 'teacher']
     """
     check_label("value", value)
-    tables = {name: _table(name, one, value) for name, one in _named(curves).items()}
+    named = _named(curves)
+    tables = {name: _table(name, one, value) for name, one in named.items()}
     lines = _checked_lines(lines)
     if ylabel is None:
         ylabel = _FIDELITY if value == "fidelity" else value
@@ -85,10 +88,15 @@ def mimic_curve(curves, value="fidelity", lines=None, ylabel=None):
     dashes = {name: _line_style(at) for at, name in enumerate(lines)}
     entries = [(_sample(**styles[name]), shorten(str(name))) for name in tables]
     entries += [(_sample(**dashes[name]), shorten(str(name))) for name in lines]
+    chosen = {name: _chosen(named[name], table, value) for name, table in tables.items()}
+    if any(size is not None for size in chosen.values()):
+        entries.append((_ring, "chosen size"))
     figure, axes = _figure_with_legend(entries)
     for name, table in tables.items():
         points = table.groupby("size")[value].agg(["mean", "sem"])
         axes.plot(points.index, points["mean"], label=str(name), **styles[name])
+        if chosen[name] is not None:
+            axes.plot(chosen[name], points["mean"][chosen[name]], "o", label="_chosen", **_RING)
         # A single row has no standard error.
         bars = {"fmt": "none", "ecolor": styles[name]["color"], "elinewidth": 1}
         axes.errorbar(points.index, points["mean"], yerr=points["sem"].fillna(0), **bars)
@@ -130,6 +138,13 @@ def _table(name, curve, value):
     return table
 
 
+def _chosen(curve, table, value):
+    """The size that a mimic predicts with, or None if the table does not say it."""
+    if hasattr(curve, "size_"):
+        return curve.size_
+    return table.groupby("size")[value].mean().idxmin() if value == "fidelity" else None
+
+
 def _checked_lines(lines):
     if lines is None:
         return {}
@@ -160,6 +175,11 @@ def _sample(**style):
         axes.plot(x + SAMPLE / 2, y, marker, color=style["color"], markersize=4)
 
     return draw
+
+
+def _ring(axes, x, y):
+    """Draw a ring in the legend."""
+    axes.plot(x + SAMPLE / 2, y, "o", **_RING)
 
 
 def _figure_with_legend(entries):

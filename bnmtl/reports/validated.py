@@ -1,7 +1,7 @@
 """One HTML page about models that were judged: which is better, how sure that is, and why."""
 
+from bnmtl.metrics.scoring import SMALLER_IS_BETTER
 from bnmtl.reports.page import Html, frame_table, image, number, write_page
-from bnmtl.validation.scoring import SMALLER_IS_BETTER
 from bnmtl.validation.splits import sets_differ
 from bnmtl.validation.tables import ALL
 

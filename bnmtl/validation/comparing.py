@@ -48,7 +48,15 @@ class Comparison(NamedTuple):
     is_smaller_better: bool
 
 
-def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, random_state=None):
+def compare(
+    first,
+    second,
+    metric="accuracy",
+    confidence=0.95,
+    n_resamples=999,
+    random_state=None,
+    greater_is_better=None,
+):
     """Compare two classifiers that were fitted to the same training cases.
 
     Parameters
@@ -56,13 +64,17 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     first, second : Rounds
         By `predict_rounds` with the same cases, scheme and ``random_state``.
     metric : str or callable, default="accuracy"
-        A metric of `bnmtl.metrics.prediction`, or a function (y, p) of positions of classes and
-        probabilities of all classes, of which larger values are better.
+        A metric of `bnmtl.metrics.prediction`; the name of a scorer of scikit-learn (of names in
+        both, that of this package), a scorer, or a function of `sklearn.metrics` that takes
+        probabilities; or another function (y, p) of positions of classes and probabilities of all
+        classes, together with `greater_is_better`.
     confidence : float, default=0.95
     n_resamples : int, default=999
         Number of random exchanges.
     random_state : None, int or numpy.random.Generator, default=None
         Of the exchanges. With an int, results depend only on data and parameters.
+    greater_is_better : bool, default=None
+        Whether larger values of a function of yours are better; None for all other metrics.
 
     Returns
     -------
@@ -97,7 +109,7 @@ def compare(first, second, metric="accuracy", confidence=0.95, n_resamples=999, 
     _check(first, second)
     check_number("confidence", confidence, above=0, below=1)
     check_whole("n_resamples", n_resamples, least=1)
-    metric = metric_of(metric, len(first.classes))
+    metric = metric_of(metric, first.classes, greater_is_better, needs_direction=True)
     values = np.array([one.score(metric) for one in (first, second)])
     is_defined = ~np.isnan(values).any(axis=0)
     values = values[:, is_defined]

@@ -42,8 +42,8 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
         Of rounds, labels and the mean predictions of each case count, and cases of the same group
         are left out together.
     statistic : str or callable, default="accuracy"
-        Of rounds a metric of `bnmtl.metrics.prediction` or a function (y, p) of labels, as
-        positions of classes, and probabilities of all classes. Otherwise a function of the arrays.
+        Of rounds a metric as in `compare`, of which no direction is needed. Otherwise a function of
+        the arrays.
     d : int, default=1
         Number of cases, or groups, left out at a time. Statistics that jump if one case changes
         need more, about the square root of their number.
@@ -100,7 +100,7 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
 def _read(data, statistic):
     """Arrays, the function of them and its name, and positions that are left out together."""
     if isinstance(data, Rounds):
-        metric = metric_of(statistic, len(data.classes))
+        metric = metric_of(statistic, data.classes)
         p = data.mean_predictions()
         known = ~np.isnan(p[:, 0])
         cases = np.arange(known.sum())

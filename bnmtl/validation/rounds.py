@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.validation.scoring import metric_of, number_of
+from bnmtl.validation.scoring import Metric, metric_of, number_of
 from bnmtl.wording import Bare, type_of
 from bnmtl.writing import write_whole
 
@@ -240,9 +240,8 @@ class Rounds:
 
         Parameters
         ----------
-        metric : str or callable (codes, p)
-            A metric of `bnmtl.metrics.prediction`, or a function of positions of classes and
-            probabilities of all classes.
+        metric : str or callable
+            As in `compare`; the direction of a function is not needed.
 
         Returns
         -------
@@ -255,8 +254,8 @@ class Rounds:
         ValueError
             For an unknown metric; and if it is defined on no round: that of the last one.
         """
-        metric = metric_of(metric, len(self.classes)) if isinstance(metric, str) else metric
-        least = 1 if getattr(metric, "of_cases", None) else 2
+        metric = metric if isinstance(metric, Metric) else metric_of(metric, self.classes)
+        least = 1 if metric.of_cases else 2
         found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):
             try:

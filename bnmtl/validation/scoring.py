@@ -4,20 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError
-from bnmtl.metrics import prediction
+from bnmtl.errors import InputTypeError
+from bnmtl.metrics import prediction, scoring
+from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
 from bnmtl.wording import type_of
 
-# Of all classes, or of the second of two.
-_OF_TABLES = ("accuracy", "squared_error", "cross_entropy", "lift_chart_area")
-_OF_TWO = (
-    *("f_score", "lift", "roc_area", "average_precision", "eleven_point_average_precision"),
-    *("break_even_point", "root_mean_squared_error", "brier_score", "calibration_error"),
-)
-SMALLER_IS_BETTER = {
-    *("squared_error", "cross_entropy", "root_mean_squared_error", "brier_score"),
-    "calibration_error",
-}
 # One case more or less can make them jump.
 NOT_SMOOTH = {
     *("lift", "eleven_point_average_precision", "break_even_point", "calibration_error"),
@@ -75,38 +66,32 @@ class Metric(NamedTuple):
         return number_of(self.function(codes, p))
 
 
-def metric_of(metric, n_classes):
-    """The `Metric` that a name, a function of `bnmtl.metrics.prediction` or another one stands for.
+def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
+    """The `Metric` that a name, a function or a scorer stands for.
 
     Parameters
     ----------
-    metric : str or callable (y, p)
-        Of another function larger values are better.
-    n_classes : int
+    metric : str or callable
+        As in `bnmtl.metrics.scoring.metric_of`.
+    classes : array of shape (n_classes,)
+        Labels.
+    greater_is_better : bool, default=None
+    needs_direction : bool, default=False
+        Whether the direction of a function must be known; else, larger is better.
 
     Returns
     -------
     Metric
     """
-    functions = {name: getattr(prediction, name) for name in (*_OF_TABLES, *_OF_TWO)}
-    if callable(metric):
-        known = [name for name, one in functions.items() if one is metric]
-        if not known:
-            return Metric(getattr(metric, "__name__", "metric"), metric, False)
-        (metric,) = known
-    if not isinstance(metric, str):
-        rule = "must be the name of a metric or a function (y, p)"
-        raise InputTypeError("metric", rule, type_of(metric))
-    name = metric.replace("-", "_")
-    if name not in functions:
-        choices = list(functions)
-        raise InputError(
-            "metric", "must be one of {choices} or a function", metric, choices=choices
-        )
-    function = functions[name]
-    if name in _OF_TWO:
-        if n_classes != 2:
-            rule, choices = "must be one of {choices} for {n:class}", list(_OF_TABLES)
-            raise InputError("metric", rule, name, choices=choices, n=n_classes)
-        return Metric(name, lambda y, p: function(y, p[:, 1]), name in SMALLER_IS_BETTER)
-    return Metric(name, function, name in SMALLER_IS_BETTER, OF_CASES.get(name))
+    names = (*OF_TABLES, *OF_TWO) if len(classes) == 2 else OF_TABLES
+    found = scoring.metric_of(metric, names, classes, greater_is_better, needs_direction)
+    function = found.function
+    if found.known in OF_TWO and len(classes) == 2:
+        return Metric(found.name, _of_second_class(function), bool(found.is_smaller_better))
+    is_same = found.known is not None and function is getattr(prediction, found.known)
+    of_cases = OF_CASES.get(found.known) if is_same else None
+    return Metric(found.name, function, bool(found.is_smaller_better), of_cases)
+
+
+def _of_second_class(function):
+    return lambda y, p: function(y, p[:, 1])

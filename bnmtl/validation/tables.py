@@ -67,7 +67,7 @@ def _parts(rounds):
 
 def _value(rounds, name):
     """The mean of a metric over rounds and its interval."""
-    metric = metric_of(name, len(rounds.classes))
+    metric = metric_of(name, rounds.classes)
     try:
         values = np.array(rounds.score(metric))
     except ValueError:

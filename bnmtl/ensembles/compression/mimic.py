@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.classification.columns import matched_rows, read_columns
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent, takes_rows
+from bnmtl.ensembles.entries import checked_column
 from bnmtl.ensembles.pickled import pickled_bytes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.progress import Reporter
@@ -27,7 +28,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
 
     Pseudo-cases are drawn from the cases of the fit, which should be the training cases of the
     teacher. The student learns the teacher's probabilities; it never sees the true classes. A
-    student is trained for each number of pseudo-cases, and the last one predicts.
+    student is trained for each number of pseudo-cases, from the smallest; the one that is closest
+    to the teacher on held-out real cases predicts. More pseudo-cases often do not help.
 
     Parameters
     ----------
@@ -56,18 +58,24 @@ class Mimic(ClassifierMixin, BaseEstimator):
     progress : bool or callable, default=False
         True shows a progress bar; a callable receives a named tuple (stage, task, done, total,
         score). The steps are pseudo-cases.
+    patience : int or None, default=2
+        Number of sizes without a better fidelity after which no larger ones are tried, nor labeled
+        by the teacher. None tries all.
 
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (2,)
         Those of the teacher.
     learning_curve_ : pandas.DataFrame
-        One row per number of pseudo-cases: size, fidelity, seconds (of training).
+        One row per number of pseudo-cases that was tried: size, fidelity, seconds (of training).
+    size_ : int
+        The number of pseudo-cases with the best fidelity, the smallest among ties.
     fidelity_ : float
-        Mean squared difference of the probabilities of teacher and student on the held-out cases;
-        0 is a perfect copy. It is slightly too low for the default student, which stops on these
-        cases. On training rows of the teacher it can be much larger than on other rows, so give
-        rows that the teacher has not seen as ``held_out``, if there are some.
+        That of the size: mean squared difference of the probabilities of teacher and student on
+        the held-out cases; 0 is a perfect copy. It is slightly too low, because the size is chosen
+        on these cases, and the default student stops on them. On training rows of the teacher it
+        can be much larger than on other rows, so give rows that the teacher has not seen as
+        ``held_out``, if there are some.
     seconds_ : pandas.Series
         Of "teacher" and "student": seconds to predict 10,000 cases, the shortest of several runs.
     bytes_ : pandas.Series
@@ -95,8 +103,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
     >>> mimic = Mimic(teacher, sizes=(500, 2000), random_state=0).fit(X)
     >>> bool(mimic.bytes_["student"] < mimic.bytes_["teacher"] / 10)
     True
-    >>> mimic.learning_curve_["size"].tolist()
-    [500, 2000]
+    >>> mimic.learning_curve_["size"].tolist(), mimic.size_
+    ([500, 2000], 2000)
     """
 
     def __init__(
@@ -108,6 +116,7 @@ class Mimic(ClassifierMixin, BaseEstimator):
         target="probability",
         random_state=None,
         progress=False,
+        patience=2,
     ):
         self.teacher = teacher
         self.student = student
@@ -116,8 +125,9 @@ class Mimic(ClassifierMixin, BaseEstimator):
         self.target = target
         self.random_state = random_state
         self.progress = progress
+        self.patience = patience
 
-    def fit(self, X, y=None, *, held_out=None):
+    def fit(self, X, y=None, *, held_out=None, groups=None):
         """Draw and label pseudo-cases, and train the students.
 
         Parameters
@@ -129,6 +139,9 @@ class Mimic(ClassifierMixin, BaseEstimator):
         held_out : pandas.DataFrame or array-like, shape (n_held_out, n_columns), default=None
             Real cases on which the student is compared with the teacher; their classes are not
             needed. None keeps a random fifth of X from the sampler.
+        groups : array-like of shape (n_rows,), default=None
+            The group of each row, such as a patient: the fifth is one of whole groups. Only without
+            ``held_out``.
 
         Returns
         -------
@@ -138,21 +151,27 @@ class Mimic(ClassifierMixin, BaseEstimator):
         names = [column.name for column in read_columns(X)]
         X, seed = matched_rows("X", X, names), seed_of(self.random_state)
         if held_out is None:
-            rows, held_out = _split(X, seed)
+            rows, held_out = _split(X, groups, seed)
+        elif groups is not None:
+            rule, remedies = "must be None with {held_out}", "hold out whole groups yourself"
+            raise InputError("groups", rule, remedies=remedies)
         else:
             rows, held_out = X, matched_rows("held_out", held_out, names)
         if not len(held_out):
             raise InputError("held_out", "must have one row or more", found="it has none")
         with Reporter(self.progress) as report:
-            pseudo, p, seconds = self._labeled(rows, sizes[-1], seed, report)
+            pseudo = self._drawn(rows, sizes[-1], seed, report)
             truth = self.teacher.predict_proba(held_out)[:, 1]
-            self._train(X, sizes, (pseudo, p), (held_out, truth), seed, report)
+            seconds = self._train(X, sizes, pseudo, (held_out, truth), seed, report)
         self.classes_ = np.asarray(self.teacher.classes_)
         self.n_features_in_, self._names = len(names), names
-        self.fidelity_ = float(self.learning_curve_["fidelity"].iloc[-1])
-        student = _seconds(self._students[-1].predict, pseudo[:_TIMED])
-        self.seconds_ = pd.Series({"teacher": seconds, "student": student})
-        models = {"teacher": self.teacher, "student": self._students[-1]}
+        self._chosen = int(self.learning_curve_["fidelity"].argmin())  # the first among ties
+        self.size_ = int(self.learning_curve_["size"].iloc[self._chosen])
+        self.fidelity_ = float(self.learning_curve_["fidelity"].iloc[self._chosen])
+        student = self._students[self._chosen]
+        times = {"teacher": seconds, "student": _seconds(student.predict, pseudo[:_TIMED])}
+        self.seconds_ = pd.Series(times)
+        models = {"teacher": self.teacher, "student": student}
         n_bytes = {name: pickled_bytes(model) for name, model in models.items()}
         self.bytes_ = pd.Series(n_bytes, dtype=float)
         return self
@@ -160,6 +179,7 @@ class Mimic(ClassifierMixin, BaseEstimator):
     def _check(self):
         """The checked sizes."""
         check_choice("target", self.target, ("probability", "log-odds"))
+        check_whole("patience", self.patience, least=1, optional=True, remedies="None tries all")
         check_teacher(self.teacher)
         student = self.student
         is_model = isinstance(student, BaseEstimator)
@@ -184,8 +204,8 @@ class Mimic(ClassifierMixin, BaseEstimator):
             raise InputError("sizes", "must be increasing numbers", self.sizes)
         return sizes
 
-    def _labeled(self, rows, n, seed, report):
-        """Pseudo-cases, the teacher's probabilities, and its seconds per 10,000 cases."""
+    def _drawn(self, rows, n, seed, report):
+        """Pseudo-cases in random order, so that any part of them is a random choice."""
         sampler = Munge() if self.sampler is None else clone(self.sampler)
         if "progress" in sampler.get_params():
             sampler.set_params(progress=lambda event: report(*event[:4]))
@@ -194,40 +214,51 @@ class Mimic(ClassifierMixin, BaseEstimator):
         if len(pseudo) != n:
             rule = "must draw as many rows as it is asked for, {n}"
             raise InputError("sampler", rule, len(pseudo), n=n)
-        # Any part of them is a random choice.
         order = generator(seed, "order").permutation(n)
-        pseudo = (
-            pseudo.iloc[order].reset_index(drop=True) if hasattr(pseudo, "iloc") else pseudo[order]
-        )
-        p, seconds = np.empty(n), np.inf
-        for at in range(0, n, _TIMED):
-            report("labels", None, at, n)
-            part = pseudo[at : at + _TIMED]
-            start = time.perf_counter()
-            p[at : at + _TIMED] = self.teacher.predict_proba(part)[:, 1]
-            # As for the student, the shortest run counts: the first one may be slow.
-            seconds = min(seconds, (time.perf_counter() - start) / len(part) * _TIMED)
-        report("labels", None, n, n)
-        return pseudo, p, seconds
+        if hasattr(pseudo, "iloc"):
+            return pseudo.iloc[order].reset_index(drop=True)
+        return pseudo[order]
 
     def _train(self, X, sizes, pseudo, held_out, seed, report):
-        """Train a student per size."""
+        """Train students until larger sizes do not help; the teacher's seconds per 10,000 cases."""
         self._students, curve, total, before = [], [], sum(sizes), 0
-        make = self._maker(X)
+        make, p, seconds = self._maker(X), np.empty(0), np.inf
         for size in sizes:
 
             def report_share(share, before=before, size=size):
                 report("training", None, before + round(share * size), total)
 
+            # Labels can take much longer than the student, so no more than needed are made.
+            new, fastest = self._labels(pseudo, len(p), size, len(pseudo), report)
+            p, seconds = np.concatenate([p, new]), min(seconds, fastest)
             start = time.perf_counter()
-            student = make().fit(pseudo[0][:size], pseudo[1][:size], held_out, seed, report_share)
-            seconds = time.perf_counter() - start
+            student = make().fit(pseudo[:size], p, held_out, seed, report_share)
+            took = time.perf_counter() - start
             before += size
             report("training", None, before, total)
             fidelity = float(np.mean((student.predict(held_out[0]) - held_out[1]) ** 2))
-            curve.append((size, fidelity, seconds))
+            curve.append((size, fidelity, took))
             self._students.append(student)
+            best = int(np.argmin([one for _, one, _ in curve]))
+            if self.patience is not None and len(curve) - 1 - best >= self.patience:
+                report("labels", None, len(pseudo), len(pseudo))
+                report("training", None, total, total)
+                break
         self.learning_curve_ = pd.DataFrame(curve, columns=["size", "fidelity", "seconds"])
+        return seconds
+
+    def _labels(self, pseudo, begin, end, total, report):
+        """The teacher's probabilities of some pseudo-cases, and its seconds per 10,000 cases."""
+        p, seconds = np.empty(end - begin), np.inf
+        for at in range(begin, end, _TIMED):
+            report("labels", None, at, total)
+            part = pseudo[at : min(at + _TIMED, end)]
+            start = time.perf_counter()
+            p[at - begin : at - begin + len(part)] = self.teacher.predict_proba(part)[:, 1]
+            # As for the student, the shortest run counts: the first one may be slow.
+            seconds = min(seconds, (time.perf_counter() - start) / len(part) * _TIMED)
+        report("labels", None, end, total)
+        return p, seconds
 
     def _maker(self, X):
         """A function that makes an untrained student."""
@@ -250,10 +281,11 @@ class Mimic(ClassifierMixin, BaseEstimator):
         numpy.ndarray of float, shape (n_rows, 2)
         """
         check_is_fitted(self)
-        return self._probabilities(self._students[-1], matched_rows("X", X, self._names))
+        rows = matched_rows("X", X, self._names)
+        return self._probabilities(self._students[self._chosen], rows)
 
     def staged_predict_proba(self, X):
-        """Probabilities by the student of each number of pseudo-cases, from the smallest.
+        """Probabilities by the student of each size that was tried, from the smallest.
 
         Parameters
         ----------
@@ -301,12 +333,23 @@ def check_teacher(teacher):
         raise InputError("teacher", rule, len(classes), remedies=remedies)
 
 
-def _split(X, seed):
-    """The cases for the sampler, in their order, and the others."""
+def _split(X, groups, seed):
+    """The cases for the sampler, in their order, and the others: about a fifth, of whole groups."""
     n_rows = len(X)
-    n_held_out = max(1, round(_HELD_OUT * n_rows))
+    n_held_out, rng = max(1, round(_HELD_OUT * n_rows)), generator(seed, "held out")
     is_held_out = np.zeros(n_rows, dtype=bool)
-    is_held_out[generator(seed, "held out").choice(n_rows, n_held_out, replace=False)] = True
+    if groups is None:
+        is_held_out[rng.choice(n_rows, n_held_out, replace=False)] = True
+        return X[~is_held_out], X[is_held_out]
+    groups = checked_column("groups", "X", groups, n_rows)
+    names, group = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        rule, remedies = "must name two groups or more", "give {held_out}"
+        raise InputError("groups", rule, len(names), remedies=remedies)
+    order = rng.permutation(len(names))
+    before = np.append(0, np.bincount(group)[order].cumsum())[:-1]
+    # The last one of all is never held out.
+    is_held_out = np.isin(group, order[:-1][before[:-1] < n_held_out])
     return X[~is_held_out], X[is_held_out]
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.columns import is_number, plain
 from bnmtl.errors import InputError
-from bnmtl.seeding import generator
+from bnmtl.seeding import generator, seeded
 
 _N_HIDDEN = 256
 # A pass over the pseudo-cases is an epoch.
@@ -157,12 +157,7 @@ class ModelStudent:
     def fit(self, rows, p, held_out, seed, report):
         """As `NetStudent.fit`; without early stopping."""
         rng = generator(seed, "labels")
-        seeded = {
-            name: int(generator(seed, name).integers(2**31))
-            for name, value in self._model.get_params().items()
-            if name.split("__")[-1] == "random_state" and value is None
-        }
-        self._model.set_params(**seeded)
+        self._model = seeded(self._model, seed)
         if is_classifier(self._model):
             targets = (rng.random(len(p)) < p).astype(int)
             if targets.min() == targets.max():

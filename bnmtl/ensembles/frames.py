@@ -1,0 +1,118 @@
+"""Predictions in frames: a row for each case, a column for each model."""
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.classification.columns import is_number
+from bnmtl.ensembles.entries import checked_classes
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import Bare, type_of
+
+
+def from_frames(frames, y, first):
+    """Take one frame per part, with a row for each case and a column for each model.
+
+    Parameters
+    ----------
+    frames : dict of str to pandas.DataFrame
+        Columns are models, or pairs (model, class).
+    y : dict of str to array-like
+    first : str
+        The part whose labels have all classes.
+
+    Returns
+    -------
+    dict
+        Arguments of `PredictionStore`.
+    """
+    classes = checked_classes(y[first]).tolist() if first in y else []
+    predictions, names = {}, None
+    for part, frame in frames.items():
+        _check_frame(part, frame)
+        if part in y:
+            _check_order(part, frame, y[part])
+        columns = list(frame)
+        is_by_class = frame.columns.nlevels == 2
+        models = list(dict.fromkeys(one[0] for one in columns)) if is_by_class else columns
+        names = models if names is None else names
+        if set(models) != set(names):
+            other = sorted(set(models) ^ set(names), key=str)[0]
+            rule, found = "of part {part} must have the models of the others", "not all have {name}"
+            raise InputError("frame", rule, found=found, part=part, name=str(other))
+        wanted = _by_class(part, columns, names, classes) if is_by_class else names
+        if not is_by_class and len(classes) > 2:
+            rule = "must have pairs (model, class) as columns for {n} classes"
+            remedies = "`pd.concat({{name: frame_of_the_model}}, axis=1)` makes them"
+            raise InputError("frame", rule, remedies=remedies, n=len(classes))
+        cells = np.stack([_probabilities(frame, name) for name in wanted])
+        shape = (len(names), len(classes), len(frame))
+        predictions[part] = np.moveaxis(cells.reshape(shape), 1, 2) if is_by_class else cells
+    return {"predictions": predictions, "y": y, "names": names}
+
+
+def _by_class(part, columns, names, classes):
+    """The pairs of all models and classes, or an error if the columns are others."""
+    wanted = [(model, one) for model in names for one in classes]
+    for what, wrong in (
+        ("missing", [one for one in wanted if one not in columns]),
+        ("of no class", [one for one in columns if one not in wanted]),
+    ):
+        if wrong:
+            rule = "of part {part} must have a column for each model and class of {classes}"
+            details = {"part": part, "classes": classes, "what": what, "name": _written(wrong[0])}
+            raise InputError("frame", rule, found="{name} is {what!s}", **details)
+    return wanted
+
+
+def _check_frame(part, frame):
+    """Raise unless it is a frame with named models."""
+    if not isinstance(frame, pd.DataFrame):
+        rule = "of part {part} must be a DataFrame with a row for each case"
+        raise InputTypeError("frame", rule, type_of(frame), part=part)
+    if frame.columns.nlevels > 2 or frame.empty:
+        rule = "of part {part} must have rows, and models or pairs (model, class) as columns"
+        found = "its shape is {shape!s}, its columns have {n:level}"
+        details = {"shape": frame.shape, "n": frame.columns.nlevels}
+        raise InputError("frame", rule, found=found, part=part, **details)
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        rule, found = "must have different columns", "{name} occurs twice"
+        raise InputError("frame", rule, found=found, name=_written(twice[0]))
+    models = frame.columns.get_level_values(0)
+    wrong = [name for name in models if not isinstance(name, str) or not name]
+    if wrong:
+        rule, remedies = "must have text as names of models", "`frame.add_prefix('model')`"
+        raise InputTypeError("frame", rule, wrong[0], remedies=remedies)
+
+
+def _check_order(part, frame, y):
+    """Raise if a Series of labels has the index of the frame in another order."""
+    if not isinstance(y, pd.Series) or len(y) != len(frame) or y.index.equals(frame.index):
+        return
+    is_same = y.index.is_unique and y.index.isin(frame.index).all()
+    if is_same or not any(isinstance(one, pd.RangeIndex) for one in (y.index, frame.index)):
+        rule = "of part {part} must have the index of `frame`, in its order"
+        remedies = ("`y.loc[frame.index]` if it names the cases", "`y.to_numpy()` if it does not")
+        raise InputError("y", rule, found="it has another", remedies=remedies, part=part)
+
+
+def _probabilities(frame, name):
+    """The numbers of a column."""
+    column, place = frame[name], {"argument": "frame", "column": _written(name)}
+    if not is_number(column.dtype) or column.dtype.kind == "c":
+        rule = "must be numbers"
+        raise InputTypeError(rule=rule, given=Bare(column.dtype), remedies="convert it", **place)
+    numbers = column.to_numpy(dtype=float, na_value=np.nan)
+    wrong = ~((numbers >= 0) & (numbers <= 1))
+    if wrong.any():
+        row = int(wrong.argmax())
+        value = Bare("no value" if np.isnan(numbers[row]) else f"{numbers[row]:g}")
+        rule, found = "must be probabilities from 0 to 1", "row {row}, counted from 0, has {value}"
+        details = {"row": row, "value": value, "remedies": "calibrate scores"}
+        raise InputError(rule=rule, found=found, **details, **place)
+    return numbers
+
+
+def _written(name):
+    """The name of a column: of a model, or of a model and a class."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
