@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.files import NA_VALUES
 from bnmtl.wording import Bare, listed, type_of
-
-_BLANK = ("", "NA", "NaN")
 
 
 def read_columns(path, columns, optional=(), argument="path", meaning="a CSV file"):
@@ -32,7 +31,7 @@ def read_columns(path, columns, optional=(), argument="path", meaning="a CSV fil
         remedy = "check which file it is"
         raise InputError(argument, rule, found=found, remedies=remedy, **details)
     table = _parsed(
-        path, skiprows=1, usecols=sorted(positions.values()), dtype="category", na_values=_BLANK
+        path, skiprows=1, usecols=sorted(positions.values()), dtype="category", na_values=NA_VALUES
     )
     table.columns = sorted(positions, key=positions.get)
     return table

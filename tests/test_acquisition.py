@@ -286,7 +286,7 @@ def test_cases_that_were_not_tried_are_not_chosen():
     [
         ({"X": [1, 2]}, "table"),
         ({"y": ["yes"]}, "one label for each row"),
-        ({"y": [None] * 40}, "a label for each row"),
+        ({"y": [None] * 40}, "contains NaN or another missing value in 40 rows"),
         ({"y": ["yes"] * 40}, "two classes; all rows are `yes`"),
         ({"observed": np.ones((40, 2), dtype=bool)}, r"each cell.*got \(40, 2\)"),
         ({"observed": np.zeros((40, 3))}, "each cell.*got 'float64'"),

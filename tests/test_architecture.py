@@ -32,12 +32,12 @@ ROOMS["relatedness"] = ROOMS["confidence"] = {"learners", *ROOMS["learners"], "m
 # Where learned networks become classifiers: the one door to the rooms downstream, which see arrays
 # of predictions and never a graph.
 ROOMS["classification"] = {"tasks", "networks", "learners"}
-ROOMS["calibration"] = {"metrics"}
+ROOMS["calibration"] = {"metrics", "tasks"}
 ROOMS["ensembles"] = {"metrics", "classification", "calibration"}
-ROOMS["decorate"] = {"metrics", "classification"}
-ROOMS["trees"] = {"metrics"}
-ROOMS["validation"] = {"metrics", "classification", "ensembles", "trees"}
-ROOMS["active"] = {"metrics", "classification", "calibration", "decorate", "trees"}
+ROOMS["decorate"] = {"metrics", "tasks", "classification"}
+ROOMS["trees"] = {"metrics", "tasks"}
+ROOMS["validation"] = {"metrics", "tasks", "classification", "ensembles", "trees"}
+ROOMS["active"] = {"metrics", "tasks", "classification", "calibration", "decorate", "trees"}
 # Learners, scores and searches are settings of the networks in a library.
 ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners"}
 # What a person sees stands above all of it, and nobody imports it.

@@ -196,7 +196,7 @@ def test_margins(call, no_picture, cases, tmp_path):
 
 
 def test_kinds_of_labels(call, no_picture, cases, tmp_path):
-    cases["truth"] = cases["y"].map({0: "False", 1: "True"}, na_action="ignore")
+    cases["truth"] = cases["y"].map({0: "FALSE", 1: "TRUE"}, na_action="ignore")
     cases["other"] = cases["word"].where(cases["y"].fillna(1) == 1, cases["town"])
     cases.to_csv(tmp_path / "cases.csv", index=False)
     columns = []
@@ -278,7 +278,7 @@ def test_the_report(call, cases, tmp_path):
     assert curves[-1][1] == f"\u2212{-by_group['pooled']['a']:.4f}"
     assert "Groups without a label follow the sigmoid of all rows." in text
     n = kept_record["labelled"]
-    assert "of them positive (y = 1 or True)." in text
+    assert "of them positive (y = 1, True, true or TRUE)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
     assert f"closer to 0 or 1 than 1 / {n + 2}." in text
     assert '<td class="name">SCORES</td><td class="text">cases.csv</td>' in text

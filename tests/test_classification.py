@@ -366,7 +366,7 @@ def test_impossible_rows_are_named(kind):
         ({"target": "bronc"}, ROWS[:1], None, "`X` must have at least 2 rows"),
         ({}, ROWS, None, "requires y to be passed"),
         ({}, ROWS[["asia"]], ROWS["bronc"][:9], "one value for each row, 400 as in `X`, got 9"),
-        ({}, ROWS[["asia"]], [1, "a"] * 200, "values of one type"),
+        ({}, ROWS[["asia"]], [1, "a"] * 200, "labels of one type"),
         ({}, ROWS[["asia"]], [None, "a"] * 200, "missing value in 200 rows"),
         ({}, ROWS[["asia"]], np.linspace(0, 1, 400), "(`y`|the target) is continuous"),
         ({}, ROWS[["asia"]].assign(x=np.linspace(0, 1, 400)), ROWS["bronc"], "`x` is continuous"),

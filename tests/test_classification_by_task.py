@@ -180,5 +180,5 @@ def test_tasks_that_cannot_be_predicted_are_named_before_learning():
     ):
         MultitaskBayesNetClassifier("bronc", QUICK).fit(gaps)
     mixed = {"a": ROWS, "b": ROWS.assign(bronc=np.arange(400) % 2 == 0)}
-    with pytest.raises(TypeError, match="Column `bronc` must hold values of one type"):
+    with pytest.raises(TypeError, match="Column `bronc` must hold labels of one type"):
         MultitaskBayesNetClassifier("bronc", QUICK).fit(mixed)

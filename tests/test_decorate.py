@@ -639,7 +639,7 @@ def test_mistakes_in_rows_and_labels():
     model = DecorateClassifier(random_state=0)
     with pytest.raises(InputError, match="`y` must be one label for each row, 40"):
         model.fit(frame, y[:-1])
-    with pytest.raises(InputError, match="`y` must hold a label for each row"):
+    with pytest.raises(InputError, match="`y` contains NaN or another missing value in"):
         model.fit(frame, np.where(y == 0, None, "a").astype(object))
     with pytest.raises(InputError, match="must name all columns that are not numeric.*site"):
         DecorateClassifier(categorical_features=["kind"]).fit(frame, y)

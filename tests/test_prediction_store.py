@@ -307,7 +307,7 @@ def test_from_csv(tmp_path):
         ("a,y\n0.1,0\n1.5,1\n", "column `a` must be probabilities.*row 2 .* has `1.5`"),
         ("a,y\n0.1,0\n,1\n", "column `a` must be probabilities.*row 2 .* has no value"),
         ("a,y\n0.1,0\nx,1\n", "column `a` must be probabilities.*row 2 .* has `x`"),
-        ("", "must be a CSV file"),
+        ("", "p.csv` must have a header line and rows; it is empty"),
     ],
 )
 def test_mistakes_in_csv(tmp_path, text, message):

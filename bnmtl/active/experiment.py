@@ -20,6 +20,7 @@ from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 
 _COLUMNS = [
@@ -232,14 +233,14 @@ def _table(name, pair):
         raise InputTypeError("data", rule, type_of(pair), name=name)
     X, y = pair
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    y = np.asarray(y)
-    if X.ndim != 2 or y.shape != (len(X),):
+    labels = np.asarray(y, dtype=object)
+    if X.ndim != 2 or labels.shape != (len(X),):
         rule = "must have one label for each row of {name}, {n}"
         raise InputError("data", rule, len(y), n=len(X), name=name)
-    if pd.isna(y).any():
+    if pd.isna(labels).any():
         rule = "must have all labels of {name}"
         raise InputError("data", rule, remedies="drop those rows", name=name)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(read_labels(y, "data"), return_inverse=True)
     if len(classes) < 2:
         rule = "must have two classes or more in {name}"
         raise InputError("data", rule, len(classes), name=name)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 
 
@@ -59,13 +60,11 @@ def read_incomplete(X, y, observed, cost):
     Incomplete
     """
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    y, observed = np.asarray(y), np.asarray(observed)
+    y, observed = read_labels(y), np.asarray(observed)
     if X.ndim != 2 or not len(X):
         raise InputError("X", "must be a table with a row for each case", type_of(X))
     if y.shape != (len(X),):
         raise InputError("y", "must be one label for each row, {n}", type_of(y), n=len(X))
-    if pd.isna(y).any():
-        raise InputError("y", "must hold a label for each row", remedies="drop those rows")
     if (y == y[0]).all():
         raise InputError(
             "y", "must have at least two classes", found="all rows are {label}", label=str(y[0])

@@ -7,6 +7,7 @@ import pandas as pd
 
 from bnmtl.decorate.artificial import take
 from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 
 
@@ -87,7 +88,7 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
         rule = "must be one label for each row, {n}, some of them missing"
         raise InputError("y", rule, len(missing), n=len(X))
     labeled = np.flatnonzero(~missing)
-    labels = np.array(np.asarray(y, dtype=object)[labeled].tolist())
+    labels = read_labels(np.asarray(y, dtype=object)[labeled])
     if classes is not None:
         unknown = sorted(set(labels.tolist()) - set(np.asarray(classes).tolist()), key=str)
         if unknown:

@@ -11,15 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, type_of
 
 
 def checked_labels(X, y):
     """Labels as an array with one label per case, or an error."""
-    if y is None:
-        found = "a classifier requires y to be passed, but the target y is None"
-        raise InputError("y", "must be one label per case", found=found)
-    y, n = column_or_1d(y, warn=True), _num_samples(X)
+    y, n = read_labels(y), _num_samples(X)
     if len(y) != n:
         raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
     check_classification_targets(y)

@@ -12,13 +12,14 @@ from bnmtl.calibration.arguments import checked_classes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import check_seed, with_seed
+from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.wording import type_of
 
 _SMALLEST_ERROR = 1e-10
 _SEEDS = 2**31 - 1
 
 
-class AdaBoostM1(ClassifierMixin, BaseEstimator):
+class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
     """Boost a classifier with exponential or logistic loss.
 
     With labels s of -1 and 1, a member h with weighted error e has the vote 1/2 log((1 - e) / e),
@@ -221,7 +222,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
     def _checked_rows(self, X, y, sample_weight):
         """Features, labels and weights of the rows with a weight above 0."""
-        X, y = validate_data(self, X, y, **self._array_options())
+        X, y = validate_data(self, X, read_labels(y), **self._array_options())
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         counts = weights > 0

@@ -26,12 +26,13 @@ from bnmtl.calibration.methods import calibrator_of, check_method
 from bnmtl.calibration.temperature import TemperatureCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
 ENOUGH_FOR_ISOTONIC = 1000
 
 
-class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Calibrate the probabilities of a classifier.
 
     The scores of a case are the decision values of the classifier or, if it has none, its predicted

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.calibration.boosting import AdaBoostM1
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 
 _REMEDY = "calibrate it by PlattCalibrator"
@@ -103,7 +104,7 @@ def _fitted(model, X, y):
         if X is None or y is None:
             rule = "must be fitted where {X} and {y} are not given"
             raise InputError("model", rule, remedies=("give them", "fit it first")) from None
-        return clone(model).fit(X, y)
+        return clone(model).fit(X, read_labels(y))
     return model
 
 

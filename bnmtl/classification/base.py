@@ -3,8 +3,10 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from bnmtl.tasks.labels import LabelScore
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
+
+class NetworkClassifier(LabelScore, ClassifierMixin, BaseEstimator):
     """Base of classifiers; subclasses fit networks and predict probabilities."""
 
     def __init__(self, target=None, learner=None, unseen="error", random_state=None):

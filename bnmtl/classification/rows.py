@@ -1,12 +1,10 @@
 """Input rows of classifiers: separating the target, naming and encoding features."""
 
-import numbers
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.learners.base import Learner
@@ -14,6 +12,7 @@ from bnmtl.networks.tables import code_frame, column_labels, named_column
 from bnmtl.seeding import seed_of, with_seed
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.encoding import encode_frames
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, listed, type_of
 
 DEFAULT_TARGET = "target"
@@ -65,11 +64,8 @@ def labelled(classifier, X, y):
 
 
 def _labels(y):
-    """The values of a separate target; missing values in a list must not become text."""
-    if isinstance(y, list | tuple):
-        with located(argument="y"):
-            check_complete(pd.Series(y, dtype=object))
-    return y if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
+    """The values of a separate target."""
+    return y if isinstance(y, pd.Series) else read_labels(y)
 
 
 def target_column(frame, target):
@@ -181,23 +177,11 @@ def target_classes(values):
     values : Series or array, shape (n_rows,)
     """
     check_complete(values)
-    if hasattr(getattr(values, "dtype", None), "numpy_dtype"):
-        values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # of extension arrays
     is_categorical = isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
-    values = np.asarray(values)
-    if values.dtype == object and len(set(map(_family, set(map(type, values.tolist()))))) > 1:
-        rule, found = "must hold values of one type", "there are several"
-        raise InputTypeError(None, rule, found=found, remedies="write all as text")
-    classes, codes = np.unique(values, return_inverse=True)
+    classes, codes = np.unique(read_labels(values, argument=None), return_inverse=True)
     # Categories, such as intervals, may have types that other columns cannot have.
     column = pd.Series(pd.Categorical(classes, classes) if is_categorical else classes)
     return classes, read_column(column).labels, codes
-
-
-def _family(kind):
-    """The type, with all numbers as one type that does not include booleans."""
-    is_number = issubclass(kind, numbers.Real) and not issubclass(kind, bool)
-    return numbers.Real if is_number else kind
 
 
 def features_of(classifier, X, needed, **place):

@@ -1,18 +1,19 @@
 """One run of `bnmtl calibrate --apply`: apply the calibrators of an earlier run to new scores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from bnmtl.cli.calibrators import calibrated, from_record
-from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.columns import as_written, check_new_columns, na_values, read_table
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, new_run
 from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
 from bnmtl.errors import InputError, warn
-from bnmtl.io.run import RUN_FILE, read_record
+from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record
+from bnmtl.tasks.files import NA_VALUES
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,14 @@ def run(options):
     ValueError, TypeError
         If the options, the earlier run or the scores are invalid; nothing is written then.
     """
-    from bnmtl.tasks import read
-
     _refuse_labels(options)
     with new_run("calibrate", options, ["scores.csv"]) as run:
         run.folder.keep([Path(options.apply, RUN_FILE)])
         fitted, earlier = _earlier(options.apply)
-        (rows,) = read([options.scores]).values()
+        known = na_values_of_run(earlier["settings"])
+        rows, texts = read_table(options.scores, options, known=known), na_values(options, known)
+        if texts != NA_VALUES:  # for a run that takes these calibrators from here
+            run.options = replace(options, na=(), only_na=texts)
         check_columns(rows, {"score": options.score, "group": options.group})
         scores = _scores_like(earlier, rows[options.score], options.apply)
         groups = _groups(fitted, earlier, rows, options)
@@ -70,7 +72,7 @@ def run(options):
             for key in ("probabilities", "calibrators", "titles", "kept_between")
             if key in earlier
         }
-        contents = {"scores.csv": without_points(rows).assign(**p)}
+        contents = {"scores.csv": as_written(rows, texts).assign(**p)}
         record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
     return Result(pd.DataFrame(p), folder=run.folder.path, record=record)
 

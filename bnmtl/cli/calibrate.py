@@ -8,7 +8,13 @@ import pandas as pd
 from bnmtl.calibration import MultitaskPlattCalibrator, PlattCalibrator, reliability
 from bnmtl.calibration.verdict import best, gain
 from bnmtl.cli.calibrators import as_record
-from bnmtl.cli.columns import check_new_columns, complete_names, without_points
+from bnmtl.cli.columns import (
+    as_written,
+    check_new_columns,
+    complete_names,
+    na_values,
+    read_table,
+)
 from bnmtl.cli.cross_calibration import DEFAULT, Calibrated
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.scores import (
@@ -69,13 +75,11 @@ def run(options):
     ValueError, TypeError
         If the options or the data are invalid; nothing is written then.
     """
-    from bnmtl.tasks import read
-
     if options.label is None:
         rule = "must be given, or {apply} for the calibrators of an earlier run"
         raise InputError("label", rule, remedies="see `bnmtl calibrate --help`")
     with new_run("calibrate", options, _FILES) as run:
-        (rows,) = read([options.scores]).values()
+        rows = read_table(options.scores, options)
         scores, y, groups, units = _checked(rows, options)
         run.lap("reading")
         methods = tuple(dict.fromkeys(options.method)) or DEFAULT
@@ -95,7 +99,7 @@ def run(options):
 
         entries = _record(calibrated, measures)
         contents = {
-            "scores.csv": without_points(rows).assign(**calibrated.columns),
+            "scores.csv": as_written(rows, na_values(options)).assign(**calibrated.columns),
             "measures.csv": measures.reset_index(),
             "reliability.csv": _reliability(calibrated),
             "reliability.png": figure,

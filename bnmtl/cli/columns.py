@@ -1,10 +1,14 @@
-"""How commands read and write columns: integers without decimal points, names as strings."""
+"""How commands read and write columns: missing cells, integers without points, names as strings."""
 
+import contextlib
 from collections.abc import Iterable
 
 from pandas.api.types import is_float_dtype
 
+from bnmtl.cli.messages import renamed
+from bnmtl.cli.options import contradiction
 from bnmtl.errors import InputError
+from bnmtl.tasks.files import NA_VALUES, is_parquet, na_values_of, read_rows
 from bnmtl.wording import Bare, type_of
 
 _LARGEST_WHOLE = 2.0**53  # above it, not all integers are floats
@@ -27,6 +31,75 @@ def without_points(rows):
         if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
             rows[column] = rows[column].astype("Int64")
     return rows
+
+
+def as_written(rows, na_values):
+    """Return rows `without_points`, with missing cells as they are read again.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    na_values : sequence of str
+        What means missing in the table that they are from.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    rows = without_points(rows)
+    if "" in na_values:
+        return rows
+    return rows.astype(object).where(rows.notna(), na_values[0])
+
+
+def na_values(options, known=NA_VALUES):
+    """Return what means missing in the tables of a command.
+
+    Parameters
+    ----------
+    options : dataclass
+        With `na` and `only_na`.
+    known : sequence of str, default=("", "NA", "NaN")
+        What did in an earlier run.
+
+    Returns
+    -------
+    tuple of str
+    """
+    if options.na and options.only_na:
+        rule, found = "must not go with {only_na}", "that replaces all texts that mean missing"
+        given = Bare(" and ".join(map(repr, options.na)))
+        raise contradiction("na", rule, found, given)
+    return na_values_of(options.na, options.only_na or known)
+
+
+@contextlib.contextmanager
+def na_option(options):
+    """Name the option of the texts that mean missing in mistakes raised in the block."""
+    with renamed("na_values", "only_na" if options.only_na else "na"):
+        yield
+
+
+def read_table(path, options, as_text=(), known=NA_VALUES):
+    """Read the rows of a table of a command.
+
+    Parameters
+    ----------
+    path : path
+    options, known
+        As for `na_values`.
+    as_text : list of str
+        As for `bnmtl.tasks.files.read_rows`.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    texts = na_values(options, known)
+    if not (options.na or options.only_na) and is_parquet(path):
+        texts = NA_VALUES
+    with na_option(options):
+        return read_rows(path, as_text, texts)
 
 
 def check_column(rows, name, option, argument):

@@ -15,9 +15,14 @@ from bnmtl.cli.fields import (
     choice,
     flag,
     force,
+    na,
+    only_na,
     option,
     whole,
 )
+
+# What means missing unless --na and --only-na say it.
+_OF_LIBRARY = "empty cells, NA and NaN (of a library: what did when it was made)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,8 @@ class LibraryOptions:
     test: str | None = option(
         "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
     )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
     hillclimb: float | None = option(
         "X",
         "Share of the rows that is held out of training, for calibration and selection (default "
@@ -101,6 +108,8 @@ class SelectOptions:
         "library`, the columns of its table; others are kept.",
         FILE,
     )
+    na: tuple[str, ...] = na(_OF_LIBRARY)
+    only_na: tuple[str, ...] = only_na(_OF_LIBRARY)
     bags: int = option("N", "Bags of models, whose ensembles are averaged.", whole(1), 20)
     bag_fraction: float = option("X", "Share of the models in each bag.", SHARE, 0.5)
     initial: int | str = option(

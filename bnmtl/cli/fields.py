@@ -95,6 +95,22 @@ def flag(name, help):
     return field(default=False, metadata={_OPTION: typer.Option(name, help=help)})
 
 
+def na(known="empty cells, NA and NaN"):
+    """Return a field for the option that adds to what means missing in CSV files."""
+    return option(
+        "TEXT", f"Text that means missing in CSV files, beside {known}; repeatable.", default=()
+    )
+
+
+def only_na(known="empty cells, NA and NaN"):
+    """Return a field for the option that replaces what means missing in CSV files."""
+    return option(
+        "TEXT",
+        f"Text that means missing in CSV files, in place of {known}; repeatable.",
+        default=(),
+    )
+
+
 def force(help):
     """Return a field for the option that permits overwriting."""
     return flag("--force", help)

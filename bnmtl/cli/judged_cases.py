@@ -6,11 +6,17 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
-from bnmtl.cli.columns import check_column, complete_names, names_in, without_points
+from bnmtl.cli.columns import (
+    check_column,
+    complete_names,
+    names_in,
+    read_table,
+    without_points,
+)
 from bnmtl.cli.scores import hashes
 from bnmtl.cli.tasks import report_copies
 from bnmtl.errors import InputError, warn
-from bnmtl.tasks import discretize, read
+from bnmtl.tasks import discretize
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.tasks.copies import originals
 from bnmtl.validation.tables import ALL
@@ -136,7 +142,7 @@ def read_cases(options):
 
 def read_rows(options):
     """The table without ignored columns; the columns of options must be there and differ."""
-    (rows,) = read([options.table]).values()
+    rows = read_table(options.table, options)
     named = [(one, getattr(options, one)) for one in ("label", "task_column", "group")]
     seen = {}
     for option, name in [*named, *(("ignore", name) for name in options.ignore)]:

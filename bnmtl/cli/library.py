@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.columns import check_column, check_complete
+from bnmtl.cli.columns import check_column, check_complete, na_values, read_table
 from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.options import contradiction
@@ -62,7 +62,7 @@ def run(options, progress=None):
         found = "embedded cross-validation uses all rows for it"
         raise contradiction("hillclimb", "must not go with `--cv`", found, options.hillclimb)
     _check_inputs(options)
-    X, y = labelled(options.table, options.label)
+    X, y = labelled(options)
     test = None if options.test is None else _test_cases(options, X, y)
     counts = []
 
@@ -89,6 +89,7 @@ def run(options, progress=None):
             calibration=options.calibration,
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
+    store.library = store.library.with_na_values(store.path, na_values(options))
     return Result(store, Path(options.out), counts[0], user_messages(caught))
 
 
@@ -118,13 +119,11 @@ def _bytes(gigabytes):
     return None if gigabytes is None else max(1, round(gigabytes * _GIGABYTE))
 
 
-def labelled(path, label):
-    """The features and the labels of a table."""
-    from bnmtl.tasks.files import read_rows
-
-    rows = read_rows(path)
-    check_column(rows, label, "label", "table")
-    return _split(rows, path, label)
+def labelled(options):
+    """The features and the labels of the table."""
+    rows = read_table(options.table, options)
+    check_column(rows, options.label, "label", "table")
+    return _split(rows, options.table, options.label)
 
 
 def _split(rows, path, label):
@@ -136,12 +135,10 @@ def _split(rows, path, label):
 
 def _test_cases(options, X, y):
     """Features and labels of the test cases; labels are None if there is no such column."""
-    from bnmtl.tasks.files import read_rows
-
     # Where the table has other text, too, 250.00 is not a number.
     known = X.assign(**{options.label: y})
     as_text = [name for name in known if not is_numeric_dtype(known[name].dtype)]
-    rows = read_rows(options.test, as_text)
+    rows = read_table(options.test, options, as_text)
     if options.label not in rows:
         return rows, None
     return _split(rows, options.test, options.label)

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from bnmtl.cli.columns import check_column, complete_names, without_points
+from bnmtl.cli.columns import check_column, complete_names, read_table, without_points
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.io.bif import read_bif
-from bnmtl.io.run import read_record, read_run
-from bnmtl.tasks.files import read_rows
+from bnmtl.io.run import na_values_of_run, read_record, read_run
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,15 @@ class LearnedNetworks:
     def settings(self):
         return {} if self.record is None else self.record["settings"]
 
-    def read_rows(self, path, task_column):
-        """Read a file of rows; as in learning, the column of tasks is read as text."""
-        return read_rows(path, {task_column, self.settings.get("task_column")})
+    @property
+    def na_values(self):
+        """What meant missing in the tables of the run."""
+        return na_values_of_run(self.settings)
+
+    def read_rows(self, options):
+        """Read the rows of a command; as in learning, the column of tasks is read as text."""
+        as_text = {options.task_column, self.settings.get("task_column")}
+        return read_table(options.rows, options, as_text, self.na_values)
 
     def cut(self, rows):
         """Discretize columns with the cut points of the run; values that are not numbers stay text.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmtl.cli.columns import check_complete, check_new_columns
+from bnmtl.cli.columns import check_complete, check_new_columns, read_table
 from bnmtl.ensembles import LibraryEnsemble, best_single
 from bnmtl.ensembles.csv import probabilities
 from bnmtl.ensembles.library.record import training_rows
@@ -83,11 +83,11 @@ def read_new_cases(options, store):
             _check_rows_are_kept(option, store)
     if options.predict is not None:
         read = _read_features if is_library else _read_predictions
-        tables[ROWS] = read(options.predict, store)
+        tables[ROWS] = read(options.predict, store, options)
         others = without_models(tables[ROWS], store)
         check_new_columns(others, class_columns(store.classes), ROWS)
     if options.test is not None and is_library:
-        tables[TEST], y = _read_test(options.test, store)
+        tables[TEST], y = _read_test(options.test, store, options)
     return NewCases(tables, y)
 
 
@@ -99,14 +99,12 @@ def _check_rows_are_kept(option, store):
         raise InputError(option, rule, found=found, remedies=remedies, folder=str(store.path))
 
 
-def _read_predictions(path, store):
+def _read_predictions(path, store, options):
     """New cases with one column per model, and others.
 
     Models that will not be in the ensemble may be missing.
     """
-    from bnmtl.tasks.files import read_rows
-
-    rows = read_rows(path)
+    rows = read_table(path, options)
     models = [name for name in store.names if name in rows]
     if not models:
         rule, found = "must have one column per model, such as {model}", "it has {columns}"
@@ -117,13 +115,11 @@ def _read_predictions(path, store):
     return rows
 
 
-def _read_features(path, store, argument=ROWS, as_text=()):
+def _read_features(path, store, options, argument=ROWS, as_text=()):
     """New cases with the features of a library."""
-    from bnmtl.tasks.files import read_rows
-
     columns = store.library.known_columns
     nominal = [name for name, known in columns.categories.items() if known is not None]
-    rows = read_rows(path, [*nominal, *as_text])
+    rows = read_table(path, options, [*nominal, *as_text], store.library.na_values)
     with located(file=path):
         matrix = columns.matrix(rows, argument)
     unknown = np.isnan(matrix) & rows[list(columns.categories)].notna().to_numpy()
@@ -139,10 +135,11 @@ def _warn_of_unknown(argument, counts):
         warn(argument, rule, found="{some!s}", some=", ".join(some))
 
 
-def _read_test(path, store):
+def _read_test(path, store, options):
     """Features and labels of test cases for a library."""
     label, classes = store.library.label, store.classes.tolist()
-    rows = _read_features(path, store, TEST, [label] if isinstance(classes[0], str) else [])
+    as_text = [label] if isinstance(classes[0], str) else []
+    rows = _read_features(path, store, options, TEST, as_text)
     with located(file=path):
         if label not in rows:
             rule, found = "must have the labels of the library, {label}", "it has {columns}"

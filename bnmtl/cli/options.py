@@ -16,6 +16,8 @@ from bnmtl.cli.fields import (
     argument,
     choice,
     force,
+    na,
+    only_na,
     option,
     whole,
 )
@@ -36,6 +38,8 @@ class LearningOptions:
         "Missing values: raise an error, drop their rows, or treat missing as a state.",
         default="error",
     )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
     discretize: int | None = option("N", "Cut continuous columns into N bins.", whole(2))
     prior: str = choice(
         "paired|edit",
@@ -215,6 +219,8 @@ class PredictOptions:
         "Values that the network does not know: raise an error, or treat them as missing.",
         default="error",
     )
+    na: tuple[str, ...] = na("what did when NETWORK was learned")
+    only_na: tuple[str, ...] = only_na("what did when NETWORK was learned")
     force: bool = force("Replace F if it exists.")
 
 
@@ -231,7 +237,7 @@ class CalibrateOptions:
     )
     score: str = option("P", "Column of scores, probabilities or not.", NAME, MISSING)
     positive: str | None = option(
-        "VALUE", "Label whose probability the score is (default: 1 or True).", NAME
+        "VALUE", "Label whose probability the score is (default: 1, True, true or TRUE).", NAME
     )
     group: str | None = option(
         "C", "Column of groups; each gets its own sigmoid, close to that of all rows.", NAME
@@ -251,6 +257,8 @@ class CalibrateOptions:
     apply: str | None = option(
         "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", FILE
     )
+    na: tuple[str, ...] = na("empty cells, NA and NaN (with --apply: what did in RUN)")
+    only_na: tuple[str, ...] = only_na("empty cells, NA and NaN (with --apply: what did in RUN)")
     out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-calibrate")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")
 

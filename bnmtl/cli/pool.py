@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from bnmtl.cli.columns import check_column, check_new_columns, complete_names, without_points
+from bnmtl.cli.columns import (
+    check_column,
+    check_new_columns,
+    complete_names,
+    read_table,
+    without_points,
+)
 from bnmtl.errors import InputError, located, warn
 from bnmtl.wording import Bare
 
@@ -62,7 +68,7 @@ def read_pool(options, strategy):
     -------
     Pool
     """
-    rows = _read(options.table, options.na)
+    rows = read_table(options.table, options)
     named = {"label": options.label, "task_column": options.task_column, "cost": options.cost}
     for option, name in named.items():
         if name is not None:
@@ -101,18 +107,10 @@ def _warn_of_identifiers(X):
             warn("table", rule, remedies=remedies, name=name)
 
 
-def _read(path, na):
-    from bnmtl.tasks import read
-
-    (rows,) = (read([path], na_values=["", "NA", "NaN", *na]) if na else read([path])).values()
-    return rows
-
-
-def _read_like(rows, path):
+def _read_like(rows, path, options):
     """Another table, with text in the columns that hold text in the first."""
-    from bnmtl.tasks.files import read_rows
-
-    return read_rows(path, [name for name in rows if not is_numeric_dtype(rows[name])])
+    as_text = [name for name in rows if not is_numeric_dtype(rows[name])]
+    return read_table(path, options, as_text)
 
 
 def _labels(column, name):
@@ -167,7 +165,7 @@ def _candidates(rows, y, options):
     missing = y.isna().to_numpy()
     if options.exclude is None:
         return np.flatnonzero(missing), 0
-    others = _read_like(rows, options.exclude)
+    others = _read_like(rows, options.exclude, options)
     shared = [name for name in others if name in rows and name != options.label]
     if not shared:
         with located(file=options.exclude):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.columns import as_written, check_new_columns, na_values, without_points
 from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
@@ -16,6 +16,7 @@ from bnmtl.errors import Action, InputError, InputTypeError, located, warn
 from bnmtl.io.run import RUN_FILE
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
+from bnmtl.tasks.files import csv_text
 from bnmtl.writing import OutputFile
 
 # Remedies of learning -> remedies for rows to be predicted.
@@ -95,7 +96,7 @@ def run(options):
         probabilities = _predict(given, options)
         known = _known(given.cut, options.target, given.states)
         given.networks.warn_of_known_rows(options.rows)
-    file.write(_written(given, probabilities, options.target))
+    file.write(_written(given, probabilities, options))
     judged = {one.task: _judged(probabilities[one.rows], known[one.rows]) for one in given.parts}
     return Result(
         options.target,
@@ -146,7 +147,7 @@ class _Given(NamedTuple):
 def _read(options):
     """Read networks and rows; raise if they do not go together."""
     target, networks = options.target, read_networks(options.network)
-    rows = networks.read_rows(options.rows, options.task_column)
+    rows = networks.read_rows(options)
     rows.index = range(1, len(rows) + 1)  # messages count rows from 1
     parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
     cut, cut_columns = networks.cut(rows)
@@ -245,12 +246,13 @@ def _known(rows, target, states):
     return known
 
 
-def _written(given, probabilities, target):
+def _written(given, probabilities, options):
     """Return the file: the rows, followed by what is observed and predicted."""
+    texts = na_values(options, given.networks.na_values)
     columns = [given.states[probabilities.argmax(axis=1)], *probabilities.T]
-    predicted = dict(zip(_names(target, given.states), columns, strict=True))
-    written = without_points(given.rows).assign(**given.observed, **predicted)
-    return written.to_csv(index=False, lineterminator="\n").encode()
+    predicted = dict(zip(_names(options.target, given.states), columns, strict=True))
+    written = as_written(given.rows, texts).assign(**given.observed, **predicted)
+    return csv_text(written).encode()
 
 
 def _by_state(states, probabilities, known):

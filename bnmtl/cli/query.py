@@ -9,7 +9,7 @@ import pandas as pd
 
 from bnmtl.active import forecast
 from bnmtl.cli.asking import Asked, strategy_of
-from bnmtl.cli.columns import check_column, without_points
+from bnmtl.cli.columns import as_written, check_column, na_values
 from bnmtl.cli.messages import renamed
 from bnmtl.cli.pool import NEW_COLUMNS, read_pool
 from bnmtl.cli.runs import FolderResult, as_options, new_run
@@ -69,7 +69,7 @@ def run(options, progress=None):
         curves = _learning_curve(strategy, pool, options, progress)
         expected = _expected(curves, pool, len(asked.rows))
         run.lap("learning curve")
-        queries, utilities = _tables(pool, asked)
+        queries, utilities = _tables(pool, asked, na_values(options))
         figures = _draw(pool, asked, places, curves)
         run.lap("pictures")
         contents = {"queries.csv": queries, "utilities.csv": utilities, **figures}
@@ -130,12 +130,12 @@ def _expected(curves, pool, n_more):
     return forecast(curves, len(pool.labeled), n_more)._asdict()
 
 
-def _tables(pool, asked):
+def _tables(pool, asked, na_values):
     """The rows to ask for, and the utility of each row that may be asked for."""
     first = pool.rows.iloc[asked.rows]
     columns = (np.arange(1, len(first) + 1), asked.utilities[asked.rows])
     columns += (asked.predicted, asked.probability, asked.reasons)
-    queries = without_points(first).assign(**dict(zip(NEW_COLUMNS, columns, strict=True)))
+    queries = as_written(first, na_values).assign(**dict(zip(NEW_COLUMNS, columns, strict=True)))
     ranks = pd.Series(pd.NA, index=range(len(pool.rows)), dtype="Int64")
     ranks[asked.rows] = np.arange(1, len(first) + 1)
     utilities = pd.DataFrame(

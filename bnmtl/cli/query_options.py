@@ -2,7 +2,18 @@
 
 from dataclasses import MISSING, dataclass
 
-from bnmtl.cli.fields import FILE, FOLDER, NAME, argument, choice, force, option, whole
+from bnmtl.cli.fields import (
+    FILE,
+    FOLDER,
+    NAME,
+    argument,
+    choice,
+    force,
+    na,
+    only_na,
+    option,
+    whole,
+)
 
 STRATEGIES = (
     *("active-decorate", "active-decorate-js", "margin", "query-by-bagging", "query-by-boosting"),
@@ -37,9 +48,8 @@ class QueryOptions:
     )
     cost: str | None = option("C", "Column with the cost of each label, above 0.", NAME)
     map: str | None = option("X,Y", "Two columns, such as coordinates, over which to draw a map.")
-    na: tuple[str, ...] = option(
-        "V", "Value of a CSV file that means missing; repeatable.", default=()
-    )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
     seed: int = option("N", "Random seed; the same seed gives the same rows.", whole(0), 0)
     jobs: int | None = option(
         "N", "Number of processes (default: all cores); it does not change the result.", whole(1)

@@ -13,6 +13,7 @@ from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import in_options
 from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.io.versions import versions
+from bnmtl.tasks.files import csv_text
 
 _PAGE = "report.html"
 # Positional arguments, and their names in help and messages.
@@ -146,7 +147,7 @@ def _write_file(path, content):
     from bnmtl import plotting
 
     if path.suffix == ".csv":
-        content.to_csv(path, index=False)
+        path.write_text(csv_text(content), encoding="utf-8", newline="")
     elif path.suffix == ".bif":
         content.to_bif(path)
     elif path.suffix == ".npz":

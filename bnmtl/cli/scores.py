@@ -7,6 +7,7 @@ import pandas as pd
 
 from bnmtl.cli.columns import check_column, check_complete, complete_names, names_in
 from bnmtl.errors import InputError
+from bnmtl.tasks.labels import positive_label
 from bnmtl.wording import Bare
 
 ALL = "all rows"
@@ -48,9 +49,7 @@ def checked_labels(column, positive):
     found = sorted(set(texts))
     if not found:
         raise _bad_labels(column, "must hold labels", "it is empty", "choose another one")
-    positives = {"1", "True"} if positive is None else {positive}
-    _check_positive(column, positive, found)
-    y = texts.isin(positives).astype(float)
+    y = (texts == _positive(column, positive, found)).astype(float)
     if y.nunique() < 2:
         rule, what = "must hold positive and negative cases", "it holds {labels} alone"
         raise _bad_labels(column, rule, what, ("choose another one", "add cases"), labels=found)
@@ -67,15 +66,20 @@ def _bad_labels(column, rule, found, remedies, **details):
     return InputError("label", rule, found=found, column=column.name, **details)
 
 
-def _check_positive(column, positive, found):
-    """Raise unless the positive label is known and among the labels found."""
+def _positive(column, positive, found):
+    """The positive label, which must be known and, if it was given, among the labels found."""
     if positive is not None and positive not in found:
         rule = "must be one of the labels, {labels}"
         raise InputError("positive", rule, Bare(positive), labels=found)
-    if positive is None and not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
-        rule = "must say which label is predicted, unless labels are 0 and 1 or False and True"
+    known = positive_label(set(found)) if positive is None else positive
+    if known is None:
+        rule = (
+            "must say which label is predicted, unless labels are 0 and 1, False and True, false "
+            "and true, or FALSE and TRUE"
+        )
         what = "{name} holds {labels}"
         raise InputError("positive", rule, found=what, name=column.name, labels=found)
+    return known
 
 
 def checked_groups(column):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import get_scorer_names
 
-from bnmtl.cli.columns import without_points
+from bnmtl.cli.columns import as_written, na_values
 from bnmtl.cli.messages import renamed
 from bnmtl.cli.new_rows import ROWS, class_columns, read_new_cases, without_models
 from bnmtl.cli.runs import FolderResult, as_options, new_run
@@ -18,6 +18,7 @@ from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import check_choice
 from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
 from bnmtl.reports.selected import write as write_report
+from bnmtl.tasks.files import NA_VALUES
 
 _PREDICTED = "predicted.csv"
 _FILES = (
@@ -71,7 +72,9 @@ def run(options, progress=None):
         predicted = new.predicted(selector)
         contents = {}
         if ROWS in predicted:
-            contents[_PREDICTED] = _predicted(selector, new.tables[ROWS], predicted[ROWS])
+            known = NA_VALUES if store.library is None else store.library.na_values
+            rows = as_written(new.tables[ROWS], na_values(options, known))
+            contents[_PREDICTED] = _predicted(selector, rows, predicted[ROWS])
         if predicted:
             run.lap("new cases")
         unused = _unused(selector, new, predicted)
@@ -135,7 +138,7 @@ def _predicted(selector, rows, models):
     """The columns of new cases that are not models, and their probabilities."""
     with renamed("part", ROWS):
         p = selector.predict_proba(models)
-    kept = without_points(without_models(rows, selector.store_))
+    kept = without_models(rows, selector.store_)
     return kept.assign(**dict(zip(class_columns(selector.classes_), p.T, strict=True)))
 
 

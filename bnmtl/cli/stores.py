@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bnmtl.cli.columns import check_complete
+from bnmtl.cli.columns import check_complete, na_option, na_values
 from bnmtl.cli.messages import renamed
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.csv import from_tables, no_label
@@ -10,6 +10,7 @@ from bnmtl.ensembles.library.settings import CALIBRATED
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import Action, InputError, located, warn
+from bnmtl.tasks.files import read_parts
 
 TEST = "test"
 _LABEL = "y"  # unless the option names another column
@@ -77,11 +78,10 @@ def _check_both_classes(labels, argument, rule, remedies):
 
 
 def _of_tables(options):
-    from bnmtl.tasks.files import read_rows
-
     files = {HILLCLIMB: options.store} | ({TEST: options.test} if options.test else {})
     label = options.label or _LABEL
-    tables = {part: read_rows(file) for part, file in files.items()}
+    with na_option(options):
+        tables = read_parts(files, na_values=na_values(options))
     for part, table in tables.items():
         if label not in table:
             raise no_label(label, table, files[part])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bnmtl.cli.columns import na_option, na_values
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
@@ -14,7 +15,8 @@ def read_tasks(options):
 
     # Computed first, because the files may be gone after learning.
     origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
-    frames = read(list(options.paths), task_column=options.task_column)
+    with na_option(options):
+        frames = read(list(options.paths), options.task_column, na_values(options))
     _check_ignored(options, frames)
     ignored = list(options.ignore)
     frames = {name: frame.drop(columns=ignored, errors="ignore") for name, frame in frames.items()}

@@ -2,7 +2,19 @@
 
 from dataclasses import dataclass
 
-from bnmtl.cli.fields import FILE, FOLDER, NAME, SHARE, argument, choice, force, option, whole
+from bnmtl.cli.fields import (
+    FILE,
+    FOLDER,
+    NAME,
+    SHARE,
+    argument,
+    choice,
+    force,
+    na,
+    only_na,
+    option,
+    whole,
+)
 
 MODELS = ("network", "together", "mob-esp", "eb-pets", "b-pets", "forest", "naive-bayes")
 
@@ -63,6 +75,8 @@ class ValidateOptions:
         "(trees have them as scikit-learn's have).",
         default="error",
     )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
     seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
     jobs: int | None = option(
         "N", "Number of processes (default: all cores); it does not change the result.", whole(1)

@@ -3,24 +3,24 @@
 import contextlib
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.decorate.inputs import TreeInputs, columns_of, read_rows
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator, with_seed
+from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
 
 
-class Committee(ClassifierMixin, BaseEstimator):
+class Committee(LabelScore, ClassifierMixin, BaseEstimator):
     """Base of classifiers that predict from the probabilities of their members.
 
     Subclasses have the parameters ``estimator`` (None and trees of scikit-learn receive encoded
@@ -117,13 +117,9 @@ class Committee(ClassifierMixin, BaseEstimator):
     def _read_cases(self, X, y):
         """Checked rows and labels."""
         X = read_rows(self, X, self._allows_nan(), reset=True)
-        y = column_or_1d(y, warn=True)
+        y = read_labels(y)
         if len(y) != len(X):
             raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
-        if pd.isna(y).any():
-            found = "it contains NaN or another missing value"
-            rule, remedies = "must hold a label for each row", "drop those rows"
-            raise InputError("y", rule, found=found, remedies=remedies)
         check_classification_targets(y)
         return X, y
 

@@ -3,10 +3,11 @@
 import pandas as pd
 
 from bnmtl.errors import InputError, located
+from bnmtl.tasks.files import read_parts
 from bnmtl.wording import Bare
 
 
-def read_csv(paths, label, first):
+def read_csv(paths, label, first, na_values):
     """Read one file per part.
 
     Parameters
@@ -15,13 +16,15 @@ def read_csv(paths, label, first):
     label : str
         The column with the labels, which the part `first` must have.
     first : str
+    na_values : list of str
+        As for `bnmtl.tasks.read`.
 
     Returns
     -------
     dict
         Arguments of `PredictionStore`.
     """
-    return from_tables({part: _read(path) for part, path in paths.items()}, label, first, paths)
+    return from_tables(read_parts(paths, na_values=na_values), label, first, paths)
 
 
 def from_tables(tables, label, first, files):
@@ -67,14 +70,6 @@ def no_label(label, table, file):
     """The error for a file without the column of labels."""
     rule = "must be a column of the file, which has {columns}"
     return InputError("label", rule, label, file=file, columns=list(table))
-
-
-def _read(path):
-    try:
-        return pd.read_csv(path)
-    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        rule, reason = "must be a CSV file", " ".join(str(error).split()).rstrip(".")
-        raise InputError(rule=rule, found="{reason!s}", file=path, reason=reason) from None
 
 
 def probabilities(table):

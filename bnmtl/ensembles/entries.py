@@ -5,6 +5,7 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, type_of
 
 # Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
@@ -95,12 +96,7 @@ def _check_sums(array, place):
 
 def checked_classes(y):
     """The sorted classes of labels; at least two."""
-    labels = list(dict.fromkeys(_complete("y", y).tolist()))
-    try:
-        classes = sorted(labels)
-    except TypeError:
-        rule, remedies = "must have labels of one type", "convert them"
-        raise InputTypeError("y", rule, found="they cannot be sorted", remedies=remedies) from None
+    classes = sorted(set(read_labels(_complete("y", y)).tolist()))
     if len(classes) < 2:
         rule, found = "must have two classes or more", "all are {label!r}"
         raise InputError("y", rule, found=found, label=classes[0])
@@ -109,7 +105,7 @@ def checked_classes(y):
 
 def coded(part, y, classes):
     """Labels as positions in the classes."""
-    labels = _complete("y", y)
+    labels = read_labels(_complete("y", y))
     known = {label: code for code, label in enumerate(classes.tolist())}
     other = [label for label in labels.tolist() if label not in known]
     if other:
@@ -121,6 +117,7 @@ def coded(part, y, classes):
 def _complete(argument, values):
     """Values of cases as an array without missing ones."""
     array = np.array(values) if isinstance(values, np.ndarray) else pd.Series(values).to_numpy()
+    array = array.astype(object) if array.dtype.kind == "T" else array
     if array.ndim != 1 or not array.size:
         rule = "must be one value per case, at least one"
         raise InputError(argument, rule, found="its shape is {shape!s}", shape=array.shape)

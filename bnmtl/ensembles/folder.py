@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -19,10 +20,12 @@ import pandas as pd
 from bnmtl.ensembles.entries import checked_settings
 from bnmtl.ensembles.library.record import files_of_library
 from bnmtl.errors import Action, InputError
+from bnmtl.tasks.files import csv_text
 from bnmtl.writing import replacing_folder, write_whole
 
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
 
 
@@ -142,7 +145,7 @@ def _write_batch(place, record, batch, settings):
         np.save(content, array, allow_pickle=False)
         digests[part] = _digest(content.getvalue())
         write_whole(place / part / PREDICTIONS / name, content.getvalue())
-    write_whole(place / MODELS, settings.to_csv(lineterminator="\n").encode())
+    write_whole(place / MODELS, csv_text(settings, index=True).encode())
     models = len(next(iter(batch.values())))
     record["batches"].append({"file": name, "models": models, "predictions": digests})
     record["models"] = _digest_of_names(settings)
@@ -165,7 +168,7 @@ def _cases(store, part):
         if getattr(part, name) is not None:
             columns[column] = getattr(part, name)
     frame = pd.DataFrame(columns, index=pd.RangeIndex(part.n_cases, name="case"))
-    return frame.to_csv(lineterminator="\n").encode()
+    return csv_text(frame, index=True).encode()
 
 
 def read(folder):
@@ -190,7 +193,7 @@ def _read(path, record):
     parts = {}
     for part, one in record["parts"].items():
         content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
-        kinds = {"y": str, "task": str, "weight": str}
+        kinds = {"y": str, "task": str, "fold": str, "weight": str}
         frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
         shape = (len(frame),) if len(classes) == 2 else (len(frame), len(classes))
         batches = tuple(
@@ -219,6 +222,8 @@ def _columns(frame, classes):
     for name, column in _COLUMNS.items():
         if column in frame:
             columns[name] = frame[column].to_numpy()
+    if columns["folds"] is not None and all(map(_INTEGER.fullmatch, columns["folds"])):
+        columns["folds"] = columns["folds"].astype(object).astype(int)
     if columns["weights"] is not None:
         # To the last bit, as older versions of pandas do not read them.
         columns["weights"] = columns["weights"].astype(object).astype(float)

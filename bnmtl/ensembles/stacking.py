@@ -29,6 +29,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.seeding import generator, seed_of, seeded
+from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
 _N_FOLDS = 5
@@ -36,7 +37,7 @@ _INVERSE_RIDGES = np.logspace(-4, 4, 10)
 _TRIES = 100  # to hold out groups with cases of every class
 
 
-class Stacking(ClassifierMixin, Composition):
+class Stacking(LabelScore, ClassifierMixin, Composition):
     """Combine models by a model of their predictions.
 
     Parameters

@@ -28,6 +28,7 @@ from bnmtl.ensembles.library.record import (
 )
 from bnmtl.ensembles.parts import Part, check_same_cases
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.files import NA_VALUES
 from bnmtl.wording import type_of
 
 HILLCLIMB = "hillclimb"
@@ -164,8 +165,10 @@ class PredictionStore:
         return cls._of(found.classes, parts, found.names, found.settings, found.path, record)
 
     @classmethod
-    def from_csv(cls, paths, label="y"):
+    def from_csv(cls, paths, label="y", na_values=NA_VALUES):
         """Read a CSV file with one column per model and one column of labels.
+
+        Files are read as by `bnmtl.tasks.read`, so labels such as None, null and True are text.
 
         Parameters
         ----------
@@ -174,6 +177,8 @@ class PredictionStore:
         label : str, default="y"
             The column with the labels. Files of other parts may lack it. The columns of the models
             are probabilities of the second of two classes, sorted.
+        na_values : list of str, default=("", "NA", "NaN")
+            The strings that denote a missing value.
 
         Returns
         -------
@@ -184,7 +189,8 @@ class PredictionStore:
         TypeError, ValueError
             If a file cannot be read, has no label or other models, and as the constructor.
         """
-        return cls(**read_csv(by_part("paths", paths, HILLCLIMB), label, HILLCLIMB))
+        paths = by_part("paths", paths, HILLCLIMB)
+        return cls(**read_csv(paths, label, HILLCLIMB, na_values))
 
     @classmethod
     def from_frame(cls, frame, y, **columns):

@@ -9,6 +9,7 @@ import networkx as nx
 from bnmtl.errors import InputError
 from bnmtl.graphs import Configuration
 from bnmtl.io.bif import read_bif
+from bnmtl.tasks.files import na_values_of
 from bnmtl.writing import OutputFolder
 
 RUN_FILE = "run.json"
@@ -28,12 +29,18 @@ class Run(NamedTuple):
         The options of the command and their values.
     record : dict
         All of run.json: versions, scores, times, files, cut points, warnings.
+    na_values : tuple of str
+        What meant a missing value in its CSV files; `bnmtl.tasks.read` takes it for new rows.
     """
 
     configuration: Configuration
     networks: dict
     settings: dict
     record: dict
+
+    @property
+    def na_values(self):
+        return na_values_of_run(self.settings)
 
 
 def read_run(folder):
@@ -88,6 +95,11 @@ def read_run(folder):
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         graph.add_nodes_from(task.get("constant", ()), constant=True)
     return Run(configuration, networks, record["settings"], record)
+
+
+def na_values_of_run(settings):
+    """Return what meant missing in the CSV files of a run; early runs had no options for it."""
+    return na_values_of(settings.get("na", ()), settings.get("only_na", ()))
 
 
 def read_record(folder):
@@ -150,6 +162,7 @@ def _is_complete(record):
     if not (
         isinstance(settings, dict)
         and all(isinstance(settings.get(key), str | None) for key in ("task_column", "group"))
+        and all(_are_texts(settings.get(key, [])) for key in ("na", "only_na"))
         and isinstance(record.get("files"), list)
         and isinstance(record.get("cut_points", {}), dict)
         and isinstance(record.get("sha256", []), list)

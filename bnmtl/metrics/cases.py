@@ -3,6 +3,7 @@
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.labels import yes_or_no
 from bnmtl.wording import Bare, type_of
 
 _AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
@@ -11,9 +12,10 @@ _AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
 def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights")):
     """Labels, predictions and weights as float arrays of shape (n,), or an error.
 
+    Labels are 0 and 1, or mean no and yes as `yes_or_no` reads them.
     ``names`` are the arguments' names for messages.
     """
-    y = checked_numbers(names[0], y, remedy=_AS_LABELS)
+    y = checked_numbers(names[0], yes_or_no(y), remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
     if len(p) != len(y):
         rule = "must be one number per case, {n} as in {labels}"
@@ -27,7 +29,7 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
 def checked_classes(y, p, weights):
     """Positions of the true classes, probabilities (n, n_classes) and weights, or an error."""
     p = checked_table("p", p, ("cases", "classes"))
-    y = checked_numbers("y", y, remedy="use positions in the sorted classes")
+    y = checked_numbers("y", yes_or_no(y), remedy="use positions in the sorted classes")
     if len(y) != len(p):
         rule = "must be one row per case, {n} as in {y}"
         raise InputError("p", rule, len(p), n=len(y))

@@ -8,6 +8,7 @@ from scipy.special import digamma, polygamma
 
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
+from bnmtl.tasks.labels import yes_or_no
 
 
 def _ranking(y, p, weights):
@@ -246,7 +247,7 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     """
     _check_step(step)
     p = checked_table("p", p, ("cases", "classes"))
-    y = np.asarray(y)
+    y = np.asarray(yes_or_no(y))
     if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
         rule = "must be one class for each row of {p}, {n:number} from 0 to {last}"
         raise InputError("y", rule, n=len(p), last=p.shape[1] - 1)

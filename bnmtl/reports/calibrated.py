@@ -70,7 +70,8 @@ def _lead(record):
         rest = f" {count(n_unlabelled, 'row')} without a label {verb} calibrated by them."
     share = record["positive"] / record["labelled"]
     settings = record["settings"]
-    positive = f"{settings['label']} = {settings['positive'] or '1 or True'}"
+    known = settings["positive"] or "1, True, true or TRUE"
+    positive = f"{settings['label']} = {known}"
     return (
         f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive "
         f"({positive}).{rest} {verdict(record)}"

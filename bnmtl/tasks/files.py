@@ -21,14 +21,14 @@ _PARQUET = (".parquet", ".pq")
 # Numbers as written by programs. Leading zeros and plus signs indicate codes such as 007, so such
 # columns stay text.
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_NA_VALUES = ("", "NA", "NaN")
+NA_VALUES = ("", "NA", "NaN")  # what means missing in every table that the package reads
 _LONGEST_INTEGER = 18  # digits; two longer integers may become the same float
 _FLOAT = re.compile(
     r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?(?i:inf|infinity)"
 )
 
 
-def read(paths, task_column=None, na_values=_NA_VALUES):
+def read(paths, task_column=None, na_values=NA_VALUES):
     """Read tasks from files, one task per file or one per value of a column.
 
     CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
@@ -48,7 +48,8 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
         rows of the same task are joined in the order of the files, and must have the same columns.
         Without it every file is one task, named after the file without its extension.
     na_values : list of str, default=("", "NA", "NaN")
-        The strings that denote a missing value in CSV files.
+        The strings that denote a missing value in CSV files; others, such as None and null, are
+        values. Parquet files mark missing values themselves, so they take the default only.
 
     Returns
     -------
@@ -62,7 +63,8 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
     InputError
         If a file does not exist, is a directory, has an unknown extension, is empty or not
         readable, has lines with different numbers of fields, or columns without names or with
-        duplicate names; if two files have the same task name; or if the task column is missing.
+        duplicate names; if two files have the same task name; if the task column is missing; or if
+        `na_values` are given for Parquet files.
     MissingExtra
         If pyarrow is needed but not installed.
 
@@ -81,14 +83,12 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
     paths = _checked_paths(paths)
     na_values = _checked_na_values(na_values)
     parquet = _one_format(paths)
-    tables = {
-        path: _read_parquet(path) if parquet else _read_text(path, na_values) for path in paths
-    }
+    tables = {path: _read_table(path, na_values) for path in paths}
     parts = _one_task_each(tables) if task_column is None else _join(tables, task_column)
     return parts if parquet else _infer_types(parts)
 
 
-def read_rows(path, as_text=()):
+def read_rows(path, as_text=(), na_values=NA_VALUES):
     """Read one file like `read`, but keep some columns of a CSV file as text.
 
     Parameters
@@ -96,15 +96,71 @@ def read_rows(path, as_text=()):
     path : path
     as_text : list of str
         Names of columns to keep as text; names that are not in the file are ignored.
+    na_values : list of str, default=("", "NA", "NaN")
 
     Returns
     -------
     pandas.DataFrame
     """
-    (path,) = _checked_paths(path)
-    if _one_format([path]):
-        return _read_parquet(path)
-    return _infer_types({path: _read_text(path, _NA_VALUES)}, as_text)[path]
+    return read_parts({"rows": path}, as_text, na_values)["rows"]
+
+
+def read_parts(paths, as_text=(), na_values=NA_VALUES):
+    """Read one table per part, with types that are inferred over all CSV files together.
+
+    Parameters
+    ----------
+    paths : dict of str to path
+    as_text, na_values
+        As for `read_rows`.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+    """
+    na_values = _checked_na_values(na_values)
+    paths = {part: path for part, one in paths.items() for path in _checked_paths(one)}
+    tables = {part: _read_table(path, na_values) for part, path in paths.items()}
+    texts = {part: table for part, table in tables.items() if not is_parquet(paths[part])}
+    return tables | _infer_types(texts, as_text)
+
+
+def na_values_of(added=(), only=()):
+    """Return the strings that mean missing: the default and those added, or others instead.
+
+    Parameters
+    ----------
+    added, only : sequence of str
+
+    Returns
+    -------
+    tuple of str
+    """
+    return (*(only or NA_VALUES), *added)
+
+
+def csv_text(table, index=False):
+    """Return a table as CSV, which `read` reads back.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    index : bool, default=False
+        Whether the row labels are the first column.
+
+    Returns
+    -------
+    str
+    """
+    options = {"index": index, "lineterminator": "\n"}
+    text = table.to_csv(**options)
+    # Before Python 3.13, carriage returns in cells are not quoted by default.
+    return table.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
+
+
+def is_parquet(path):
+    """Whether a file is Parquet, by its extension."""
+    return _extension(Path(path)) in _PARQUET
 
 
 def _checked_paths(paths):
@@ -154,11 +210,22 @@ def _one_format(paths):
                 file=path,
                 known=", ".join(known),
             )
-    parquet = [_extension(path) in _PARQUET for path in paths]
+    parquet = [is_parquet(path) for path in paths]
     if any(parquet) and not all(parquet):
         given = listed([paths[parquet.index(True)], paths[parquet.index(False)]])
         raise InputError("paths", "must be all CSV or all Parquet", given)
     return parquet[0]
+
+
+def _read_table(path, na_values):
+    """Return a Parquet file, or a CSV file as categorical columns of text."""
+    if not _one_format([path]):
+        return _read_text(path, na_values)
+    if na_values != set(NA_VALUES):
+        rule = "must be left out for Parquet files, which mark missing values themselves"
+        remedies = "replace such values in the file"
+        raise InputError("na_values", rule, remedies=remedies, file=path)
+    return _read_parquet(path)
 
 
 def _read_parquet(path):
@@ -184,7 +251,7 @@ def _read_parquet(path):
 def _read_text(path, na_values):
     """Return a CSV file as categorical columns of text with missing values marked."""
     separator = _SEPARATORS[_extension(path)]
-    text = _decoded(path)
+    text = decoded(path)
     with located(file=path):
         header, n_rows = _scan(text, separator)
     try:
@@ -216,7 +283,7 @@ def _categories(texts, na_values):
     return values.remove_categories([text for text in categories if text in na_values])
 
 
-def _decoded(path):
+def decoded(path):
     """Return the text of a file without blank lines at its end."""
     try:
         content = path.read_bytes()

@@ -7,17 +7,18 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bnmtl.errors import InputError, check_choice, check_jobs, check_number, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.trees.leaves import check_numbers
 
 _SEEDS = 2**31 - 1
 
 
-class TreeEnsemble(ClassifierMixin, BaseEstimator):
+class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
     """Base of ensembles whose trees are grown on bags with the class proportions of the cases.
 
     Subclasses have the parameters ``n_estimators``, ``criterion``, ``max_depth``,
@@ -61,8 +62,8 @@ class TreeEnsemble(ClassifierMixin, BaseEstimator):
         check_jobs(self.n_jobs)
         self._check_parameters()
         check_numbers(X)
+        y = read_labels(y)
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
-        y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]

@@ -2,13 +2,14 @@
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.trees.leaves import check_numbers, check_smoothing, smoothed
 
 
-class ProbabilityTree(DecisionTreeClassifier):
+class ProbabilityTree(LabelScore, DecisionTreeClassifier):
     """A decision tree for class probabilities.
 
     It is grown until leaves are pure, because pruning loses differences between probabilities.
@@ -107,8 +108,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         check_numbers(X)
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, _num_samples(X), "row", "sample_weight")
-        y = y if y is None else column_or_1d(y, warn=True)
-        return super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        return super().fit(X, read_labels(y), sample_weight=sample_weight, check_input=check_input)
 
     def predict_proba(self, X, check_input=True):
         """Smoothed class frequencies of the leaf of each case.

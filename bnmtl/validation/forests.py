@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_array
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.trees.ensemble import TreeEnsemble
-from bnmtl.validation.rounds import value_per_row
+from bnmtl.validation.rounds import labels_per_row
 from bnmtl.wording import type_of
 
 
@@ -77,7 +77,7 @@ def forest_bound(forest, X, y):
     if np.ndim(X) != 2:
         raise InputTypeError("X", "must be a table with a row for each case", type_of(X))
     X = X.toarray() if issparse(X) else check_array(X, dtype=None, ensure_all_finite=False)
-    y = value_per_row("y", y, len(X))
+    y = labels_per_row("y", y, len(X))
     unseen = _unseen(forest, len(y))
     classes = forest.classes_
     codes = np.searchsorted(classes, y)

@@ -23,7 +23,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
-from bnmtl.validation.rounds import Rounds, value_per_row
+from bnmtl.validation.rounds import Rounds, labels_per_row, value_per_row
 from bnmtl.validation.splits import SCHEMES, splits_of, strata_of
 from bnmtl.wording import type_of
 
@@ -187,7 +187,7 @@ class _Data:
         given, X = X, X if isinstance(X, pd.DataFrame) else np.asarray(X)
         if X.ndim != 2 or not len(X):
             raise InputError("X", "must be a table with a row for each case", type_of(given))
-        y = value_per_row("y", y, len(X))
+        y = labels_per_row("y", y, len(X))
         if type_of_target(y).startswith("continuous"):
             rule, remedies = "must hold labels of classes", "divide the numbers into classes"
             raise InputError("y", rule, float(y[y != np.rint(y)][0]), remedies=remedies)
@@ -216,7 +216,7 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
     if X.ndim != 2 or not len(X):
         raise InputError("X_test", "must be a table with a row for each case", X.shape)
-    y = value_per_row("y_test", y_test, len(X), "X_test")
+    y = labels_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
         raise InputError("y_test", "must hold labels of {y} only", y[unknown][0])

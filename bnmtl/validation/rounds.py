@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.tasks.labels import read_labels
 from bnmtl.validation.scoring import Metric, metric_of, number_of
 from bnmtl.wording import Bare, type_of
 from bnmtl.writing import write_whole
@@ -48,6 +49,29 @@ def value_per_row(name, values, n, table="X"):
         rule = "must hold a value for each row"
         raise InputError(name, rule, found="one is missing", remedies="drop those rows")
     return np.array(values.tolist()) if values.dtype == object else values
+
+
+def labels_per_row(name, values, n, table="X"):
+    """An array with one label for each row, as `read_labels` returns it.
+
+    Parameters
+    ----------
+    name, values, n, table
+        As in `value_per_row`.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n,)
+
+    Raises
+    ------
+    InputError
+        As `value_per_row`.
+    InputTypeError
+        For labels of several types.
+    """
+    value_per_row(name, values, n, table)
+    return read_labels(values, name)
 
 
 def _numbers(name, values):
@@ -99,7 +123,8 @@ class Rounds:
         if self.predictions.ndim != 3:
             rule = "must have the shape (rounds, cases, classes)"
             raise InputError("predictions", rule, self.predictions.shape)
-        self.y, self.classes, self.in_bag = map(np.asarray, (y, classes, in_bag))
+        self.y, self.classes = read_labels(y), read_labels(classes, "classes")
+        self.in_bag = np.asarray(in_bag)
         self.full = None if full is None else _numbers("full", full)
         self.task = None if task is None else np.asarray(task).astype(str)
         if self.in_bag.shape != self.predictions.shape[:2]:

@@ -1,13 +1,13 @@
 """Pseudo-cases with independent columns, in all cases or within each class: controls for Munge."""
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.columns import read_columns, rows_like
 from bnmtl.errors import InputError, check_whole
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.labels import read_labels
 
 
 class NaiveBayesSampler(BaseEstimator):
@@ -49,12 +49,10 @@ class NaiveBayesSampler(BaseEstimator):
         NaiveBayesSampler
         """
         columns = read_columns(X)
-        y, n_rows = np.asarray(y), len(columns[0].cells)
+        y, n_rows = read_labels(y), len(columns[0].cells)
         if y.shape != (n_rows,):
             rule, found = "must be one class for each row, {n}", "its shape is {shape!s}"
             raise InputError("y", rule, found=found, n=n_rows, shape=y.shape)
-        if pd.isna(y).any():
-            raise InputError("y", "must hold a class for each row", found="one is missing")
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.shares_ = np.bincount(codes) / n_rows
         self._rows = [np.flatnonzero(codes == code) for code in range(len(self.classes_))]

@@ -16,6 +16,7 @@ from bnmtl.ensembles.pickled import pickled_bytes
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
 _SIZES = (4000, 10_000, 25_000, 50_000, 100_000, 200_000, 400_000)
@@ -23,7 +24,7 @@ _HELD_OUT = 0.2
 _TIMED = 10_000
 
 
-class Mimic(ClassifierMixin, BaseEstimator):
+class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
     """Compress a classifier: train a student on pseudo-cases labeled by the teacher.
 
     Pseudo-cases are drawn from the cases of the fit, which should be the training cases of the

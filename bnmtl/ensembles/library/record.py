@@ -16,6 +16,7 @@ import pandas as pd
 
 from bnmtl.ensembles.library.columns import AsFrame, Columns
 from bnmtl.errors import InputError
+from bnmtl.tasks.files import NA_VALUES, csv_text
 from bnmtl.writing import write_whole
 
 RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
@@ -51,6 +52,8 @@ class LibraryRecord:
         Classifiers of the user by name of the model; not saved.
     calibration : str
         Method of calibration; that of earlier development versions was "platt".
+    na_values : tuple of str
+        What means missing in CSV files of new rows.
     """
 
     digest: str
@@ -63,12 +66,20 @@ class LibraryRecord:
     settings: str
     estimators: dict = field(default_factory=dict, compare=False)
     calibration: str = "auto"
+    na_values: tuple = field(default=NA_VALUES, compare=False)
 
     @property
     def known_columns(self):
         """The columns as `Columns`."""
         known = self.columns.items()
         return Columns({name: None if one is None else tuple(one) for name, one in known})
+
+    def with_na_values(self, folder, na_values):
+        """The record with what means missing in CSV files of new rows, also in its folder."""
+        record = replace(self, na_values=tuple(na_values))
+        if record.na_values != self.na_values:
+            write_whole(folder / RECORD, record.as_bytes())
+        return record
 
     def as_bytes(self):
         """The contents of `library.json`."""
@@ -106,6 +117,7 @@ def read_record(folder):
             raise InputError(rule=rule, found=found, file=file)
         content["models"] = tuple(content["models"])
         content.setdefault("calibration", "platt")
+        content["na_values"] = tuple(content.get("na_values", NA_VALUES))
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
@@ -155,7 +167,17 @@ def rows_as_bytes(columns, X, y, classes, label):
     frame[label] = classes[y]
     # Text is quoted, because it may have any line break.
     options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
-    return frame.to_csv(index=False, **options).encode()
+    missing = _text_of_missing(columns.categories, classes)
+    return frame.to_csv(index=False, na_rep=missing, **options).encode()
+
+
+def _text_of_missing(categories, classes):
+    """What missing cells are in a file of rows: empty or, if that is a category, underscores."""
+    known = {text for one in categories.values() for text in one or ()}
+    text, taken = "", known
+    while text in taken:
+        text, taken = f"{text}_", known | {str(one) for one in classes.tolist()}
+    return text
 
 
 def training_rows(store):
@@ -185,7 +207,9 @@ def _checked_rows(path, store):
 def _read_rows(path, store):
     """The features and labels of a file of rows."""
     record = store.library
-    frame = pd.read_csv(path, na_values=[""], dtype=str, keep_default_na=False).astype(object)
+    missing = _text_of_missing(record.columns, store.classes)
+    options = {"dtype": str, "keep_default_na": False, "na_values": [missing]}
+    frame = pd.read_csv(path, **options).astype(object)
     for column, known in record.columns.items():
         if known is None:
             # To the last bit, as older versions of pandas do not read them.
@@ -200,7 +224,10 @@ def read_skipped(folder):
     if folder is None or not (folder / SKIPPED).is_file():
         return pd.DataFrame(columns=list(SKIPPED_COLUMNS))
     try:
-        return pd.read_csv(folder / SKIPPED)[list(SKIPPED_COLUMNS)]
+        numbers = {name: [""] for name in ("seconds", "time_limit", "max_memory")}
+        kinds = dict.fromkeys(("model", "family", "reason"), str)
+        options = {"dtype": kinds, "keep_default_na": False, "na_values": numbers}
+        return pd.read_csv(folder / SKIPPED, **options)[list(SKIPPED_COLUMNS)]
     except (ValueError, KeyError):
         rule, remedies = "must be as it was written", "delete it to try these models again"
         found, file = "it is damaged", folder / SKIPPED
@@ -214,4 +241,4 @@ def write_skipped(folder, skipped):
 
 def skipped_as_bytes(skipped):
     """The contents of `skipped.csv`."""
-    return skipped.to_csv(index=False, lineterminator="\n").encode()
+    return csv_text(skipped).encode()

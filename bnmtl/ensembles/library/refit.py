@@ -19,12 +19,13 @@ from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs
 from bnmtl.progress import Reporter
+from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
 _TOLERANCE = 1e-6
 
 
-class LibraryEnsemble(ClassifierMixin, BaseEstimator):
+class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
     """The weighted mean of models of a library, as a classifier of new rows.
 
     `EnsembleSelector.refit` makes and fits one; `load_model` makes one of a single model.
