@@ -24,7 +24,10 @@ STUDIES = {
         *("penalty_choice", "posterior", "task_number", "selection"),
     ),
     "birds": ("bird",),
-    "predictions": ("good_probabilities", "boosting_steps", "multinets", "calibrated_arcs"),
+    "predictions": (
+        *("good_probabilities", "boosting_steps", "calibration_defaults"),
+        *("multinets", "calibrated_arcs"),
+    ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
         "sachs",

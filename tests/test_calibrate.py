@@ -1,6 +1,7 @@
 """`bnmtl calibrate`: its columns are those of calibrators fitted by hand, all it writes agrees."""
 
 import html
+import json
 import shutil
 from decimal import Decimal
 
@@ -23,8 +24,9 @@ FILES = ["measures.csv", "reliability.csv", "reliability.png", "report.html", "r
 FILES += ["scores.csv"]
 CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")
 BY_GROUP = (*CALIBRATE, "--group", "town")
-COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
-STAGES = {"before": "p", "Platt": COLUMNS[0], "isotonic": COLUMNS[1], "Platt by group": COLUMNS[2]}
+COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_group"]
+TITLES = ["before", "auto (beta)", "isotonic", "Platt by group"]
+STAGES = dict(zip(TITLES, ["p", *COLUMNS], strict=True))
 
 
 @pytest.fixture
@@ -56,8 +58,8 @@ def written(tmp_path):
     return pd.read_csv(tmp_path / "out" / "scores.csv")
 
 
-def units(table):
-    return logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52)).to_numpy()
+def units(table, n):
+    return logit(kept(table["p"], n)).to_numpy()
 
 
 def kept(p, n):
@@ -67,15 +69,16 @@ def kept(p, n):
 def by_hand(train, test):
     """Columns of all methods, fitted to some cases, of others."""
     y = train["y"].to_numpy(dtype=float)
-    groups = calibration.MultitaskPlattCalibrator().fit(units(train), y, train["town"])
+    n = len(train)
+    groups = calibration.MultitaskPlattCalibrator().fit(units(train, n), y, train["town"])
     known = test["town"].isin(groups.a_.index)
     a = test["town"].map(groups.a_).where(known, groups.pooled_.a_)
     b = test["town"].map(groups.b_).where(known, groups.pooled_.b_)
     return pd.DataFrame(
         {
-            COLUMNS[0]: calibration.PlattCalibrator("logit").fit(train["p"], y).predict(test["p"]),
+            COLUMNS[0]: calibration.BetaCalibrator().fit(train["p"], y).predict(test["p"]),
             COLUMNS[1]: calibration.IsotonicCalibrator().fit(train["p"], y).predict(test["p"]),
-            COLUMNS[2]: expit(-(a * units(test) + b)),
+            COLUMNS[2]: expit(-(a * units(test, n) + b)),
         },
         index=test.index,
     )
@@ -166,14 +169,17 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
     new = written(tmp_path)
     new = new[new["y"].isna()]
     groups, steps = known["platt_by_group"], known["isotonic"]
-    assert known["platt"]["scale"] == groups["scale"] == "logit"
+    beta, n = known["auto"], kept_record["labelled"]
+    assert [known[name]["calibrator"] for name in known] == ["beta", "isotonic", "platt_by_group"]
+    assert groups["scale"] == "logit" and beta["lowest"] == groups["pooled"]["lowest"] == low
     a = new["town"].map(groups["a"]).fillna(groups["pooled"]["a"])
     b = new["town"].map(groups["b"]).fillna(groups["pooled"]["b"])
+    p = kept(new["p"], n)
     place = np.searchsorted(steps["scores"], new["p"]).clip(max=len(steps["values"]) - 1)
     values = {
-        COLUMNS[0]: expit(-(known["platt"]["a"] * units(new) + known["platt"]["b"])),
+        COLUMNS[0]: expit(beta["a"] * np.log(p) - beta["b"] * np.log1p(-p) + beta["c"]),
         COLUMNS[1]: np.array(steps["values"])[place],
-        COLUMNS[2]: expit(-(a * units(new) + b)),
+        COLUMNS[2]: expit(-(a * units(new, n) + b)),
     }
     for column, p in values.items():
         assert np.allclose(new[column], np.clip(p, *kept_record["kept_between"]), rtol=1e-12)
@@ -181,7 +187,7 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
 
 def test_margins(call, no_picture, cases, tmp_path):
     assert call(*CALIBRATE, "--score", "margin")[0] == 0
-    assert list(record(tmp_path / "out")["measures"]) == ["Platt", "isotonic"]
+    assert list(record(tmp_path / "out")["measures"]) == ["auto (Platt)", "isotonic"]
     known, found = cases.dropna(subset="y"), written(tmp_path)
     new = found[found["y"].isna()]
     fitted = calibration.PlattCalibrator().fit(known["margin"], known["y"].astype(float))
@@ -199,7 +205,8 @@ def test_kinds_of_labels(call, no_picture, cases, tmp_path):
         columns.append(written(tmp_path)[COLUMNS[0]])
         assert np.allclose(columns[-1], columns[0])
     assert call(*CALIBRATE, "--label", "word", "--positive", "calm", "--force")[0] == 0
-    assert record(tmp_path / "out")["calibrators"]["platt"]["a"] > 0
+    # Calm is less probable where the score is high.
+    assert record(tmp_path / "out")["calibrators"]["auto"]["a"] > 0
 
 
 def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
@@ -262,11 +269,14 @@ def test_the_report(call, cases, tmp_path):
     assert [row[0] for row in rows] == list(STAGES)
     assert np.allclose(np.array([row[1:] for row in rows], float), measures)
     assert f"<b>{measures['ROC area'].max():.4f}</b>" in text
-    sigmoids = page.table("sigmoid")
-    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west")]
-    assert [row[0] for row in sigmoids] == ["Platt", *towns]
-    assert sigmoids[0][1] == f"\u2212{-kept_record['calibrators']['platt']['a']:.4f}"
-    assert "Groups without a label follow Platt." in text
+    curves = page.table("curve")
+    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west", "all rows")]
+    assert [row[0] for row in curves] == ["auto (beta)", *towns]
+    beta, by_group = (kept_record["calibrators"][name] for name in ("auto", "platt_by_group"))
+    expected = [f"{beta[name]:.4f}".replace("-", "\u2212") for name in "abc"]
+    assert curves[0][1:] == [*expected, ""]
+    assert curves[-1][1] == f"\u2212{-by_group['pooled']['a']:.4f}"
+    assert "Groups without a label follow the sigmoid of all rows." in text
     n = kept_record["labelled"]
     assert "of them positive (y = 1, True, true or TRUE)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
@@ -285,7 +295,7 @@ def test_scores_that_are_right_are_the_best(call, no_picture, tmp_path):
     entropy = {
         name: measures["cross-entropy (nats)"] for name, measures in found["measures"].items()
     }
-    best_method = min(("Platt", "isotonic"), key=entropy.get)
+    best_method = min(found["titles"].values(), key=entropy.get)
     assert found["best"] == ["before"]
     assert found["gain"]["of"] == best_method and found["gain"]["than"] == "before"
     assert found["gain"]["nats"] == pytest.approx(entropy["before"] - entropy[best_method])
@@ -302,7 +312,7 @@ def test_the_verdict_names_all_that_are_best():
     }
     lowest = "the lowest cross-entropy"
     more = ", 0.0200 ± 0.0100 (standard error) below that of the scores as they are"
-    few = "; of so few rows it follows chance, so below about 1000 prefer Platt"
+    few = "; of so few rows it follows chance, so below about 1000 prefer other methods"
     assert said == {
         "before,Platt": f"By cross-validation, the scores as they are and Platt have {lowest}.",
         "Platt": f"By cross-validation, Platt has {lowest}{more}.",
@@ -334,10 +344,10 @@ def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_pat
 @pytest.mark.parametrize(
     ("options", "n_groups", "columns"),
     [
-        ((), 1, ["before", "Platt", "isotonic"]),
-        (("--score", "margin"), 1, ["Platt", "isotonic"]),
+        ((), 1, TITLES[:3]),
+        (("--score", "margin"), 1, ["auto (Platt)", "isotonic"]),
         (("--group", "many"), 3, ["all rows", "0", "1", "2"]),
-        (("--group", "many"), 12, ["before", "Platt", "isotonic", "Platt by group"]),
+        (("--group", "many"), 12, TITLES),
     ],
 )
 def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_groups, columns):
@@ -411,3 +421,88 @@ def test_an_interrupt_leaves_nothing_half_written(
         assert err == "bnmtl: interrupted; no half-written file is left.\n"
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
     assert listing(tmp_path) == ["cases.csv", "out"]
+
+
+def test_votes_of_0_and_1_are_calibrated_better_not_worse(call, no_picture, tmp_path):
+    """Shares of trees: today's sigmoid of log odds, clipped at the epsilon, made them worse."""
+    rng = np.random.default_rng(0)
+    true = rng.beta(0.6, 0.6, 800)
+    y = (rng.random(800) < true).astype(int)
+    table = pd.DataFrame({"p": rng.binomial(30, expit(1.6 * logit(true))) / 30, "y": y})
+    assert {0.0, 1.0} < set(table["p"])
+    table.to_csv(tmp_path / "cases.csv", index=False)
+    code, _, err = call(*CALIBRATE, "--method", "auto", "--method", "platt", "--method", "beta")
+    assert code == 0 and "has scores of 0 or 1" in err
+    measures = pd.DataFrame(record(tmp_path / "out")["measures"]).T
+    assert list(measures.index)[2:] == ["Platt", "beta"]
+    error = measures["calibration error"]
+    assert (error.drop("before") < error["before"] - 0.005).all()
+    odds = logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52))
+    flat = calibration.PlattCalibrator().fit(odds, table["y"]).predict(odds)
+    assert prediction.calibration_error(table["y"], flat, "debiased") > error.max() + 0.03
+
+
+def test_methods_are_those_that_are_asked_for(call, no_picture, cases, tmp_path):
+    words = [word for one in ("temperature", "platt", "platt") for word in ("--method", one)]
+    assert call(*BY_GROUP, *words)[0] == 0
+    columns = ["calibrated_temperature", "calibrated_platt", COLUMNS[2]]
+    found = written(tmp_path)
+    assert list(found.columns[-3:]) == columns and COLUMNS[0] not in found
+    labelled, rest = cases.dropna(subset="y"), cases[cases["y"].isna()]
+    y = labelled["y"].astype(float)
+    for column, one in (
+        (columns[0], calibration.TemperatureCalibrator("logit")),
+        (columns[1], calibration.PlattCalibrator()),
+    ):
+        expected = kept(one.fit(labelled["p"], y).predict(rest["p"]), len(labelled))
+        assert np.allclose(found.loc[rest.index, column], expected, rtol=1e-6)
+    known = record(tmp_path / "out")
+    assert known["titles"] == {"temperature": "temperature", "platt": "Platt"} | {
+        "platt_by_group": "Platt by group"
+    }
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Temperature scaling" in page and "Isotonic regression" not in page
+    out = ("calibrate", "cases.csv", "--score", "p", "--apply", "out", "--out", "again")
+    assert call(*out)[0] == 0
+    again = pd.read_csv(tmp_path / "again" / "scores.csv")
+    assert np.allclose(again.loc[rest.index, columns], found.loc[rest.index, columns], rtol=1e-9)
+
+
+def test_units_are_calibrated_by_those_of_others(call, no_picture, cases, tmp_path):
+    """Every row is there five times: without units, each is calibrated by its own copies."""
+    table = cases.dropna(subset="y").head(60)
+    table = pd.concat([table] * 5, ignore_index=True).assign(noise=np.arange(300))
+    results = []
+    for order in (slice(None), slice(None, None, -1)):
+        table[order].to_csv(tmp_path / "cases.csv", index=False)
+        call(*CALIBRATE, "--force", "--method", "isotonic", "--fold-group", "id")
+        found = written(tmp_path)
+        by_row = found.groupby("id")["calibrated_isotonic"]
+        assert (by_row.nunique() == 1).all()  # all copies are in one fold
+        results.append(by_row.first())
+        with_units = record(tmp_path / "out")["measures"]["isotonic"]["cross-entropy (nats)"]
+    pd.testing.assert_series_equal(*results)
+    call(*CALIBRATE, "--force", "--method", "isotonic")
+    alone = record(tmp_path / "out")["measures"]["isotonic"]["cross-entropy (nats)"]
+    assert alone < with_units
+
+
+def test_a_run_of_before_is_applied_as_it_was(call, no_picture, cases, tmp_path):
+    """Its records have no kinds, titles or bounds; log odds were clipped at the epsilon."""
+    assert call(*CALIBRATE)[0] == 0
+    path = tmp_path / "out" / "run.json"
+    found = record(tmp_path / "out")
+    steps = {key: found["calibrators"]["isotonic"][key] for key in ("scores", "values")}
+    platt = {"scale": "logit", "a": -0.5, "b": 0.2}
+    for key in ("probabilities", "titles"):
+        del found[key]
+    path.write_text(json.dumps({**found, "calibrators": {"platt": platt, "isotonic": steps}}))
+    (tmp_path / "new.csv").write_text("p\n0\n0.3\n")
+    again = ("calibrate", "new.csv", "--score", "p", "--apply", "out", "--out", "again")
+    assert call(*again)[0] == 0
+    odds = logit(np.array([2.0**-52, 0.3]))
+    expected = kept(expit(0.5 * odds - 0.2), found["labelled"])
+    new = pd.read_csv(tmp_path / "again" / "scores.csv")
+    assert np.allclose(new["calibrated_platt"], expected)
+    (tmp_path / "new.csv").write_text("p\n2\n")
+    assert "must hold probabilities" in mistake(call(*again, "--force"))

@@ -13,7 +13,7 @@ from bnmtl import plotting
 pytestmark = pytest.mark.beside_kernels
 
 APPLY = ("calibrate", "new.csv", "--score", "p", "--apply", "fitted", "--out", "out")
-COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
+COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_group"]
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_groups_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
     known = rows["place"] != "north"
     assert np.allclose(found[COLUMNS][known], expected[COLUMNS][known], rtol=1e-12)
     of_unknown_group = found["calibrated_platt_by_group"][~known]
-    assert np.allclose(of_unknown_group, found["calibrated_platt"][~known], atol=0.05)
+    assert np.allclose(of_unknown_group, found["calibrated_auto"][~known], atol=0.1)
     code, _, err = call(*APPLY, "--force")
     assert (code, err) == (
         0,
@@ -168,8 +168,11 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
 @pytest.mark.parametrize(
     ("method", "key", "value"),
     [
-        ("platt", "scale", "log"),
-        ("platt", "a", "x"),
+        ("auto", "calibrator", "log"),
+        ("auto", "a", "x"),
+        ("beta", "b", -1.0),
+        ("beta", "lowest", 0),
+        ("temperature", "temperature", 0),
         ("isotonic", "values", []),
         ("isotonic", "scores", [[1.0]]),
         ("platt_by_group", "b", {"east": 1.0}),
@@ -177,7 +180,8 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     ],
 )
 def test_a_damaged_calibrator_is_one_line(call, fitted, tmp_path, method, key, value):
-    fitted("--group", "town")
+    methods = ["auto", "beta", "isotonic", "temperature"]
+    fitted("--group", "town", *(word for one in methods for word in ("--method", one)))
     path = tmp_path / "fitted" / "run.json"
     kept = record(tmp_path / "fitted")
     kept["calibrators"][method][key] = value

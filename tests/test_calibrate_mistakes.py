@@ -15,7 +15,7 @@ nowhere.csv => File `nowhere.csv` does not exist; check the path.
 empty.csv => `empty.csv` must have a header line and rows; it is empty
 header.csv => `header.csv` must have rows below its header; it has none
 notes.txt => `notes.txt` must have one of the extensions .csv,
-done.csv => SCORES must not have columns that will be written; it has `calibrated_platt`: ren
+done.csv => SCORES must not have columns that will be written; it has `calibrated_auto`: ren
 cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --scroe p => not an option of `bnmtl calibrate`: take `--score`, or see
 --label z => `--label` must be a column of SCORES, `town`, `y`, `p`,
@@ -47,6 +47,13 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --group margin => names or whole numbers; it holds -1.25: choose another one.
 --group endless => whole numbers; it holds inf: choose another one.
 --group together => must not hold `all rows`, which is what all groups together are called
+--fold-group z => `--fold-group` must be a column of SCORES, `town`, `y`, `p`,
+--fold-group gap => column `gap` must be complete; it is not in row 4: fill it
+--fold-group y => `--label` must be another column than `--fold-group`, got y.
+--fold-group y1 => two units or more with a positive case, and with a negative one, got 1.
+--fold-group word --group town => two units or more with a positive case, and with
+--method sigmoid => must be one of `auto`, `platt`, `beta`, `isotonic`, `temperature`, got sigmoid.
+--method beta --score margin => must not be beta for scores that are not from 0 to 1; take auto or
 --out= => `--out` must name a folder, got nothing.
 --out cases.csv => must be a folder, got the file `cases.csv`; choose another name
 --out cases.csv/x => `cases.csv/x` (Not a directory); choose another pl
@@ -73,7 +80,7 @@ def files(tmp_path):
     table["code"] = [f"{one:03}" for one in at]
     table["together"] = table["town"].replace("east", "all rows")
     table.to_csv(tmp_path / "cases.csv", index=False)
-    table.assign(calibrated_platt=1).to_csv(tmp_path / "done.csv", index=False)
+    table.assign(calibrated_auto=1).to_csv(tmp_path / "done.csv", index=False)
     for name, text in {"empty.csv": "", "header.csv": "y,p\n", "notes.txt": "y,p\n"}.items():
         (tmp_path / name).write_text(text)
     return listing(tmp_path)

@@ -5,18 +5,25 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
     cross_val_predict,
+    train_test_split,
 )
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -26,7 +33,15 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bnmtl.calibration import CalibratedClassifier, IsotonicCalibrator, PlattCalibrator
+from bnmtl.calibration import (
+    AutoCalibrator,
+    BetaCalibrator,
+    CalibratedClassifier,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    TemperatureCalibrator,
+)
+from bnmtl.calibration.methods import METHODS
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 pytestmark = pytest.mark.beside_kernels
@@ -99,18 +114,78 @@ def test_isotonic_lines_are_scikit_learns(estimator):
     assert step.kind == "step"
 
 
-def test_probabilities_are_calibrated_by_their_log_odds():
-    """scikit-learn fits the sigmoid to probabilities themselves (its issue 34312)."""
+def test_probabilities_are_calibrated_by_the_named_method():
     scores = cross_val_predict(GaussianNB(), X, Y, cv=5, method="predict_proba")[:, 1]
     uncalibrated = GaussianNB().fit(X, Y).predict_proba(NEW)[:, 1]
-    found = CalibratedClassifier(GaussianNB()).fit(X, Y).predict_proba(NEW)[:, 1]
-    logit = PlattCalibrator(scale="logit").fit(scores, Y)
-    assert found == pytest.approx(logit.predict(uncalibrated))
+    calibrators = {
+        "auto": AutoCalibrator(),
+        "platt": PlattCalibrator(),
+        "beta": BetaCalibrator(),
+        "temperature": TemperatureCalibrator(scale="logit"),
+        "isotonic": IsotonicCalibrator(),
+    }
+    found = {
+        name: quietly(CalibratedClassifier(GaussianNB(), name), X, Y).predict_proba(NEW)[:, 1]
+        for name in calibrators
+    }
+    for name, calibrator in calibrators.items():
+        assert found[name] == pytest.approx(calibrator.fit(scores, Y).predict(uncalibrated))
+    # "platt" is scikit-learn's sigmoid of the probabilities themselves (its issue 34312).
     theirs = CalibratedClassifierCV(GaussianNB(), cv=5, ensemble=False).fit(X, Y)
-    theirs = theirs.predict_proba(NEW)[:, 1]
-    raw = CalibratedClassifier(GaussianNB(), PlattCalibrator()).fit(X, Y).predict_proba(NEW)[:, 1]
-    assert raw == pytest.approx(theirs, abs=1e-6)
-    assert np.abs(found - theirs).max() > 0.05
+    assert found["platt"] == pytest.approx(theirs.predict_proba(NEW)[:, 1], abs=1e-6)
+    assert len({p.tobytes() for p in found.values()}) >= 4
+    assert (
+        CalibratedClassifier(GaussianNB()).fit(X, Y).predict_proba(NEW)[:, 1] == found["auto"]
+    ).all()
+
+
+def test_beta_calibration_of_decision_values_is_the_sigmoid():
+    expected = CalibratedClassifier(LOGISTIC, "platt").fit(X3, Y3).predict_proba(X3)
+    for method in ("auto", "beta"):
+        found = CalibratedClassifier(LOGISTIC, method).fit(X3, Y3).predict_proba(X3)
+        assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("labels", [np.arange(3), np.array(["a", "b", "c"])])
+def test_one_temperature_of_several_classes_is_scikit_learns(labels):
+    """scikit-learn 1.8 and later."""
+    y = labels[Y3]
+    theirs = CalibratedClassifierCV(LOGISTIC, method="temperature", cv=5, ensemble=False)
+    found = CalibratedClassifier(LOGISTIC, "temperature").fit(X3, y)
+    expected = theirs.fit(X3, y).predict_proba(X3)
+    assert found.predict_proba(X3) == pytest.approx(expected, abs=1e-6)
+    assert len(found.calibrators_) == 1
+    naive = CalibratedClassifier(GaussianNB(), "temperature").fit(X3, y)
+    p = GaussianNB().fit(X3, y).predict_proba(X3)
+    low = naive.calibrators_[0].lowest_
+    assert low == pytest.approx(1 / (len(y) + 2))
+    expected = softmax(
+        np.log(np.clip(p, low, 1 - low)) / naive.calibrators_[0].temperature_, axis=1
+    )
+    assert naive.predict_proba(X3) == pytest.approx(expected)
+    assert (naive.predict(X3) == GaussianNB().fit(X3, y).predict(X3)).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("load", "estimator"),
+    [
+        (load_digits, KNeighborsClassifier(10)),
+        (load_breast_cancer, RandomForestClassifier(30, random_state=0)),
+        (load_breast_cancer, BaggingClassifier(n_estimators=30, random_state=0)),
+    ],
+    ids=["digits", "forest", "bagging"],
+)
+def test_the_default_does_no_harm_where_votes_are_0_and_1(load, estimator):
+    """It was behind the sigmoid and even no calibration: log odds clipped at the epsilon."""
+    X, y = load(return_X_y=True)
+    train_X, test_X, train_y, test_y = train_test_split(X, y, random_state=0, stratify=y)
+    before = log_loss(test_y, estimator.fit(train_X, train_y).predict_proba(test_X))
+    losses = {}
+    for method in ("auto", "platt"):
+        model = CalibratedClassifier(estimator, method, cv=3).fit(train_X, train_y)
+        losses[method] = log_loss(test_y, model.predict_proba(test_X))
+    assert losses["auto"] < losses["platt"] + 0.005
+    assert losses["auto"] < before
 
 
 def test_calibration_makes_naive_bayes_better():
@@ -121,7 +196,7 @@ def test_calibration_makes_naive_bayes_better():
     assert errors[0] < errors[1] - 0.01
 
 
-@pytest.mark.parametrize("method", ["platt", "isotonic"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("estimator", [LOGISTIC, GaussianNB()], ids=repr)
 def test_a_weight_is_how_often_a_calibration_case_counts(estimator, method):
     fitted = clone(estimator).fit(X3, Y3)
@@ -134,7 +209,7 @@ def test_a_weight_is_how_often_a_calibration_case_counts(estimator, method):
     assert weighted.estimator_ is fitted
 
 
-@pytest.mark.parametrize("method", ["platt", "isotonic"])
+@pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_calibration_cases_does_not_matter(method):
     model = CalibratedClassifier(GaussianNB().fit(X3, Y3), method, cv="prefit")
     expected = quietly(model, X3, Y3).predict_proba(X3)
@@ -240,7 +315,81 @@ def test_folds_may_be_pairs_of_rows_or_masks():
         )
 
 
+@pytest.mark.parametrize("cv", [4, GroupKFold(4), StratifiedGroupKFold(4)])
+def test_groups_are_in_one_fold(cv):
+    groups = np.random.default_rng(0).permutation(len(Y)) // 8
+    names = np.array([f"patient {one:02}" for one in groups])
+    splitter = StratifiedGroupKFold(4) if cv == 4 else cv
+    folds = list(splitter.split(X, Y, groups))
+    expected = CalibratedClassifier(GaussianNB(), Memory(), cv=folds).fit(X, Y)
+    for given in (groups, names, pd.Series(names)):
+        found = CalibratedClassifier(GaussianNB(), Memory(), cv=cv).fit(X, Y, groups=given)
+        assert found.calibrators_[0].scores.tolist() == expected.calibrators_[0].scores.tolist()
+    split = StratifiedKFold(4).split(X, Y)
+    assert any(set(groups[train]) & set(groups[test]) for train, test in split)
+
+
+@pytest.mark.parametrize("estimator", [RandomForestClassifier(5, random_state=0), LinearSVC()])
+def test_the_number_of_jobs_changes_nothing(estimator):
+    expected = CalibratedClassifier(estimator, cv=3).fit(X3, Y3).predict_proba(X3)
+    with parallel_config("threading"):
+        found = CalibratedClassifier(estimator, cv=3, n_jobs=2).fit(X3, Y3).predict_proba(X3)
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RandomForestClassifier(40, random_state=0),
+        ExtraTreesClassifier(40, bootstrap=True, random_state=0),
+        BaggingClassifier(n_estimators=40, random_state=0),
+        BaggingClassifier(LOGISTIC, n_estimators=40, random_state=0),
+    ],
+    ids=["forest", "extra trees", "bagging", "bagging of decisions"],
+)
+@pytest.mark.parametrize(("table", "labels"), [((X, Y), [0, 1]), ((X3, Y3), ["a", "b", "c"])])
+def test_out_of_bag_votes(estimator, table, labels):
+    features, y = table[0], np.array(labels)[table[1]]
+    found = CalibratedClassifier(estimator, "platt", cv="oob").fit(features, y)
+    whole = clone(estimator).set_params(oob_score=True).fit(features, y)
+    votes, p = whole.oob_decision_function_, whole.predict_proba(features)
+    kept = np.isfinite(votes).all(axis=1) & (votes.sum(axis=1) > 0)
+    columns = [1] if len(labels) == 2 else range(3)
+    expected = np.column_stack(
+        [
+            PlattCalibrator().fit(votes[kept, k], y[kept] == labels[k]).predict(p[:, k])
+            for k in columns
+        ]
+    )
+    if len(labels) == 2:
+        expected = np.column_stack([1 - expected, expected])
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert found.predict_proba(features) == pytest.approx(expected)
+    assert not estimator.get_params()["oob_score"] and not hasattr(estimator, "classes_")
+    weighted = CalibratedClassifier(estimator, cv="oob").fit(features, y, np.ones(len(y)))
+    assert weighted.predict_proba(features).shape == (len(y), len(labels))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [RandomForestClassifier(2, random_state=0), BaggingClassifier(n_estimators=2, random_state=0)],
+    ids=["forest", "bagging"],
+)
+def test_cases_without_an_out_of_bag_vote_are_left_out(estimator):
+    model = CalibratedClassifier(estimator, Memory(), cv="oob")
+    with pytest.warns(UserWarning, match="^`cv` leaves [0-9]+ cases of 400 without an") as caught:
+        model.fit(X, Y)
+    assert [one.filename for one in caught] == [__file__]
+    votes = clone(estimator).set_params(oob_score=True)
+    n_kept = (np.nansum(quietly(votes, X, Y).oob_decision_function_, axis=1) > 0).sum()
+    assert len(model.calibrators_[0].scores) == n_kept < 400
+    assert f"{400 - n_kept} cases" in str(caught[0].message)
+
+
 FRAME = pd.DataFrame(X)
+OTHER = pd.DataFrame(cases(seed=1)[0])
+PAIRS = pd.MultiIndex.from_product([range(20), range(20)])
+NAMED = [f"case {at}" for at in range(len(FRAME))]
 
 
 @pytest.mark.parametrize(
@@ -252,6 +401,16 @@ FRAME = pd.DataFrame(X)
         (lambda: (FRAME, FRAME[200:].copy()), True),
         (lambda: (FRAME, FRAME.set_axis(range(500, 500 + len(FRAME)))), True),
         (lambda: (FRAME[:250], FRAME[:250].to_numpy()), True),
+        (lambda: (FRAME, FRAME.copy(deep=False)), True),
+        (lambda: (FRAME.set_axis(NAMED), OTHER.set_axis(NAMED)), True),
+        (lambda: (FRAME.set_axis(range(7, 407)), OTHER.set_axis(range(400, 800))), True),
+        (lambda: (FRAME.set_axis(PAIRS), OTHER.set_axis(PAIRS)), True),
+        (lambda: (FRAME.set_axis(PAIRS), OTHER), False),
+        (lambda: (csr_array(X), csr_array(X)), False),
+        (lambda: (FRAME, OTHER), False),
+        (lambda: (FRAME, FRAME.copy()), False),
+        (lambda: (FRAME[:200].copy(), OTHER[:300]), False),
+        (lambda: (FRAME.sample(frac=1, random_state=0), OTHER), False),
         (lambda: (X[:200], X[200:]), False),
         (lambda: (X[::2], X[1::2]), False),
         (lambda: (FRAME[:200], FRAME[200:]), False),
@@ -260,7 +419,7 @@ FRAME = pd.DataFrame(X)
 )
 def test_training_cases_among_those_of_calibration(make_cases, is_shared):
     train, other = make_cases()
-    labels = [np.arange(len(one)) % 2 for one in (train, other)]
+    labels = [np.arange(np.shape(one)[0]) % 2 for one in (train, other)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CalibratedClassifier(LOGISTIC).fit(train, labels[0], calibration=(other, labels[1]))
@@ -334,11 +493,11 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X, Y, method="sigmoid"),
             ValueError,
-            "`method` must be 'platt', 'isotonic' or",
+            "`method` must be one of 'auto', 'platt', 'beta', 'isotonic', 'temperature' or a cal",
         ),
         (lambda: fit(X, Y, method=PlattCalibrator), ValueError, "calibrator with fit and predict"),
         (lambda: fit(X, Y, method=3), ValueError, "a calibrator with fit and predict, got 3"),
-        (lambda: fit(X, Y, cv="fitted"), ValueError, "`cv` must be .* or 'prefit', got 'fitted'"),
+        (lambda: fit(X, Y, cv="fitted"), ValueError, "`cv` must be .* or 'oob', got 'fitted'"),
         (
             lambda: fit(X, Y, cv=[(range(200), range(200, 399))]),
             ValueError,
@@ -422,6 +581,52 @@ Y4 = np.arange(len(X)) % 4
         (lambda: fit(X, Y, estimator="q"), TypeError, "`estimator` must be a class.* got 'q'"),
         (lambda: fit(X, Y, estimator=OrdinalEncoder), TypeError, "a classifier, .* got <class"),
         (lambda: CalibratedClassifier().predict_proba(X), NotFittedError, "not fitted yet"),
+        (
+            lambda: fit(X, Y, cv="oob"),
+            TypeError,
+            "`estimator` must be a forest or bagging if `cv='oob'`, because others have no out-of",
+        ),
+        (
+            lambda: fit(X, Y, cv="oob", estimator=ExtraTreesClassifier()),
+            ValueError,
+            "`estimator` must have bootstrap=True if `cv='oob'`, or there are no out-of-bag votes",
+        ),
+        (
+            lambda: fit(X, Y, cv="oob", estimator=RandomForestClassifier(warm_start=True)),
+            ValueError,
+            "`estimator` must have warm_start=False if",
+        ),
+        (
+            lambda: fit(X, Y, cv="oob", calibration=(NEW, Y), estimator=RandomForestClassifier()),
+            ValueError,
+            "`calibration` must be omitted with `cv='oob'`; leave one of the two out",
+        ),
+        (
+            lambda: fit(X, Y, groups=Y, calibration=(NEW, Y)),
+            ValueError,
+            "`groups` must be left out, because there are no folds",
+        ),
+        (
+            lambda: fit(X3, Y3, groups=Y3, **PREFIT),
+            ValueError,
+            "`groups` must be left out, because there are no folds",
+        ),
+        (
+            lambda: fit(X, Y, groups=Y, cv=list(StratifiedKFold(3).split(X, Y))),
+            ValueError,
+            "`groups` must be left out if `cv` lists the folds; use a splitter",
+        ),
+        (lambda: fit(X, Y, groups=Y[1:]), ValueError, "`groups` must be one name per case, 400"),
+        (
+            lambda: fit(X, Y, groups=[None, *Y[1:].tolist()]),
+            ValueError,
+            "`groups` must name the group of every case; that of row 0 is missing: fill it",
+        ),
+        (
+            lambda: CalibratedClassifier(LOGISTIC, n_jobs=0).fit(X, Y),
+            ValueError,
+            "`n_jobs` must not be 0",
+        ),
     ],
 )
 def test_mistakes_are_named(call, error, words):

@@ -14,13 +14,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
 
 from bnmtl.calibration import (
+    AutoCalibrator,
+    BetaCalibrator,
     IsotonicCalibrator,
     MultitaskPlattCalibrator,
     PlattCalibrator,
+    TemperatureCalibrator,
     reliability,
 )
+from bnmtl.calibration.methods import METHODS, calibrator_of
 from bnmtl.calibration.platt_by_task import log_marginal
 
 pytestmark = pytest.mark.beside_kernels
@@ -28,8 +33,12 @@ pytestmark = pytest.mark.beside_kernels
 CALIBRATORS = [
     PlattCalibrator(),
     PlattCalibrator(scale="logit"),
+    BetaCalibrator(),
+    TemperatureCalibrator(),
+    TemperatureCalibrator(scale="logit"),
     IsotonicCalibrator(),
     IsotonicCalibrator(kind="linear"),
+    AutoCalibrator(),
 ]
 every_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 
@@ -75,7 +84,7 @@ def test_the_order_of_the_cases_does_not_matter(calibrator, drawn, random):
     assert mixed.predict(at) == pytest.approx(expected, abs=1e-6)
 
 
-@every_calibrator
+@pytest.mark.parametrize("calibrator", [*CALIBRATORS[:3], *CALIBRATORS[5:]], ids=repr)
 def test_predictions_are_probabilities_nearer_to_the_truth(calibrator):
     scores, y = scored()
     found = clone(calibrator).fit(scores, y).predict(scores)
@@ -177,10 +186,156 @@ def test_log_odds_leave_calibrated_probabilities_alone():
     y = rng.random(100_000) < p
     found = PlattCalibrator(scale="logit").fit(p, y)
     assert found.a_ == pytest.approx(-1, abs=0.02) and found.b_ == pytest.approx(0, abs=0.02)
-    assert found.predict([0.0, 1.0]) == pytest.approx([0, 1], abs=1e-12)
+    assert found.predict([0.0, 1.0]) == pytest.approx([0, 1], abs=2e-5)
+    beta = BetaCalibrator().fit(p, y)
+    assert [beta.a_, beta.b_, beta.c_] == pytest.approx([1, 1, 0], abs=0.05)
+    temperature = TemperatureCalibrator(scale="logit").fit(p, y).temperature_
+    assert temperature == pytest.approx(1, abs=0.02)
+    assert isinstance(AutoCalibrator().fit(p, y).chosen_, BetaCalibrator)
     # A sigmoid of the probabilities themselves cannot.
     raw = PlattCalibrator().fit(p, y).predict(p)
     assert np.abs(raw - p).max() > 0.05 > np.abs(found.predict(p) - p).max()
+
+
+@settings(max_examples=examples(20))
+@given(cases(), st.sampled_from([1, 2.5, 40]))
+def test_log_odds_are_clipped_by_the_number_of_cases(drawn, factor):
+    """Not at the machine epsilon, which made a vote of 0 or 1 count as 36."""
+    scores, y, weights = drawn
+    weights = weights * factor
+    low = 1 / (weights.sum() + 2)
+    kept = np.clip(scores, low, 1 - low)
+    at = np.clip([0.0, 1e-300, 0.3, 1.0], low, 1 - low)
+    fitted = PlattCalibrator(scale="logit").fit(scores, y, weights)
+    expected = PlattCalibrator().fit(logit(kept), y, weights)
+    assert fitted.lowest_ == pytest.approx(low)
+    found = fitted.predict([0.0, 1e-300, 0.3, 1.0])
+    assert found == pytest.approx(expected.predict(logit(at)), abs=1e-9)
+    task = np.where(np.arange(len(y)) % 2, "a", "b")
+    by_task = MultitaskPlattCalibrator(scale="logit").fit(scores, y, task)
+    low = 1 / (len(y) + 2)
+    of_odds = MultitaskPlattCalibrator().fit(logit(np.clip(scores, low, 1 - low)), y, task)
+    found, at = by_task.predict([0.0, 0.3, 1.0], "a"), np.clip([0.0, 0.3, 1.0], low, 1 - low)
+    assert found == pytest.approx(of_odds.predict(logit(at), "a"), abs=1e-9)
+
+
+def test_wrong_votes_of_all_members_do_not_flatten_the_sigmoid():
+    """Ten nearest neighbors: many votes are 0 or 1, and a share of these is wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.beta(0.4, 0.4, 4000)
+    votes, y = rng.binomial(10, true) / 10, (rng.random(4000) < true).astype(int)
+    assert 0.01 < y[votes == 0].mean() < 0.1
+
+    def loss(calibrator, scores):
+        p = calibrator.fit(scores[:2000], y[:2000]).predict(scores[2000:])
+        return log_loss(y[2000:], p)
+
+    # As it was: the machine epsilon.
+    eps = np.finfo(float).eps
+    flat = loss(PlattCalibrator(), logit(np.clip(votes, eps, 1 - eps)))
+    for calibrator in (PlattCalibrator(scale="logit"), BetaCalibrator(), AutoCalibrator()):
+        assert loss(calibrator, votes) < flat - 0.03
+    assert loss(AutoCalibrator(), votes) < loss(PlattCalibrator(), votes) + 0.002
+
+
+def targets_of(y, weights):
+    n_positive, n_negative = weights @ y, weights @ (1 - y)
+    return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+
+
+def beta_loss(point, scores, y, weights):
+    low = 1 / (weights.sum() + 2)
+    p, targets = np.clip(scores, low, 1 - low), targets_of(y, weights)
+    z = point[0] * np.log(p) - point[1] * np.log(1 - p) + point[2]
+    return weights @ (targets * np.logaddexp(0, -z) + (1 - targets) * np.logaddexp(0, z))
+
+
+@settings(max_examples=examples(25))
+@given(cases())
+def test_no_beta_calibration_fits_better(drawn):
+    """As scipy finds with bounds; half of the drawn cases are at a bound."""
+    found = BetaCalibrator().fit(*drawn)
+    assert min(found.a_, found.b_) >= 0
+    bounds = [(0, None), (0, None), (None, None)]
+    options = {"ftol": 1e-14, "gtol": 1e-10}
+    best = minimize(
+        beta_loss, [1, 1, 0], drawn, bounds=bounds, method="L-BFGS-B", options=options
+    ).fun
+    assert beta_loss([found.a_, found.b_, found.c_], *drawn) <= best + 1e-9
+    assert (np.diff(found.predict(np.linspace(0, 1, 30))) >= 0).all()
+
+
+def test_beta_calibration_where_scores_say_nothing_or_little():
+    constant = BetaCalibrator().fit(np.full(4, 0.3), [0, 0, 0, 1])
+    assert (constant.a_, constant.b_) == (0, 0)
+    assert constant.predict([0.0, 1.0]) == pytest.approx([19 / 60] * 2)
+    # Of two scores, one slope of the log odds is known, and Platt's method finds the same.
+    scores, y = np.repeat([0.2, 0.9], 4), [0, 0, 0, 1, 0, 1, 1, 1]
+    found = BetaCalibrator().fit(scores, y)
+    platt = PlattCalibrator(scale="logit").fit(scores, y)
+    assert found.a_ == pytest.approx(found.b_) and found.a_ == pytest.approx(-platt.a_)
+    turned = BetaCalibrator().fit(1 - scores, y)
+    assert (turned.a_, turned.b_) == (0, 0)
+    near = BetaCalibrator().fit(0.5 + (scores - 0.5) * 1e-13, y)
+    assert np.isfinite(near.predict([0, 0.5, 1])).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_temperatures_are_scikit_learns(n_classes):
+    """scikit-learn 1.8 and later; of probabilities it takes the logarithms, clipped by 1e-12."""
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 2, (300, n_classes))
+    y = np.array([rng.choice(n_classes, p=np.exp(one) / np.exp(one).sum()) for one in odds / 3])
+    weights = rng.integers(1, 4, 300).astype(float)
+    scores = odds[:, 1] - odds[:, 0] if n_classes == 2 else odds
+    model = GivenScores() if n_classes == 2 else GivenTable()
+    theirs = CalibratedClassifierCV(model, method="temperature", ensemble=False)
+    theirs.fit(np.reshape(scores, (300, -1)), y, weights)
+    expected = theirs.predict_proba(np.reshape(scores, (300, -1)))
+    found = TemperatureCalibrator().fit(scores, y, weights)
+    p = found.predict(scores)
+    assert p == pytest.approx(expected[:, 1] if n_classes == 2 else expected, abs=1e-6)
+    assert 2 < found.temperature_ < 4
+    large = TemperatureCalibrator().fit(1e9 * scores, y, weights)
+    assert large.temperature_ == pytest.approx(1e9 * found.temperature_, rel=1e-5)
+
+
+class GivenTable(GivenScores):
+    """A classifier whose scores are its columns."""
+
+    def decision_function(self, X):
+        return X
+
+
+def test_auto_is_the_sigmoid_or_beta_calibration_by_their_information():
+    rng = np.random.default_rng(0)
+    kinds = set()
+    for power in (0.3, 1.0, 4.0):
+        for n in (30, 300):
+            true = rng.beta(0.3, 0.3, n)
+            y, p = (rng.random(n) < true).astype(int), true**power
+            y[:2] = 0, 1
+            platt, beta = PlattCalibrator().fit(p, y), BetaCalibrator().fit(p, y)
+            targets, criteria = targets_of(y, np.ones(n)), []
+            for one, n_parameters in ((platt, 2), (beta, 3)):
+                q = one.predict(p)
+                likelihood = targets @ np.log(q) + (1 - targets) @ np.log(1 - q)
+                criteria.append(2 * n_parameters - 2 * likelihood)
+            expected = (platt, beta)[int(criteria[1] < criteria[0])]
+            found = AutoCalibrator().fit(p, y)
+            assert found.predict(p).tolist() == expected.predict(p).tolist()
+            kinds.add(type(found.chosen_))
+    assert kinds == {PlattCalibrator, BetaCalibrator}
+
+
+def test_methods_by_their_names():
+    assert METHODS == ("auto", "platt", "beta", "isotonic", "temperature")
+    kinds = {name: [type(calibrator_of(name, one)) for one in (False, True)] for name in METHODS}
+    assert kinds["auto"] == [PlattCalibrator, AutoCalibrator]
+    assert kinds["beta"] == [PlattCalibrator, BetaCalibrator]
+    assert kinds["platt"] == [PlattCalibrator] * 2
+    assert calibrator_of("platt", True).scale == "raw"
+    assert calibrator_of("temperature", True).scale == "logit"
 
 
 @settings(max_examples=examples(100))
@@ -331,6 +486,24 @@ def test_reliability_by_hand():
     assert reliability(np.ones(3), np.full(3, 0.7))["low"][0] > 0.4
 
 
+def test_reliability_of_several_classes():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 200)
+    y = np.array([rng.choice(3, p=one) for one in p])
+    names = ["high", "low", "middle"]
+    found = reliability(np.array(names)[y], p, bins=4, classes=names)
+    assert found["class"].unique().tolist() == names
+    assert reliability(y, p, bins=4)["class"].unique().tolist() == [0, 1, 2]
+    for k, name in enumerate(names):
+        one = found[found["class"] == name].drop(columns="class").reset_index(drop=True)
+        pd.testing.assert_frame_equal(one, reliability(y == k, p[:, k], bins=4))
+    top = reliability(y, p, bins=4, by="confidence")
+    is_right = p.argmax(axis=1) == y
+    pd.testing.assert_frame_equal(top, reliability(is_right, p.max(axis=1), bins=4))
+    two = reliability([1, 0, 1], [[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], bins=2, by="confidence")
+    assert two["fraction_positive"].tolist() == [0.5, 1]  # a tie of two counts as class 1
+
+
 @pytest.mark.parametrize("bins", [2, 5, 10, 20])
 def test_every_case_is_in_one_bin(bins):
     p = np.arange(bins + 1) / bins
@@ -371,6 +544,33 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
             "`scores` must be probabilities from 0 to 1, got -1",
         ),
         (lambda: PlattCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: BetaCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: AutoCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: TemperatureCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: BetaCalibrator().fit(F, [1, 1, 1]), ValueError, "classes, 0 and 1, got only one"),
+        (lambda: BetaCalibrator().fit([0, 1, 2], Y), ValueError, "probabilities from 0 to 1, got"),
+        (lambda: AutoCalibrator().fit([0, 1, 2], Y), ValueError, "probabilities from 0 to 1, got"),
+        (lambda: TemperatureCalibrator("log").fit(F, Y), ValueError, "`scale` must be 'raw' or"),
+        (
+            lambda: TemperatureCalibrator().fit(F, [1, 1, 1]),
+            ValueError,
+            "`y` must hold cases of every class, 0 to 1, got 1",
+        ),
+        (
+            lambda: TemperatureCalibrator().fit(np.eye(3), [0, 1, 1]),
+            ValueError,
+            "`y` must hold cases of every class, 0 to 2, got 0, 1",
+        ),
+        (
+            lambda: TemperatureCalibrator().fit(np.eye(3), [0, 1]),
+            ValueError,
+            "`scores` must be one row per case, 2 as in `y`, got 3",
+        ),
+        (
+            lambda: TemperatureCalibrator("logit").fit(2 * np.eye(3), [0, 1, 2]),
+            ValueError,
+            "`scores` must be probabilities from 0 to 1, got 2",
+        ),
         (lambda: IsotonicCalibrator().predict(F), NotFittedError, "not fitted yet"),
         (
             lambda: MultitaskPlattCalibrator("odds").fit(F, Y, list("aab")),
@@ -402,6 +602,23 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         (lambda: MultitaskPlattCalibrator().predict(F, "a"), NotFittedError, "not fitted yet"),
         (lambda: reliability(Y, F, bins=0), ValueError, "`bins` must be a whole number of at le"),
         (lambda: reliability(Y, [0, 1, 1.1]), ValueError, "`p` must be probabilities from 0 to 1"),
+        (lambda: reliability(Y, F, by="bin"), ValueError, "`by` must be 'class' or 'confidence'"),
+        (
+            lambda: reliability(Y, F, by="confidence"),
+            ValueError,
+            "`by` must be left out for probabilities of one class, got 'confidence'; give `p` a",
+        ),
+        (lambda: reliability(Y, F, classes=[0, 1]), ValueError, "`classes` must be left out for"),
+        (
+            lambda: reliability(["a"], [[0.5, 0.5]], classes=["a"]),
+            ValueError,
+            r"`classes` must be one label per column of `p`, 2 in all, got \['a'\]",
+        ),
+        (
+            lambda: reliability(["c"], [[0.5, 0.5]], classes=["a", "b"]),
+            ValueError,
+            "`y` must hold labels of `classes`, got 'c'; give `classes_` of the classifier",
+        ),
     ],
 )
 def test_mistakes_are_named(call, error, words):
@@ -419,7 +636,7 @@ def test_inputs_stay_as_they_are(calibrator):
         assert (original == copy).all()
 
 
-@every_calibrator
+@pytest.mark.parametrize("calibrator", CALIBRATORS[:-1], ids=repr)
 def test_a_record_makes_an_equal_calibrator(calibrator):
     fitted = clone(calibrator).fit(*scored())
     record = json.loads(json.dumps(fitted.as_record()))
@@ -446,6 +663,11 @@ def test_a_record_makes_equal_calibrators_of_tasks(scale):
         (PlattCalibrator, {"scale": "raw", "a": 1.0}, KeyError),
         (PlattCalibrator, {"scale": "log", "a": 1.0, "b": 0.0}, ValueError),
         (PlattCalibrator, {"scale": "raw", "a": [], "b": 0.0}, TypeError),
+        (PlattCalibrator, {"scale": "logit", "a": -1.0, "b": 0.0, "lowest": 0}, ValueError),
+        (BetaCalibrator, {"a": 1.0, "b": -1.0, "c": 0.0, "lowest": 0.1}, ValueError),
+        (BetaCalibrator, {"a": 1.0, "b": 1.0, "c": 0.0}, KeyError),
+        (TemperatureCalibrator, {"scale": "raw", "temperature": -1.0}, ValueError),
+        (TemperatureCalibrator, {"scale": "logit", "temperature": 1.0}, KeyError),
         (IsotonicCalibrator, {"scores": [0.0, 1.0], "values": [0.0]}, ValueError),
         (IsotonicCalibrator, {"scores": [], "values": []}, ValueError),
         (IsotonicCalibrator, {"kind": "cubic", "scores": [0.0], "values": [0.0]}, ValueError),
@@ -460,6 +682,22 @@ def test_a_record_makes_equal_calibrators_of_tasks(scale):
 def test_other_records_are_refused(kind, record, error):
     with pytest.raises(error):
         kind.from_record(record)
+
+
+def test_records_of_log_odds_that_do_not_say_where_they_are_clipped():
+    """Those of earlier development versions: they give what they gave, exact 0 and 1 included."""
+    found = PlattCalibrator.from_record({"scale": "logit", "a": -0.5, "b": 0.1})
+    eps = np.finfo(float).eps
+    odds = logit(np.clip([0.0, 0.3, 1.0], eps, 1 - eps))
+    assert found.predict([0.0, 0.3, 1.0]) == pytest.approx(expit(0.5 * odds - 0.1))
+    assert found.as_record()["lowest"] == eps
+    for scale in ("raw", "logit"):  # so do files of models that a library kept
+        fitted = PlattCalibrator(scale).fit([0.2, 0.4, 0.9], [0, 1, 1])
+        state = {name: one for name, one in fitted.__getstate__().items() if name != "lowest_"}
+        again = PlattCalibrator.__new__(PlattCalibrator)
+        again.__setstate__(state)
+        odds = logit(np.array([eps, 0.5])) if scale == "logit" else np.array([0.0, 0.5])
+        assert again.predict([0.0, 0.5]) == pytest.approx(expit(-fitted.a_ * odds - fitted.b_))
 
 
 def test_records_without_a_kind_are_steps():

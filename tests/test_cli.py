@@ -77,6 +77,8 @@ def test_run_json(call, files):
         "task_column": None,
         "ignore": [],
         "missing": "error",
+        "na": [],
+        "only_na": [],
         "discretize": None,
         "prior": "paired",
         "penalty": None,

@@ -235,7 +235,11 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
             TypeError,
             "`calibrators` must be objects with fit and predict; 'Platt' is <class",
         ),
-        (lambda: curve(metric="auc"), TypeError, "`metric` must be a function .* got 'auc'"),
+        (
+            lambda: curve(metric="auc"),
+            ValueError,
+            "`metric` must be 'accuracy', .* got 'auc'; name a",
+        ),
         (
             lambda: curve(metric=lambda y, p: None),
             TypeError,

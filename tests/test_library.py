@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl.calibration import AdaBoostM1, PlattCalibrator
+from bnmtl.calibration import AdaBoostM1, AutoCalibrator, PlattCalibrator
 from bnmtl.ensembles import (
     EnsembleSelector,
     LibraryEnsemble,
@@ -114,10 +114,10 @@ def test_siblings_are_separate_models(built):
                 inside = folds == fold
                 model = makers[name](seed_for(SEED, fit, fold)).fit(X[~inside], y[~inside])
                 raw[inside] = model.predict_proba(X[inside])[:, 1]
-                platt = PlattCalibrator().fit(raw[inside], y[inside] == "yes")
-                calibrated[inside] = platt.predict(raw[inside])
+                auto = AutoCalibrator().fit(raw[inside], y[inside] == "yes")
+                calibrated[inside] = auto.predict(raw[inside])
                 scores = model.predict_proba(test_X)[:, 1]
-                tests.append([scores, platt.predict(scores)])
+                tests.append([scores, auto.predict(scores)])
             for at, (suffix, expected) in enumerate([("", raw), (" (calibrated)", calibrated)]):
                 one = built.subset([name + suffix])
                 np.testing.assert_allclose(one.predictions()[0], expected, atol=1e-6)
@@ -258,6 +258,7 @@ def test_another_library_needs_force(in_this_process, tmp_path):
         "share": ((X, y, RIDGES), {"hillclimb": 0.3}),
         "folds": ((X, y, RIDGES), {"cv": 2}),
         "cases": ((X, y, RIDGES), {"hillclimb": (X, y)}),
+        "calibration": ((X, y, RIDGES), {"calibration": "platt"}),
         "test": ((X, y, RIDGES), {"test": (X, y)}),
     }
     message = "`out` must be a new folder, or have an unfinished library of the same rows and sett"
@@ -274,6 +275,25 @@ def test_another_library_needs_force(in_this_process, tmp_path):
     plain = PredictionStore([[0.1, 0.2]], [0, 1]).save(tmp_path / "plain")
     with pytest.raises(ValueError, match="plain"):
         build_library(X, y, RIDGES, out=plain.path)
+
+
+def test_libraries_of_before_are_calibrated_by_platts_method(in_this_process, tmp_path):
+    """Their records do not say how; models trained again are the same."""
+    X, y = numeric_frame(40)
+    folder, options = tmp_path / "store", {"random_state": 1, "calibration": "platt"}
+    first = build_library(X, y, RIDGES[:1], out=folder, **options)
+    file = folder / "library.json"
+    content = json.loads(file.read_text())
+    assert content.pop("calibration") == "platt"
+    file.write_text(json.dumps(content))
+    store = PredictionStore.open(folder)
+    assert store.library == first.library
+    calibrated = pd.Series({first.names[1]: 1.0})
+    again = LibraryEnsemble(store, calibrated).fit(X, y)
+    ((sibling,), _) = again.members_[0]
+    assert isinstance(sibling.calibrators[0], PlattCalibrator)
+    with pytest.raises(InputError, match="`calibration` must be 'auto', 'platt', 'beta', "):
+        build_library(X, y, RIDGES, calibration="sigmoid")
 
 
 def test_another_classifier_of_the_same_name_is_another_library(in_this_process, tmp_path):

@@ -4,10 +4,12 @@ import math
 import re
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
@@ -18,6 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator
+from bnmtl.calibration.methods import METHODS, calibrator_of
 from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES
@@ -64,11 +67,11 @@ def numeric_table(n_rows=90, n_columns=4, seed=1):
     return X, (X[:, 0] + X[:, 1] ** 2 + rng.logistic(size=n_rows) > 1).astype(int)
 
 
-def trained(settings, X, y, new=None, hillclimb=0.3, seed=0):
+def trained(settings, X, y, new=None, hillclimb=0.3, seed=0, **options):
     """(names, predictions) of one fit, trained in this process."""
     rows = Rows(X, y, hillclimb, None if new is None else (new, None))
     (fit,) = fits_of(settings, len(y), rows.columns)
-    cases = rows.cases(None, seed)
+    cases = replace(rows.cases(None, seed), **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fit, train(fit, seed, cases), cases
@@ -374,12 +377,15 @@ def test_margins_are_scaled_by_the_hill_climbing_cases():
     np.testing.assert_allclose(found.test[0, 1, 0], platt.predict(others), atol=1e-9)
 
 
-def test_calibrated_predictions_are_those_of_platt():
+@pytest.mark.parametrize("method", METHODS)
+def test_calibrated_predictions_are_those_of_the_method(method):
     X, y = numeric_table()
-    _, found, cases = trained([{"family": "decision trees", "alpha": 0.01}], X, y, X[:7])
-    platt = PlattCalibrator().fit(found.hillclimb[0, 0], cases.hillclimb[1])
-    np.testing.assert_allclose(found.hillclimb[1, 0], platt.predict(found.hillclimb[0, 0]))
-    np.testing.assert_allclose(found.test[0, 1, 0], platt.predict(found.test[0, 0, 0]))
+    setting, options = {"family": "decision trees", "alpha": 0.01}, {"calibration": method}
+    _, found, cases = trained([setting], X, y, X[:7], **options)
+    raw, tests = found.hillclimb[0, 0], found.test[0, 0, 0]
+    fitted = clone(calibrator_of(method, True)).fit(raw, cases.hillclimb[1])
+    np.testing.assert_allclose(found.hillclimb[1, 0], fitted.predict(raw))
+    np.testing.assert_allclose(found.test[0, 1, 0], fitted.predict(tests))
 
 
 def test_naive_bayes_of_categories():

@@ -351,3 +351,27 @@ def test_learning_curves_of_an_unknown_panel_are_drawn_and_what_is_not_a_number_
     ):
         with pytest.raises(ValueError, match=words):
             plotting.learning_curves(table.assign(**wrong), by=by)
+
+
+def test_reliability_of_several_classes():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 90)
+    names = np.array(["high", "low", "a name <b>"])
+    y = names[[rng.choice(3, p=one) for one in p]]
+    figure = plotting.reliability(y, p, bins=4, classes=names)
+    labels = [axes.get_label() for axes in figure.axes]
+    assert labels[::2] == [f"reliability: {name}" for name in names]
+    for name, axes, below in zip(names, figure.axes[::2], figure.axes[1::2], strict=True):
+        table = reliability(y, p, 4, names)
+        table = table[table["class"] == name]
+        (points,) = [bar[0] for bar in axes.containers]
+        assert points.get_ydata().tolist() == table["fraction_positive"].tolist()
+        assert axes.get_title() == name
+        assert sum(bar.get_height() for bar in below.patches) == 90
+    (one, below) = plotting.reliability(y, p, classes=names, by="confidence").axes
+    assert one.get_ylabel() == "share that is right"
+    assert below.get_xlabel() == "probability of the most probable class"
+    assert len(plotting.reliability(np.arange(6), np.eye(6)).axes) == 12
+    fitted = PlattCalibrator().fit([0.0, 1.0], [0, 1])
+    with pytest.raises(ValueError, match="`calibrator` must be left out for probabilities of sev"):
+        plotting.reliability(y, p, classes=names, calibrator=fitted)

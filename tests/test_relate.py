@@ -495,7 +495,7 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
         code, out, _ = call(command, "--help")
         assert code == 0
         options[command] = set(re.findall(r"^\W+(--[a-z-]+) ", out, flags=re.MULTILINE))
-    assert len(options["learn"]) == 29  # 28 fields with the path left out, and --help
+    assert len(options["learn"]) == 31  # 30 fields with the path left out, and --help
     assert options["relate"] - options["learn"] == {"--relatedness", "--principal"}
     assert options["learn"] - options["relate"] == {"--bootstrap", "--threshold", "--choose"}
 

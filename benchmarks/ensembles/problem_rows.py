@@ -114,5 +114,6 @@ def _built(problem, trial, kind, rows, options, profile=None):
     if problem == QUICK:
         settings = QUICK_SETTINGS[:3] if settings == "small" else QUICK_SETTINGS
     n_jobs = int(os.environ.get("BNMTL_LIBRARY_JOBS", 1))
-    options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs}
+    # The thesis calibrates by Platt's method.
+    options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs, "calibration": "platt"}
     return build_library(*rows, settings, **options)

@@ -15,7 +15,7 @@ from benchmarks.drawing import panels
 from benchmarks.predictions import good_probabilities
 from benchmarks.predictions.good_diagrams import LEGEND, OPTIONS, draw_panel
 from benchmarks.summary import markdown
-from bnmtl.calibration import AdaBoostM1, PlattCalibrator, reliability
+from bnmtl.calibration import AdaBoostM1, reliability
 from bnmtl.ensembles.library.trained import Stages
 from bnmtl.metrics.prediction import root_mean_squared_error
 
@@ -52,8 +52,7 @@ def measure(problem, trial, wanted):
         lines[steps] = {
             "data": data,
             "rmse": round(float(root_mean_squared_error(y[test], p)), 6),
-            # Above 1 if probabilities are too close to the middle.
-            "slope": round(-PlattCalibrator(scale="logit").fit(p, y[test]).a_, 4),
+            "slope": round(good_probabilities.slope_of(p, y[test]), 4),
             "near": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
             "reliability": reliability(y[test], p).round(5).to_dict("list"),
         }

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from scipy.special import logit
+from sklearn.base import BaseEstimator, clone
 
 from benchmarks import study
 from benchmarks.predictions import uci
@@ -111,9 +112,38 @@ def views_of(problem, trial):
 
 
 CHOSEN_BY = {RMSE: prediction.root_mean_squared_error, CROSS_ENTROPY: prediction.cross_entropy}
+
+
+class LogOddsAtEpsilon(BaseEstimator):
+    """A sigmoid of log odds of probabilities, clipped at the machine epsilon.
+
+    This was `PlattCalibrator(scale="logit")` when the studies were run, which now clips by the
+    number of calibration cases.
+    """
+
+    def fit(self, scores, y, sample_weight=None):
+        """Fit the sigmoid."""
+        self.sigmoid_ = PlattCalibrator().fit(_log_odds(scores), y, sample_weight)
+        return self
+
+    def predict(self, scores):
+        """Calibrated probabilities."""
+        return self.sigmoid_.predict(_log_odds(scores))
+
+
+def _log_odds(p):
+    eps = np.finfo(float).eps
+    return logit(np.clip(p, eps, 1 - eps))
+
+
+def slope_of(p, y):
+    """The slope of log odds: above 1 if p is too close to the middle, below if too far from it."""
+    return -LogOddsAtEpsilon().fit(p, y).sigmoid_.a_
+
+
 CALIBRATORS = {
     "Platt": PlattCalibrator(),
-    "Platt on log odds": PlattCalibrator(scale="logit"),
+    "Platt on log odds": LogOddsAtEpsilon(),
     "isotonic": IsotonicCalibrator(),
 }
 NEAR = 0.01  # predictions closer than this to 0 or 1 are counted
@@ -200,8 +230,7 @@ def _pictured(pictured, scores, y, trial):
             "parameters": candidate.model.parameters,
             **{name: round(float(function(y, p)), 6) for name, function in CHOSEN_BY.items()},
             "near 0 or 1": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
-            # Above 1 if probabilities are too close to the middle, below if too far from it.
-            "slope": round(-PlattCalibrator(scale="logit").fit(p, y).a_, 4),
+            "slope": round(slope_of(p, y), 4),
         }
         if trial == 0:
             found[method]["reliability"] = reliability(y, p).round(5).to_dict("list")

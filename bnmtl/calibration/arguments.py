@@ -1,9 +1,12 @@
 """Checks of the arguments of calibrated classifiers."""
 
+from numbers import Integral
+
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import check_cv
-from sklearn.utils import indexable
+from scipy.sparse import issparse
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
+from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
@@ -39,13 +42,15 @@ def checked_calibration(calibration):
     return X, checked_labels(X, calibration[1])
 
 
-def checked_folds(cv, X, y):
-    """Pairs of training and test rows; each row is tested once."""
+def checked_folds(cv, X, y, groups=None):
+    """Pairs of training and test rows; each row is tested once, rows of a group together."""
     rows = np.arange(len(y))
+    if groups is not None:
+        groups = _checked_groups(groups, X, cv)
+        cv = StratifiedGroupKFold(5 if cv is None else cv) if _is_number(cv) else cv
     # An iterable may yield masks.
-    folds = [
-        (rows[train], rows[test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)
-    ]
+    splits = check_cv(cv, y, classifier=True).split(X, y, groups)
+    folds = [(rows[train], rows[test]) for train, test in splits]
     tested = np.concatenate([rows[:0], *(test for _, test in folds)])
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():
@@ -60,12 +65,45 @@ def checked_folds(cv, X, y):
     return folds
 
 
+def _is_number(cv):
+    return cv is None or isinstance(cv, Integral)
+
+
+def _checked_groups(groups, X, cv):
+    """Groups as an array with one name per case, or an error."""
+    if not _is_number(cv) and not hasattr(cv, "split"):
+        rule = "must be left out if {cv} lists the folds"
+        raise InputError("groups", rule, remedies="use a splitter")
+    groups, n = column_or_1d(groups, dtype=None), _num_samples(X)
+    if len(groups) != n:
+        raise InputError("groups", "must be one name per case, {n}", len(groups), n=n)
+    if pd.isna(groups).any():
+        rule, found = "must name the group of every case", "that of row {row} is missing"
+        row = int(pd.isna(groups).argmax())
+        raise InputError("groups", rule, found=found, remedies="fill it", row=row)
+    return groups
+
+
 def check_takes_weights(estimator, weights):
     """Raise if weights are given but the classifier does not accept them."""
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         rule = "must be left out for {estimator!s}, whose fit does not take it"
         remedy = "to weight calibration cases only, fit it first and use {cv=prefit}"
         raise InputError("sample_weight", rule, remedies=remedy, estimator=type_of(estimator))
+
+
+def check_takes_out_of_bag(estimator):
+    """Raise unless members of the classifier leave cases out, which they can predict."""
+    parameters = estimator.get_params(deep=False)
+    remedy = "use folds"
+    if "oob_score" not in parameters:
+        rule = "must be a forest or bagging if {cv=oob}, because others have no out-of-bag votes"
+        raise InputTypeError("estimator", rule, type_of(estimator), remedies=remedy)
+    for name, needed in (("bootstrap", True), ("warm_start", False)):
+        if parameters.get(name, needed) != needed:
+            rule = "must have {name!s}={needed!s} if {cv=oob}, or there are no out-of-bag votes"
+            details = {"name": name, "needed": needed, "remedies": (f"set {name}={needed}", remedy)}
+            raise InputError("estimator", rule, parameters[name], **details)
 
 
 def check_every_class(y, classes):
@@ -83,12 +121,22 @@ def check_every_class(y, classes):
 
 
 def share_cases(X, other):
-    """Whether two tables share row labels or memory."""
+    """Whether two tables are the same object, share memory, or have equal row labels.
+
+    Row labels 0 .. n - 1 of both are those of any table, and say nothing.
+    """
     tables = pd.DataFrame | pd.Series
-    if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
-        return True
+    if isinstance(X, tables) and isinstance(other, tables):
+        are_names = not (_is_counted(X.index) and _is_counted(other.index))
+        if are_names and not set(X.index).isdisjoint(other.index):
+            return True
     pairs = zip(_columns(X), _columns(other), strict=False)
     return X is other or any(np.shares_memory(column, its) for column, its in pairs)
+
+
+def _is_counted(index):
+    """Whether the labels are 0 .. n - 1 in any order."""
+    return set(index) == set(range(len(index)))
 
 
 def _columns(X):
@@ -97,6 +145,8 @@ def _columns(X):
         return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
     if isinstance(X, pd.Series):
         return [X.to_numpy()]
+    if issparse(X):
+        return [X.data]
     return list(X.T) if isinstance(X, np.ndarray) else []
 
 
@@ -105,16 +155,3 @@ def check_estimator(estimator):
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         rule = "must be a classifier, for example LogisticRegression(), or None"
         raise InputTypeError("estimator", rule, estimator)
-
-
-def check_method(method):
-    """Raise unless it is a calibrator or the name of one."""
-    is_name = isinstance(method, str) and method in ("platt", "isotonic")
-    if not is_name and not is_calibrator(method):
-        rule = "must be 'platt', 'isotonic' or a calibrator with fit and predict"
-        raise InputError("method", rule, method)
-
-
-def is_calibrator(value):
-    """Whether it is an object with fit and predict."""
-    return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")

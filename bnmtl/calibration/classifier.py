@@ -1,16 +1,19 @@
 """A scikit-learn classifier that wraps and calibrates any other classifier."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.calibration.arguments import (
     check_estimator,
     check_every_class,
-    check_method,
+    check_takes_out_of_bag,
     check_takes_weights,
     checked_calibration,
     checked_classes,
@@ -19,8 +22,9 @@ from bnmtl.calibration.arguments import (
     share_cases,
 )
 from bnmtl.calibration.isotonic import IsotonicCalibrator
-from bnmtl.calibration.platt import PlattCalibrator
-from bnmtl.errors import InputError, InputTypeError, warn
+from bnmtl.calibration.methods import calibrator_of, check_method
+from bnmtl.calibration.temperature import TemperatureCalibrator
+from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
@@ -33,22 +37,30 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
 
     The scores of a case are the decision values of the classifier or, if it has none, its predicted
     probabilities. More than two classes are calibrated one against the rest, and the results are
-    divided by their sum; if all of them are 0, the classes get equal probabilities.
+    divided by their sum; if all of them are 0, the classes get equal probabilities. Temperature
+    scaling has one number for all classes.
 
     Parameters
     ----------
     estimator : classifier, default=None
         With ``decision_function`` or ``predict_proba``. None is a linear support vector machine.
-    method : {"platt", "isotonic"} or calibrator, default="platt"
-        "platt" fits a sigmoid to decision values and, unlike scikit-learn, to the log odds of
-        probabilities; "isotonic" is `IsotonicCalibrator`. A calibrator has
-        ``fit(scores, y, sample_weight=None)`` and ``predict(scores)``; it is copied.
-    cv : int, splitter, iterable of (train, test) or "prefit", default=5
+    method : {"auto", "platt", "beta", "isotonic", "temperature"} or calibrator, default="auto"
+        "auto" is "platt" for decision values, and for probabilities `AutoCalibrator`: "platt" or
+        "beta", whichever fits the calibration cases better. "platt" fits a sigmoid to the scores as
+        they are, as scikit-learn's "sigmoid"; "beta" is `BetaCalibrator`, for decision values the
+        sigmoid; "isotonic" is `IsotonicCalibrator`; "temperature" is `TemperatureCalibrator`, of
+        the log odds of probabilities. A calibrator has ``fit(scores, y, sample_weight=None)`` and
+        ``predict(scores)``; it is copied.
+    cv : int, splitter, iterable of (train, test), "prefit" or "oob", default=5
         Cross-validation that scores each case by a classifier not fitted to it: the scores of all
         test folds go to one calibrator, then the classifier is fitted to all cases. A number means
-        stratified folds without shuffling. "prefit" means that the classifier is already fitted; it
-        is used unchanged, and ``fit`` receives the calibration cases. The same holds for a
-        FrozenEstimator.
+        stratified folds without shuffling, with groups those of `StratifiedGroupKFold`. "prefit"
+        means that the classifier is already fitted; it is used unchanged, and ``fit`` receives the
+        calibration cases. The same holds for a FrozenEstimator. "oob" fits the classifier once,
+        with ``oob_score=True``, and scores each case by the members that were not fitted to it: for
+        forests, extra trees with ``bootstrap=True`` and bagging.
+    n_jobs : int, default=None
+        Number of folds fitted at a time, as in joblib; the result does not depend on it.
 
     Attributes
     ----------
@@ -63,9 +75,10 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for a classifier without scores, an invalid `method` or `cv`, folds that do not
-        test every case once, different lengths, weights that the classifier does not accept, only
-        one class, and classes without a calibration case.
+        In ``fit``: for a classifier without scores, an invalid `method`, `cv` or `n_jobs`, folds
+        that do not test every case once, "oob" for a classifier without out-of-bag votes, different
+        lengths, weights that the classifier does not accept, groups without folds, only one class,
+        and classes without a calibration case.
     NotFittedError
         In ``predict`` and ``predict_proba`` before ``fit``, and in ``fit`` with "prefit" if the
         classifier is not fitted.
@@ -74,7 +87,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     ----------
     Platt (1999), "Probabilistic outputs for support vector machines"; Zadrozny & Elkan (2002),
     "Transforming classifier scores into accurate multiclass probability estimates", KDD;
-    Niculescu-Mizil (2008), section 3.2.
+    Niculescu-Mizil (2008), section 3.2; Kull, Silva Filho & Flach (2017), "Beyond sigmoids",
+    Electronic Journal of Statistics 11; Breiman (1996), "Out-of-bag estimation".
 
     Examples
     --------
@@ -86,12 +100,13 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     (100, 2)
     """
 
-    def __init__(self, estimator=None, method="platt", cv=5):
+    def __init__(self, estimator=None, method="auto", cv=5, n_jobs=None):
         self.estimator = estimator
         self.method = method
         self.cv = cv
+        self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None, *, calibration=None):
+    def fit(self, X, y, sample_weight=None, *, calibration=None, groups=None):
         """Fit the classifier and its calibrators.
 
         Parameters
@@ -103,6 +118,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             Weight of each case, for classifier and calibrators.
         calibration : (X, y), default=None
             Cases used for calibration instead of cross-validation, each with weight 1.
+        groups : array-like of names, shape (n,), default=None
+            Group of each case, such as the patient, for the folds: a group is in one of them.
 
         Returns
         -------
@@ -112,39 +129,34 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         -----
         UserWarning
             If cases are used both for training and for calibration (the same object or memory, or
-            shared row labels), if a class is missing from a training fold (cases of its test fold
-            get the lowest score of all for it), and for isotonic calibration with fewer than 1000
-            cases.
+            equal row labels other than 0 .. n - 1), if a class is missing from a training fold
+            (cases of its test fold get the lowest score of all for it), if out-of-bag votes are
+            missing, and for isotonic calibration with fewer than 1000 cases.
         """
         base = self._base()
         check_estimator(base)
         check_method(self.method)
+        check_jobs(self.n_jobs)
         (X,) = indexable(X)
         y = checked_labels(X, y)
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
-        if self._is_prefit():
-            if calibration is not None:
-                rule = "must be omitted if the estimator is already fitted"
-                raise InputError("calibration", rule, remedies="give its cases as {X} and {y}")
+        kind = self._kind(base, calibration, groups)
+        # Out-of-bag votes are probabilities, even of members with decision values.
+        self._has_votes = kind == "oob"
+        if kind == "prefit":
             check_is_fitted(base)
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
             self._fit_calibrators(self._scores(base, X), y, sample_weight)
             return self
         self.classes_ = checked_classes(y)
         check_takes_weights(base, sample_weight)
-        if calibration is None:
-            scores = self._out_of_fold_scores(X, y, sample_weight)
-            self.estimator_ = _fitted(base, X, y, sample_weight)
-            self._fit_calibrators(scores, y, sample_weight)
+        if kind == "oob":
+            self._fit_out_of_bag(X, y, sample_weight)
+        elif kind == "calibration":
+            self._fit_with_others(X, y, sample_weight, *checked_calibration(calibration))
         else:
-            calibration_X, calibration_y = checked_calibration(calibration)
-            if share_cases(X, calibration_X):
-                rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
-                remedies = ("use other cases", "other row labels if these are others")
-                warn("calibration", rule, remedies=remedies)
-            self.estimator_ = _fitted(base, X, y, sample_weight)
-            self._fit_calibrators(self._scores(self.estimator_, calibration_X), calibration_y, None)
+            self._fit_out_of_fold(X, y, sample_weight, groups)
         return self
 
     def predict_proba(self, X):
@@ -161,6 +173,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         """
         check_is_fitted(self)
         scores = self._scores(self.estimator_, X)
+        if len(self.calibrators_) < scores.shape[1]:
+            return self.calibrators_[0].predict(scores)
         pairs = zip(self.calibrators_, scores.T, strict=True)
         p = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
         if p.shape[1] == 1:
@@ -200,15 +214,89 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     def _base(self):
         return LinearSVC(random_state=0) if self.estimator is None else self.estimator
 
-    def _is_prefit(self):
-        if isinstance(self.cv, str) and self.cv != "prefit":
-            rule = "must be a number of folds, a splitter, an iterable of (train, test) or 'prefit'"
-            raise InputError("cv", rule, self.cv)
-        return isinstance(self.cv, str) or isinstance(self.estimator, FrozenEstimator)
+    def _kind(self, base, calibration, groups):
+        """Where calibration scores come from: "prefit", "oob", "calibration" or "folds"."""
+        if isinstance(self.cv, str) and self.cv not in ("prefit", "oob"):
+            rule = "must be a number of folds, a splitter, an iterable of (train, test), 'prefit' "
+            raise InputError("cv", rule + "or 'oob'", self.cv)
+        is_named = isinstance(self.cv, str)
+        is_fitted = isinstance(base, FrozenEstimator) or (is_named and self.cv == "prefit")
+        kind = "prefit" if is_fitted else "oob" if is_named else "folds"
+        if calibration is not None:
+            if is_fitted:
+                rule, remedy = (
+                    "must be omitted if the estimator is already fitted",
+                    "give its cases as {X} and {y}",
+                )
+                raise InputError("calibration", rule, remedies=remedy)
+            if kind == "oob":
+                rule = "must be omitted with {cv=oob}"
+                raise InputError("calibration", rule, remedies="leave one of the two out")
+            kind = "calibration"
+        if groups is not None and kind != "folds":
+            raise InputError("groups", "must be left out, because there are no folds")
+        return kind
+
+    def _fit_with_others(self, X, y, weights, calibration_X, calibration_y):
+        """Fit the classifier to some cases and the calibrators to others."""
+        if share_cases(X, calibration_X):
+            rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
+            remedies = ("use other cases", "other row labels if these are others")
+            warn("calibration", rule, remedies=remedies)
+        self.estimator_ = _fitted(self._base(), X, y, weights)
+        self._fit_calibrators(self._scores(self.estimator_, calibration_X), calibration_y, None)
+
+    def _fit_out_of_fold(self, X, y, weights, groups):
+        """Score each case by a classifier fitted to the other folds, then fit one to all."""
+        folds = checked_folds(self.cv, X, y, groups)
+        missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
+        if missing:
+            rule = "gives a training fold without a case of {missing}"
+            found = "cases of its test fold get the lowest score for it"
+            remedies, names = ("take stratified folds", "fewer"), sorted(map(str, missing))
+            warn("cv", rule, found=found, remedies=remedies, missing=names)
+        every = delayed(_fitted)(self._base(), X, y, weights)
+        *found, self.estimator_ = Parallel(n_jobs=self.n_jobs)(
+            [*(delayed(self._scores_of_fold)(X, y, weights, *fold) for fold in folds), every]
+        )
+        scores = np.empty((len(y), found[0].shape[1]))
+        for (_, test), values in zip(folds, found, strict=True):
+            scores[test] = values
+        # fmin ignores NaN.
+        scores = np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
+        self._fit_calibrators(scores, y, weights)
+
+    def _scores_of_fold(self, X, y, weights, train, test):
+        """Scores of test rows by a classifier fitted to training rows."""
+        fold_weights = None if weights is None else weights[train]
+        model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
+        return self._scores(model, _safe_indexing(X, test))
+
+    def _fit_out_of_bag(self, X, y, weights):
+        """Fit the classifier and score each case by the members that were not fitted to it."""
+        base = self._base()
+        check_takes_out_of_bag(base)
+        with warnings.catch_warnings():
+            # Cases without a vote are counted below.
+            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)
+            warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
+            self.estimator_ = _fitted(clone(base).set_params(oob_score=True), X, y, weights)
+        votes = np.asarray(self.estimator_.oob_decision_function_, dtype=float)
+        has_votes = np.isfinite(votes).all(axis=1) & (votes.sum(axis=1) > 0)
+        if not has_votes.all():
+            rule = "leaves {n:case} of {n_cases} without an out-of-bag vote, and they are omitted"
+            counts = {"n": int((~has_votes).sum()), "n_cases": len(y)}
+            warn("cv", rule, remedies="train more members", **counts)
+        scores = np.clip(votes[has_votes], 0, 1)[:, -1 if len(self.classes_) == 2 else 0 :]
+        self._fit_calibrators(scores, y[has_votes], None if weights is None else weights[has_votes])
+
+    def _decides(self, model):
+        """Whether scores are decision values rather than probabilities."""
+        return hasattr(model, "decision_function") and not self._has_votes
 
     def _scores(self, model, X):
         """A column of scores for each calibrator; NaN for a class unknown to the model."""
-        raw = _raw_scores(model, X)
+        raw = _raw_scores(model, X, self._decides(model))
         if raw.shape[1] != len(model.classes_):
             rule = "must give one score for each of its {n} classes"
             remedy = "set `decision_function_shape='ovr'` of an SVC"
@@ -219,30 +307,17 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         scores[:, [known.index(one) for one in model.classes_]] = raw
         return scores[:, 1:] if len(known) == 2 else scores
 
-    def _out_of_fold_scores(self, X, y, weights):
-        """Score each case by a classifier fitted to the other folds."""
-        folds = checked_folds(self.cv, X, y)
-        missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
-        if missing:
-            rule = "gives a training fold without a case of {missing}"
-            found = "cases of its test fold get the lowest score for it"
-            remedies, names = ("take stratified folds", "fewer"), sorted(map(str, missing))
-            warn("cv", rule, found=found, remedies=remedies, missing=names)
-        scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
-        for train, test in folds:
-            fold_weights = None if weights is None else weights[train]
-            model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
-            scores[test] = self._scores(model, _safe_indexing(X, test))
-        # fmin ignores NaN.
-        return np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
-
     def _fit_calibrators(self, scores, y, weights):
-        calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
+        calibrator = calibrator_of(self.method, not self._decides(self.estimator_))
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
             rule = "is isotonic calibration, which overfits {n:case}"
-            remedy = "with fewer than about {enough} use {method=platt}"
+            remedy = "with fewer than about {enough} use {method=auto}"
             warn("method", rule, remedies=remedy, n=len(y), enough=ENOUGH_FOR_ISOTONIC)
         check_every_class(y if weights is None else y[weights > 0], self.classes_)
+        if isinstance(calibrator, TemperatureCalibrator) and scores.shape[1] > 1:
+            at = np.searchsorted(self.classes_, y)
+            self.calibrators_ = [clone(calibrator).fit(scores, at, weights)]
+            return
         self.calibrators_ = []
         for column, positive in zip(scores.T, self.classes_[-scores.shape[1] :], strict=True):
             fitted = clone(calibrator, safe=False)
@@ -256,9 +331,9 @@ def _fitted(estimator, X, y, weights):
     return model
 
 
-def _raw_scores(model, X):
+def _raw_scores(model, X, decides):
     """A column of decision values or probabilities for each class of the model."""
-    if hasattr(model, "decision_function"):
+    if decides:
         raw = np.asarray(model.decision_function(X), dtype=float)
         raw = np.column_stack([-raw, raw]) if raw.ndim == 1 else raw
     elif hasattr(model, "predict_proba"):
@@ -273,11 +348,3 @@ def _raw_scores(model, X):
         details = {"model": type_of(model), "score": raw[~np.isfinite(raw)][0]}
         raise InputError("estimator", rule, found=found, remedies=remedies, **details)
     return raw
-
-
-def _calibrator(method, has_decision_values):
-    if not isinstance(method, str):
-        return method
-    if method == "isotonic":
-        return IsotonicCalibrator()
-    return PlattCalibrator(scale="raw" if has_decision_values else "logit")

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from bnmtl.calibration.arguments import checked_classes, is_calibrator
+from bnmtl.calibration.arguments import checked_classes
 from bnmtl.calibration.isotonic import IsotonicCalibrator
+from bnmtl.calibration.methods import is_calibrator
 from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases

@@ -6,13 +6,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.calibration.arguments import checked_classes
-from bnmtl.errors import check_choice
+from bnmtl.errors import check_choice, check_number
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
 _GRADIENT = 1e-10  # gradient per unit of weight at which the fit ends
-_EPS = np.finfo(float).eps
+# Where records of earlier development versions, which do not name it, clip log odds.
+_OLD_LOWEST = float(np.finfo(float).eps)
 
 
 class PlattCalibrator(BaseEstimator):
@@ -25,13 +26,16 @@ class PlattCalibrator(BaseEstimator):
     ----------
     scale : {"raw", "logit"}, default="raw"
         "raw" uses the scores directly, such as margins. "logit" uses the log odds of probabilities,
-        so that a = -1, b = 0 is the identity; probabilities are clipped to [eps, 1 - eps] with the
-        machine epsilon.
+        so that a = -1, b = 0 is the identity. Of n cases (the sum of the weights), probabilities
+        are clipped to [1 / (n + 2), (n + 1) / (n + 2)] in ``fit`` and ``predict``: the 0 and 1 of
+        forests and nearest neighbors would otherwise decide the fit.
 
     Attributes
     ----------
     a_, b_ : float
         `a_` is below 0 if higher scores mean more positive cases, and 0 if all scores are equal.
+    lowest_ : float or None
+        Where the probabilities are clipped; None for "raw".
 
     Raises
     ------
@@ -74,8 +78,10 @@ class PlattCalibrator(BaseEstimator):
             y, scores, sample_weight, takes_probabilities(self.scale), names
         )
         counts = weights > 0
-        y, scores, weights = y[counts], scaled(scores[counts], self.scale), weights[counts]
+        y, scores, weights = y[counts], scores[counts], weights[counts]
         targets = smoothed(y, weights)
+        self.lowest_ = clipped_at(weights) if self.scale == "logit" else None
+        scores = scaled(scores, self.lowest_)
         f, exponent = in_range(scores)
         center, spread = location(f, weights)
         if spread == 0:
@@ -100,11 +106,12 @@ class PlattCalibrator(BaseEstimator):
         """
         check_is_fitted(self)
         scores = checked_numbers("scores", scores, takes_probabilities(self.scale))
-        return sigmoid(scores, self.a_, self.b_, self.scale)
+        return sigmoid(scores, self.a_, self.b_, self.lowest_)
 
     def as_record(self):
         """Return a record of numbers and text from which `from_record` restores the calibrator."""
-        return {"scale": self.scale, "a": self.a_, "b": self.b_}
+        record = {"scale": self.scale, "a": self.a_, "b": self.b_}
+        return record if self.lowest_ is None else {**record, "lowest": self.lowest_}
 
     @classmethod
     def from_record(cls, record):
@@ -113,16 +120,25 @@ class PlattCalibrator(BaseEstimator):
         Parameters
         ----------
         record : dict
+            Log odds without "lowest" were clipped at the machine epsilon.
 
         Raises
         ------
         KeyError, TypeError, ValueError
             If it is not a valid record.
         """
-        takes_probabilities(record["scale"])  # or raises
         calibrator = cls(scale=record["scale"])
         calibrator.a_, calibrator.b_ = float(record["a"]), float(record["b"])
+        calibrator.lowest_ = None
+        if takes_probabilities(record["scale"]):
+            calibrator.lowest_ = checked_lowest(record.get("lowest", _OLD_LOWEST))
         return calibrator
+
+    def __setstate__(self, state):
+        """Restore a pickle; those of earlier development versions do not name `lowest_`."""
+        if "a_" in state and "lowest_" not in state:
+            state = {**state, "lowest_": _OLD_LOWEST if state["scale"] == "logit" else None}
+        super().__setstate__(state)
 
 
 def takes_probabilities(scale):
@@ -131,15 +147,26 @@ def takes_probabilities(scale):
     return scale == "logit"
 
 
-def scaled(scores, scale):
-    """The scores transformed to the scale of the sigmoid."""
-    return logit(np.clip(scores, _EPS, 1 - _EPS)) if scale == "logit" else scores
+def clipped_at(weights):
+    """The lowest probability that cases with these weights distinguish from 0."""
+    return float(1 / (weights.sum() + 2))
 
 
-def sigmoid(scores, a, b, scale):
+def checked_lowest(value):
+    """The lowest probability of a record as a float, or an error."""
+    check_number("lowest", value, above=0, below=0.5)
+    return float(value)
+
+
+def scaled(scores, lowest):
+    """The scores, or the log odds of probabilities clipped at the lowest one, if there is one."""
+    return scores if lowest is None else logit(np.clip(scores, lowest, 1 - lowest))
+
+
+def sigmoid(scores, a, b, lowest):
     """Probabilities at scores; they saturate far beyond the scores of the fit."""
     with np.errstate(over="ignore"):
-        return expit(-(a * scaled(scores, scale) + b))
+        return expit(-(a * scaled(scores, lowest) + b))
 
 
 def smoothed(y, weights):
@@ -176,26 +203,28 @@ def curvature(design, point, weights):
     return (design * (weights * p * (1 - p))[:, None]).T @ design
 
 
-def newton(f, targets, weights, prior=(0.0, 0.0), precision=0.0):
-    """Slope and offset with minimal loss, by Newton's method with step halving.
+def newton(f, targets, weights, prior=None, precision=0.0):
+    """Slopes and offset with minimal loss, by Newton's method with step halving.
 
-    With a precision, half of it times the squared distance to the prior pair is added to the loss.
+    ``f`` holds a score per case, or a column per slope. With a precision, half of it times the
+    squared distance to the prior slopes and offset is added to the loss.
     """
-    design, prior = np.column_stack([f, np.ones_like(f)]), np.asarray(prior)
+    design = np.column_stack([f, np.ones(len(f))])
+    prior = np.zeros(design.shape[1]) if prior is None else np.asarray(prior)
 
     def penalized(point):
         return loss(design, point, targets, weights) + precision / 2 * ((point - prior) ** 2).sum()
 
     point = prior
     if not precision:
-        point = np.array([0.0, -logit(np.average(targets, weights=weights))])
+        point = np.append(np.zeros(len(prior) - 1), -logit(np.average(targets, weights=weights)))
     reached = penalized(point)
     for _ in range(_MOST_STEPS):
         gradient = design.T @ (weights * (targets - expit(-(design @ point))))
         gradient = gradient + precision * (point - prior)
         if np.abs(gradient).max() < _GRADIENT * weights.sum():
             break
-        bend = curvature(design, point, weights) + (precision + 1e-12) * np.eye(2)
+        bend = curvature(design, point, weights) + (precision + 1e-12) * np.eye(len(point))
         direction = -np.linalg.solve(bend, gradient)
         step = 1.0
         while step >= _SMALLEST_STEP:

@@ -36,7 +36,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
     Parameters
     ----------
     scale : {"raw", "logit"}, default="raw"
-        As in `PlattCalibrator`: the scores themselves, or the log odds of probabilities.
+        As in `PlattCalibrator`: the scores themselves, or the log odds of probabilities, clipped
+        by the number of cases of all tasks.
 
     Attributes
     ----------
@@ -85,7 +86,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         y, scores, weights = checked_cases(y, scores, None, is_probability, ("y", "scores", ""))
         names = _names(task, len(scores))
         self.pooled_ = PlattCalibrator(self.scale).fit(scores, y)
-        f, exponent = in_range(scaled(scores, self.scale))
+        # The same for all tasks, whose sigmoids are to be alike.
+        f, exponent = in_range(scaled(scores, self.pooled_.lowest_))
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
@@ -132,7 +134,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
             raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
         a, b = (by_task.loc[names].to_numpy() for by_task in (self.a_, self.b_))
-        return sigmoid(scores, a, b, self.scale)
+        return sigmoid(scores, a, b, self.pooled_.lowest_)
 
     def as_record(self):
         """Return a record of numbers and text from which `from_record` restores the calibrator."""
@@ -141,7 +143,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             "a": self.a_.to_dict(),
             "b": self.b_.to_dict(),
             "variance": self.variance_,
-            "pooled": {"a": self.pooled_.a_, "b": self.pooled_.b_},
+            "pooled": {key: one for key, one in self.pooled_.as_record().items() if key != "scale"},
         }
 
     @classmethod

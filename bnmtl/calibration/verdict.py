@@ -59,9 +59,8 @@ def verdict(record):
         than = "the scores as they are" if found["than"] == "before" else found["than"]
         said += f", {_difference(found)}below that of {than}{_chance(found)}"
     if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
-        said += (
-            f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
-        )
+        said += "; of so few rows it follows chance, so below about "
+        said += f"{ENOUGH_FOR_ISOTONIC} prefer other methods"
     return f"{said}."
 
 

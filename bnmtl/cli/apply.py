@@ -55,7 +55,7 @@ def run(options):
         if texts != NA_VALUES:  # for a run that takes these calibrators from here
             run.options = replace(options, na=(), only_na=texts)
         check_columns(rows, {"score": options.score, "group": options.group})
-        scores = _scores_like(fitted, rows[options.score], options.apply)
+        scores = _scores_like(earlier, rows[options.score], options.apply)
         groups = _groups(fitted, earlier, rows, options)
         if groups is None:
             fitted.pop("platt_by_group", None)
@@ -67,15 +67,19 @@ def run(options):
         }
         check_new_columns(rows, p, "scores")
         run.lap("calibrating")
-        kept = {key: earlier[key] for key in ("calibrators", "kept_between")}
+        kept = {
+            key: earlier[key]
+            for key in ("probabilities", "calibrators", "titles", "kept_between")
+            if key in earlier
+        }
         contents = {"scores.csv": as_written(rows, texts).assign(**p)}
         record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
     return Result(pd.DataFrame(p), folder=run.folder.path, record=record)
 
 
 def _refuse_labels(options):
-    for option in ("label", "positive"):
-        if getattr(options, option) is not None:
+    for option in ("label", "positive", "fold_group", "method"):
+        if getattr(options, option):
             rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
             raise contradiction(option, rule, found, run=options.apply)
 
@@ -97,10 +101,13 @@ def _earlier(path):
         raise InputError(None, rule, found="it is damaged", **place) from None
 
 
-def _scores_like(fitted, column, path):
+def _scores_like(earlier, column, path):
     """Return the scores; they must be probabilities if those of the earlier run were."""
     scores = checked_scores(column)
-    if fitted["platt"].scale == "logit":
+    # Earlier development versions said it by the scale of the sigmoid.
+    if earlier.get(
+        "probabilities", earlier["calibrators"].get("platt", {}).get("scale") == "logit"
+    ):
         strange = np.flatnonzero((scores < 0) | (scores > 1))
         if strange.size:
             rule, found = (

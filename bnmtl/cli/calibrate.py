@@ -5,11 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from bnmtl.calibration import reliability
+from bnmtl.calibration import MultitaskPlattCalibrator, PlattCalibrator, reliability
 from bnmtl.calibration.verdict import best, gain
 from bnmtl.cli.calibrators import as_record
-from bnmtl.cli.columns import as_written, check_new_columns, na_values, read_table
-from bnmtl.cli.cross_calibration import METHODS, Calibrated
+from bnmtl.cli.columns import (
+    as_written,
+    check_new_columns,
+    complete_names,
+    na_values,
+    read_table,
+)
+from bnmtl.cli.cross_calibration import DEFAULT, Calibrated
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.scores import (
     ALL,
@@ -74,9 +80,10 @@ def run(options):
         raise InputError("label", rule, remedies="see `bnmtl calibrate --help`")
     with new_run("calibrate", options, _FILES) as run:
         rows = read_table(options.scores, options)
-        scores, y, groups = _checked(rows, options)
+        scores, y, groups, units = _checked(rows, options)
         run.lap("reading")
-        calibrated = Calibrated(scores, y, groups, hashes(rows))
+        methods = tuple(dict.fromkeys(options.method)) or DEFAULT
+        calibrated = Calibrated(scores, y, groups, hashes(rows), methods, units)
         check_new_columns(rows, calibrated.columns, "scores")
         run.lap("calibrating")
         measures = _measured(calibrated)
@@ -102,13 +109,16 @@ def run(options):
 
 
 def _checked(rows, options):
-    """Return scores, labels (1, 0, or nan if missing), and groups or None."""
+    """Return scores, labels (1, 0, or nan if missing), and groups and units of folds or None."""
     named = {"label": options.label, "score": options.score, "group": options.group}
     check_columns(rows, named)
+    check_columns(rows, {"label": options.label, "fold_group": options.fold_group})
+    unit = options.fold_group
     return (
         checked_scores(rows[options.score]),
         checked_labels(rows[options.label], options.positive),
         None if options.group is None else checked_groups(rows[options.group]),
+        None if unit is None else complete_names(rows[unit], "fold_group").astype(str),
     )
 
 
@@ -141,10 +151,11 @@ def _warn_of_order(calibrated):
     """Warn if the positive cases have lower scores than the negative ones."""
     cases = calibrated.cases
     area = roc_area(calibrated.y[cases], calibrated.scores[cases])
-    if area < 0.5 and calibrated.fitted["platt"].a_ > 0:
+    sigmoid = PlattCalibrator().fit(calibrated.scores[cases], calibrated.y[cases])
+    if area < 0.5 and sigmoid.a_ > 0:
         rule = (
             "has lower scores for positive cases than for others (ROC area {area:.2f}), and "
-            "isotonic regression can only rise"
+            "beta calibration and isotonic regression can only rise"
         )
         remedy = "check whether the score is that of the other label"
         warn("scores", rule, remedies=remedy, area=area)
@@ -186,9 +197,15 @@ def _draw(calibrated):
         predictions = {method: {ALL: p[parts[ALL]]} for method, p in stages.items()}
     curves = None
     if calibrated.are_probabilities:
-        fitted = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
+        by_method = calibrated.fitted.items()
+        fitted = {calibrated.titles[name]: one for name, one in by_method if _is_curve(one)}
         curves = {first: fitted}
     return plotting.calibration_panel(y, predictions, calibrators=curves)
+
+
+def _is_curve(calibrator):
+    """Whether the same curve holds for all rows."""
+    return not isinstance(calibrator, MultitaskPlattCalibrator)
 
 
 def _record(calibrated, measures):
@@ -205,6 +222,8 @@ def _record(calibrated, measures):
         "measures": measures.to_dict("index"),
         "best": best(measures["cross-entropy (nats)"]),
         "gain": gain(*calibrated.labelled()),
+        "probabilities": calibrated.are_probabilities,
         "calibrators": as_record(calibrated.fitted),
+        "titles": calibrated.titles,
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

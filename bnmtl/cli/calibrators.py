@@ -2,18 +2,33 @@
 
 import numpy as np
 
-from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
+from bnmtl.calibration import (
+    BetaCalibrator,
+    IsotonicCalibrator,
+    MultitaskPlattCalibrator,
+    PlattCalibrator,
+    TemperatureCalibrator,
+)
 
-_KINDS = {
+KINDS = {
     "platt": PlattCalibrator,
+    "beta": BetaCalibrator,
     "isotonic": IsotonicCalibrator,
+    "temperature": TemperatureCalibrator,
     "platt_by_group": MultitaskPlattCalibrator,
 }
 
 
+def kind_of(calibrator):
+    """The name of the kind of a calibrator, which is that of its method unless this is "auto"."""
+    return next(name for name, kind in KINDS.items() if type(calibrator) is kind)
+
+
 def as_record(fitted):
     """Describe each calibrator by numbers and lists; keys are methods."""
-    return {method: fitted[method].as_record() for method in _KINDS if method in fitted}
+    return {
+        method: {"calibrator": kind_of(one), **one.as_record()} for method, one in fitted.items()
+    }
 
 
 def from_record(found):
@@ -24,8 +39,11 @@ def from_record(found):
     KeyError, TypeError, ValueError
         If the records were not written by `as_record`.
     """
-    kinds = [method for method in _KINDS if method != "platt_by_group" or method in found]
-    return {method: _KINDS[method].from_record(found[method]) for method in kinds}
+    if not found:
+        raise ValueError
+    # Records of earlier development versions do not name the kind, which is the method.
+    kinds = {method: KINDS[one.get("calibrator", method)] for method, one in found.items()}
+    return {method: kinds[method].from_record(one) for method, one in found.items()}
 
 
 def calibrated(calibrator, scores, groups):

@@ -2,11 +2,16 @@
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold
 
-from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
-from bnmtl.cli.calibrators import calibrated
+from bnmtl.calibration import AutoCalibrator, MultitaskPlattCalibrator
+from bnmtl.calibration.methods import METHODS, calibrator_of
+from bnmtl.cli.calibrators import calibrated, kind_of
+from bnmtl.errors import InputError
+from bnmtl.wording import Bare
 
-METHODS = {"platt": "Platt", "isotonic": "isotonic", "platt_by_group": "Platt by group"}
+_TITLES = {"platt": "Platt", "platt_by_group": "Platt by group"}
+DEFAULT = ("auto", "isotonic")
 _FOLDS = 10
 
 
@@ -24,13 +29,19 @@ class Calibrated:
     groups : str array of shape (n,) or None
     ties : array of shape (n,)
         Sort key for cases that are equal in all of these.
+    methods : sequence of str, default=DEFAULT
+    units : array of shape (n,) or None
+        Cases of a unit are in one fold.
 
     Attributes
     ----------
     cases : int array of shape (n_labelled,)
         The labelled cases, sorted as for the folds.
     are_probabilities : bool
-        Whether all scores are from 0 to 1; Platt's method then uses their log odds.
+        Whether all scores are from 0 to 1; "auto" is then one of two methods, and sigmoids by group
+        use log odds.
+    titles : dict of str to str
+        Titles of the methods.
     stages : dict of str to float array of shape (n,)
         Probabilities by title of the method; the first is "before" if scores are probabilities.
     columns : dict of str to float array of shape (n,)
@@ -43,27 +54,29 @@ class Calibrated:
         distinguish more extreme ones from 0 or 1.
     """
 
-    def __init__(self, scores, y, groups, ties):
+    def __init__(self, scores, y, groups, ties, methods=DEFAULT, units=None):
         self.scores, self.y, self.groups = scores, y, groups
         self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
-        scale = "logit" if self.are_probabilities else "raw"
-        calibrators = {"platt": PlattCalibrator(scale=scale), "isotonic": IsotonicCalibrator()}
+        _check_methods(methods, self.are_probabilities)
+        calibrators = {name: calibrator_of(name, self.are_probabilities) for name in methods}
         if groups is not None:
+            scale = "logit" if self.are_probabilities else "raw"
             calibrators["platt_by_group"] = MultitaskPlattCalibrator(scale=scale)
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
-        folds = self._folds()
+        folds = self._folds() if units is None else self._folds_of(units[rows])
         self.n_folds = int(folds.max()) + 1
         self.fitted = {name: self._fit(clone(model), rows) for name, model in calibrators.items()}
+        self.titles = {name: _title(name, fitted) for name, fitted in self.fitted.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
         self.columns = {}
         for method, calibrator in calibrators.items():
             p = self._predict(self.fitted[method], np.arange(len(scores)))
             for fold in range(self.n_folds):
-                self._fit(calibrator, rows[folds != fold])
-                p[rows[folds == fold]] = self._predict(calibrator, rows[folds == fold])
+                model = self._fit(clone(calibrator), rows[folds != fold])
+                p[rows[folds == fold]] = self._predict(model, rows[folds == fold])
             p = np.clip(p, self.lowest, 1 - self.lowest)
-            self.stages[METHODS[method]] = self.columns[f"calibrated_{method}"] = p
+            self.stages[self.titles[method]] = self.columns[f"calibrated_{method}"] = p
 
     def labelled(self):
         """Return the labels of `cases`, and their probabilities by title of the method."""
@@ -82,11 +95,47 @@ class Calibrated:
         # Numbering restarts with each class, so every fold has almost equal shares of each class.
         return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
 
+    def _folds_of(self, units):
+        """Return the fold number of each of `cases` if those of a unit stay together."""
+        y = self.y[self.cases].astype(int)
+        n_units = [len(np.unique(units[y == one])) for one in (0, 1)]
+        n_folds = min(_FOLDS, *n_units)
+        if n_folds < 2:
+            rule = "must hold two units or more with a positive case, and with a negative one"
+            raise InputError("fold_group", rule, n_units[int(n_units[1] < 2)])
+        folds = np.empty(len(y), dtype=int)
+        splits = StratifiedGroupKFold(n_folds).split(units, y, units)
+        for fold, (train, test) in enumerate(splits):
+            if not 0 < y[train].sum() < len(train):
+                rule, found = "must leave cases of both classes outside each fold", "one has all"
+                raise InputError("fold_group", rule, found=found, remedies="use smaller units")
+            folds[test] = fold
+        return np.unique(folds, return_inverse=True)[1]
+
     def _fit(self, calibrator, rows):
         if isinstance(calibrator, MultitaskPlattCalibrator):
             return calibrator.fit(self.scores[rows], self.y[rows], self.groups[rows])
-        return calibrator.fit(self.scores[rows], self.y[rows])
+        fitted = calibrator.fit(self.scores[rows], self.y[rows])
+        return fitted.chosen_ if isinstance(fitted, AutoCalibrator) else fitted
 
     def _predict(self, calibrator, rows):
         groups = None if self.groups is None else self.groups[rows]
         return calibrated(calibrator, self.scores[rows], groups)
+
+
+def _title(method, fitted):
+    """The title of a method; that of "auto" names what was chosen for all cases."""
+    if method != "auto":
+        return _TITLES.get(method, method)
+    kind = kind_of(fitted)
+    return f"auto ({_TITLES.get(kind, kind)})"
+
+
+def _check_methods(methods, are_probabilities):
+    """Raise for an unknown method, and for beta if scores are not probabilities."""
+    for name in methods:
+        if name not in METHODS:
+            raise InputError("method", "must be one of {known}", Bare(name), known=list(METHODS))
+    if "beta" in methods and not are_probabilities:
+        rule, remedy = "must not be beta for scores that are not from 0 to 1", "take auto or platt"
+        raise InputError("method", rule, remedies=remedy)

@@ -53,6 +53,11 @@ class LibraryOptions:
         "calibration and selection (default: no).",
         whole(2),
     )
+    calibration: str = choice(
+        "auto|platt|beta|isotonic|temperature",
+        "How models are calibrated, as by `bnmtl calibrate` (default auto).",
+        "auto",
+    )
     time_limit: float | None = option(
         "S", "Seconds after which a model is skipped (default: no limit).", POSITIVE
     )

@@ -86,6 +86,7 @@ def run(options, progress=None):
             random_state=options.seed,
             progress=report,
             force=options.force,
+            calibration=options.calibration,
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     store.library = store.library.with_na_values(store.path, na_values(options))

@@ -242,6 +242,18 @@ class CalibrateOptions:
     group: str | None = option(
         "C", "Column of groups; each gets its own sigmoid, close to that of all rows.", NAME
     )
+    fold_group: str | None = option(
+        "C",
+        "Column of units, such as patients, whose rows are calibrated by those of others.",
+        NAME,
+    )
+    method: tuple[str, ...] = option(
+        "WORD",
+        "Method of calibration, one of auto, platt, beta, isotonic, temperature; repeatable "
+        "(default: auto and isotonic). platt is a sigmoid of the scores; auto is platt or, for "
+        "probabilities that it fits better, beta.",
+        default=(),
+    )
     apply: str | None = option(
         "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", FILE
     )

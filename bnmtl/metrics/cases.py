@@ -67,11 +67,16 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
         rule = "must be a list of numbers, at least one"
         raise InputError(name, rule, found="its shape is {shape!s}", shape=array.shape)
     _check_finite(name, array)
+    if is_probability:
+        _check_probabilities(name, array)
+    return array
+
+
+def _check_probabilities(name, array):
     wrong = array[(array < 0) | (array > 1)]
-    if is_probability and len(wrong):
+    if len(wrong):
         rule = "must be probabilities from 0 to 1"
         raise InputError(name, rule, _short(wrong), remedies="calibrate scores first")
-    return array
 
 
 def _check_finite(name, array):
@@ -97,7 +102,7 @@ def _other(values):
     return type_of(values)
 
 
-def checked_table(name, values, axes):
+def checked_table(name, values, axes, is_probability=False):
     """Finite numbers as a float array with the named axes, or an error."""
     rule, shape = "must be numbers of the shape ({shape!s})", ", ".join(axes)
     try:
@@ -107,6 +112,8 @@ def checked_table(name, values, axes):
     if array.ndim != len(axes) or not array.size:
         raise InputError(name, rule, array.shape, shape=shape)
     _check_finite(name, array)
+    if is_probability:
+        _check_probabilities(name, array)
     return array
 
 

@@ -180,17 +180,24 @@ def _warn_of_clipped(clipped, eps):
 def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):
     """Distance between predicted probabilities and observed frequencies of the positive class.
 
-    Tied cases count with their share of positives, independent of their order.
+    Tied cases count with their share of positives, independent of their order. For several classes,
+    the probability is that of the most probable class (of the last of two equally probable ones,
+    otherwise of the first), and a case is positive if that class is its own.
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
-    method : {"windows", "debiased"}, default="windows"
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
+    method : {"windows", "debiased", "uniform", "quantile"}, default="windows"
         "windows": mean absolute difference between the mean probability and the share of positives,
         over all windows of `window` consecutive cases sorted by probability. "debiased": root mean
         squared difference over `bins` with about equal numbers of cases, minus the value expected
-        by chance; at least 0.
+        by chance; at least 0. "uniform" and "quantile": the expected calibration error, the mean
+        absolute difference over `bins` of equal width (closed on the right, as in
+        `bnmtl.calibration.reliability`) or with about equal numbers of cases. By chance alone it is
+        above 0, and grows with the number of bins.
     window : int, default=100
         Number of cases in a window; fewer cases form one window.
     bins : int, default=15
@@ -210,18 +217,31 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     References
     ----------
     Caruana & Niculescu-Mizil (2004), "Data mining in metric space", KDD; Kumar, Liang & Ma (2019),
-    "Verified uncertainty calibration", NeurIPS.
+    "Verified uncertainty calibration", NeurIPS; Naeini, Cooper & Hauskrecht (2015), "Obtaining well
+    calibrated probabilities using Bayesian binning", AAAI; Guo, Pleiss, Sun & Weinberger (2017),
+    "On calibration of modern neural networks", ICML, equation 3.
 
     Examples
     --------
     >>> round(calibration_error([1, 1, 0, 0], [0.75, 0.75, 0.25, 0.25], window=2), 4)
     0.1667
+    >>> round(calibration_error([1, 1, 0, 0], [0.9, 0.7, 0.2, 0.0], "uniform", bins=2), 4)
+    0.15
     """
-    methods = {"windows": (_of_windows, "window", window), "debiased": (_of_bins, "bins", bins)}
+    methods = {
+        "windows": (_of_windows, "window", window),
+        "debiased": (_debiased, "bins", bins),
+        "uniform": (_expected_uniform, "bins", bins),
+        "quantile": (_expected_quantile, "bins", bins),
+    }
     check_choice("method", method, methods)
     measure, name, number = methods[method]
     check_whole(name, number, least=1)
-    y, p, weights = checked_cases(y, p, weights)
+    if np.ndim(p) == 2:
+        y, p, weights = checked_classes(y, p, weights)
+        y, p = top_label(y, p)
+    else:
+        y, p, weights = checked_cases(y, p, weights)
     values, group = np.unique(p[weights > 0], return_inverse=True)
     mass = np.bincount(group, weights=weights[weights > 0])
     positives = np.bincount(group, weights=(weights * y)[weights > 0])
@@ -243,16 +263,50 @@ def _of_windows(values, mass, positives, window):
     return np.abs(over / width).mean()
 
 
-def _of_bins(values, mass, positives, bins):
-    middle = np.cumsum(mass) - mass / 2
-    bin_of = np.minimum((middle / mass.sum() * bins).astype(int), bins - 1)
+def _binned(bin_of, values, mass, positives):
+    """Mass, mean probability and share of positives of the bins that have cases."""
     n = np.bincount(bin_of, weights=mass)
     kept = n > 0
     n = n[kept]
     mean = np.bincount(bin_of, weights=values * mass)[kept] / n
-    share = np.bincount(bin_of, weights=positives)[kept] / n
+    return n, mean, np.bincount(bin_of, weights=positives)[kept] / n
+
+
+def _by_mass(mass, bins):
+    """The bin of each value, if bins have about equal mass."""
+    middle = np.cumsum(mass) - mass / 2
+    return np.minimum((middle / mass.sum() * bins).astype(int), bins - 1)
+
+
+def _debiased(values, mass, positives, bins):
+    n, mean, share = _binned(_by_mass(mass, bins), values, mass, positives)
     by_chance = np.divide(share * (1 - share), n - 1, out=np.zeros_like(n), where=n > 1)
     return np.sqrt(max(0.0, np.average((mean - share) ** 2 - by_chance, weights=n)))
+
+
+def _expected_uniform(values, mass, positives, bins):
+    n, mean, share = _binned(bin_of_width(values, bins), values, mass, positives)
+    return np.average(np.abs(mean - share), weights=n)
+
+
+def _expected_quantile(values, mass, positives, bins):
+    n, mean, share = _binned(_by_mass(mass, bins), values, mass, positives)
+    return np.average(np.abs(mean - share), weights=n)
+
+
+def bin_of_width(p, bins):
+    """The bin of each probability; bins have equal width and are closed on the right."""
+    return np.maximum(np.searchsorted(np.arange(bins + 1) / bins, p) - 1, 0)
+
+
+def top_label(y, p):
+    """Whether the most probable class is the true one, 0 or 1, and its probability.
+
+    Of two classes that are equally probable, the last one counts as predicted, as in `accuracy`; of
+    several, the first one.
+    """
+    top = (p[:, 1] >= p[:, 0]).astype(int) if p.shape[1] == 2 else p.argmax(axis=1)
+    return (top == y).astype(float), p[np.arange(len(p)), top]
 
 
 def jensen_shannon(probabilities, weights=None):

@@ -3,15 +3,22 @@
 import numpy as np
 
 from bnmtl.calibration import reliability as reliability_table
-from bnmtl.errors import InputTypeError
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.drawing import ABSENT, COLORS, INK, new_figure
+from bnmtl.plotting.table import shorten
 from bnmtl.wording import type_of
 
 _SIZE = (290.0, 350.0)
 _RANGE = (-0.02, 1.02)
+_MOST_ACROSS = 4
+# Labels of the axes, of a class and of the most probable class.
+_CAPTIONS = (
+    ("share of positives", "predicted probability"),
+    ("share that is right", "probability of the most probable class"),
+)
 
 
-def reliability(y, p, bins=10, calibrator=None):
+def reliability(y, p, bins=10, calibrator=None, classes=None, by="class"):
     """Plot the observed frequency of the positive class by predicted probability.
 
     Points of calibrated probabilities lie on the diagonal; above it probabilities are too low,
@@ -20,13 +27,20 @@ def reliability(y, p, bins=10, calibrator=None):
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
+    y : array-like of labels, shape (n,)
+        0 and 1, or classes 0, 1, ..., or with `classes` some of these.
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class, as from ``predict_proba``.
     bins : int, default=10
         Number of bins of equal width from 0 to 1, closed on the right; empty bins have no point.
     calibrator : fitted calibrator, optional
         From `bnmtl.calibration`, or another object with ``predict``: its calibrated probabilities
-        are drawn as a curve.
+        are drawn as a curve; for probabilities of class 1 only.
+    classes : sequence of labels, default=None
+        The labels of the columns of `p`; None is 0, 1, ....
+    by : {"class", "confidence"}, default="class"
+        For several classes: a diagram for each class, or one for the most probable class of each
+        case, which is right or not.
 
     Returns
     -------
@@ -37,31 +51,58 @@ def reliability(y, p, bins=10, calibrator=None):
     Raises
     ------
     TypeError, ValueError
-        As `bnmtl.calibration.reliability`, and for a calibrator without ``predict``.
+        As `bnmtl.calibration.reliability`, and for a calibrator without ``predict``, or with
+        probabilities of several classes.
 
     Examples
     --------
     >>> figure = reliability([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
     >>> [axes.get_label() for axes in figure.axes]
     ['reliability', 'cases']
+    >>> p = [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.4, 0.6]]
+    >>> figure = reliability(["a", "b", "c"], p, classes=["a", "b", "c"])
+    >>> [axes.get_label() for axes in figure.axes][:2]
+    ['reliability: a', 'cases: a']
     """
     if calibrator is not None:
         check_calibrator("calibrator", calibrator)
-    table = reliability_table(y, p, bins)
-    figure = new_figure(*_SIZE)
+        if np.ndim(p) == 2:
+            raise InputError("calibrator", "must be left out for probabilities of several classes")
+    table = reliability_table(y, p, bins, classes, by)
+    if "class" not in table:
+        tables = {"": table}
+    else:
+        tables = {f": {name}": one for name, one in table.groupby("class", sort=False)}
+    across = min(len(tables), _MOST_ACROSS)
+    down = -(-len(tables) // across)
+    figure = new_figure(across * _SIZE[0], down * _SIZE[1])
     figure.set_layout_engine("constrained")
-    grid = figure.add_gridspec(2, 1, height_ratios=(4, 1))
-    axes = figure.add_subplot(grid[0], label="reliability")
+    grid = figure.add_gridspec(2 * down, across, height_ratios=(4, 1) * down)
+    is_confidence = np.ndim(p) == 2 and by == "confidence"
+    captions = _CAPTIONS[is_confidence]
+    for at, (name, one) in enumerate(tables.items()):
+        row, column = divmod(at, across)
+        places = grid[2 * row, column], grid[2 * row + 1, column]
+        axes = _draw_diagram(figure, places, name, one, captions)
+        if calibrator is not None:
+            draw_curve(axes, calibrator, COLORS["one"], "calibrated to")
+        if at == 0:
+            axes.legend(fontsize=7, frameon=False, loc="upper left")
+    return figure
+
+
+def _draw_diagram(figure, places, name, table, captions):
+    """Draw the points of a table and the histogram below; returns the axes of the points."""
+    axes = figure.add_subplot(places[0], label=f"reliability{name}")
     draw_points(axes, table)
-    if calibrator is not None:
-        draw_curve(axes, calibrator, COLORS["one"], "calibrated to")
-    axes.legend(fontsize=7, frameon=False, loc="upper left")
-    axes.set_ylabel("share of positives", fontsize=8, color=INK)
-    below = figure.add_subplot(grid[1], label="cases", sharex=axes)
+    axes.set_ylabel(captions[0], fontsize=8, color=INK)
+    if name:
+        axes.set_title(shorten(name.removeprefix(": ")), fontsize=9, color=INK)
+    below = figure.add_subplot(places[1], label=f"cases{name}", sharex=axes)
     draw_histogram(below, table, table["count"])
     below.set_ylabel("cases", fontsize=8, color=INK)
-    below.set_xlabel("predicted probability", fontsize=8, color=INK)
-    return figure
+    below.set_xlabel(captions[1], fontsize=8, color=INK)
+    return axes
 
 
 def check_calibrator(argument, calibrator):

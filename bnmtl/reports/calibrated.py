@@ -4,6 +4,18 @@ from bnmtl.calibration.verdict import DIGITS, verdict
 from bnmtl.reports.page import bold, count, frame_table, image, number, table, write_page
 
 MOST_GROUPS = 7  # in the picture
+_PARAMETERS = ("a", "b", "c", "temperature")
+# What each kind of calibrator computes.
+_KINDS = {
+    "platt": "Platt's method: the probability is 1 / (1 + exp(a f + b)), where f is the {what}.",
+    "beta": "Beta calibration: it is 1 / (1 + exp(&minus;a log p + b log(1 &minus; p) &minus; c)), "
+    "where p is the score.",
+    "temperature": "Temperature scaling: it is 1 / (1 + exp(&minus;f / t)), where f is the {what} "
+    "and t the temperature.",
+    "isotonic": "Isotonic regression only assumes that probabilities rise with scores; its {steps} "
+    "can be found in run.json.",
+    "platt_by_group": "Platt's method by group: each group has its own a and b, f is the {what}.",
+}
 _BEFORE = "The row “before” shows the scores as given. "
 _WORDS = (
     "Cross-entropy: minus the natural logarithm of the probability of the true label, averaged "
@@ -99,21 +111,36 @@ def _picture_section(record, measures, figure):
 
 
 def _parameters_section(record, groups):
-    """A table of the sigmoids; the steps of isotonic regression are in run.json."""
-    found = record["calibrators"]
-    what = "log odds of the score" if found["platt"]["scale"] == "logit" else "score"
-    sigmoids = {"Platt": (found["platt"]["a"], found["platt"]["b"])}
-    by_group = found.get("platt_by_group", {"a": {}})
-    for name, a in by_group["a"].items():
-        sigmoids[f"Platt by group: {name}"] = a, by_group["b"][name]
-    rows = [[name, *(number(one, DIGITS) for one in values)] for name, values in sigmoids.items()]
-    rest = "" if set(groups) <= set(by_group["a"]) else " Groups without a label follow Platt."
-    steps = len(set(found["isotonic"]["values"]))
+    """A table of the curves with parameters; the steps of isotonic regression are in run.json."""
+    found, rows, words = record["calibrators"], [], {}
+    for method, one in found.items():
+        kind, title = one["calibrator"], record["titles"][method]
+        words[kind] = _KINDS[kind].format(what=_what(one), steps=_n_steps(one))
+        if kind == "platt_by_group":
+            pairs = [(f"{title}: {name}", a, one["b"][name]) for name, a in one["a"].items()]
+            rows += [_cells(name, {"a": a, "b": b}) for name, a, b in pairs]
+            rows.append(_cells(f"{title}: all rows", one["pooled"]))
+        elif kind != "isotonic":
+            rows.append(_cells(title, one))
+    unknown = set(groups) - set(found.get("platt_by_group", {"a": groups})["a"])
+    rest = " Groups without a label follow the sigmoid of all rows." if unknown else ""
+    shown = table(["curve", *_PARAMETERS], rows, 1) if rows else ""
+    least = f"1 / {record['labelled'] + 2:,}"
     return (
-        "<h2>What was fitted to all rows</h2>\n"
-        f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), where f is the {what}. "
-        "Isotonic regression only assumes that probabilities rise with scores; its "
-        f"{count(steps, 'step')} can be found in run.json.{rest} With this number of rows, no "
-        f"probability is closer to 0 or 1 than 1 / {record['labelled'] + 2:,}.</p>\n"
-        f"{table(['sigmoid', 'a', 'b'], rows, 1)}"
+        f"<h2>What was fitted to all rows</h2>\n<p>{' '.join(words.values())}{rest} With this "
+        f"number of rows, no probability is closer to 0 or 1 than {least}.</p>\n{shown}"
     )
+
+
+def _cells(title, parameters):
+    """A row of the table of parameters; those that a curve does not have are blank."""
+    known = {name: number(parameters[name], DIGITS) for name in _PARAMETERS if name in parameters}
+    return [title, *(known.get(name, "") for name in _PARAMETERS)]
+
+
+def _what(calibrator):
+    return "log odds of the score" if calibrator.get("scale") == "logit" else "score"
+
+
+def _n_steps(calibrator):
+    return count(len(set(calibrator.get("values", []))), "step")

@@ -3,12 +3,14 @@
 import json
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 
+from bnmtl.calibration.methods import METHODS
 from bnmtl.ensembles import folder as on_disk
 from bnmtl.ensembles.library import kept, workers
 from bnmtl.ensembles.library.networks import COMPILED, compile_networks
@@ -33,6 +35,7 @@ from bnmtl.errors import (
     Action,
     InputError,
     InputTypeError,
+    check_choice,
     check_jobs,
     check_number,
     check_whole,
@@ -61,10 +64,11 @@ def build_library(
     progress=False,
     each_sibling=False,
     force=False,
+    calibration="auto",
 ):
     """Train a library of models and store their predictions.
 
-    Each model is stored twice: raw, and calibrated by Platt's method on the cases of hill climbing.
+    Each model is stored twice: raw, and calibrated on the cases of hill climbing.
     A fit runs in a process of its own; one that fails or takes too long is skipped. Every process
     holds the rows once, and one fit with its predictions; this process holds, besides the rows, the
     predictions of one fit if there is a folder, and of all models otherwise.
@@ -113,6 +117,8 @@ def build_library(
     force : bool, default=False
         Whether to replace a store in the folder, also an unfinished one of the same rows. If it has
         other files, nothing is removed.
+    calibration : {"auto", "platt", "beta", "isotonic", "temperature"}, default="auto"
+        How models are calibrated, as by `CalibratedClassifier`; that of the thesis is "platt".
 
     Returns
     -------
@@ -146,14 +152,15 @@ def build_library(
     """
     _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force)
     check_hillclimb(hillclimb, cv)
+    check_choice("calibration", calibration, METHODS)
     _check_siblings(each_sibling, cv, test)
     rows = Rows(X, y, hillclimb, test)
     found = None if out is None or force else read_record(Path(out))
     seed = found.seed if found is not None and random_state is None else seed_of(random_state)
-    cases = rows.cases(cv, seed)
+    cases = replace(rows.cases(cv, seed), calibration=calibration)
     n_rows = min(len(labels) for _, labels, _ in cases.splits())
     fits = fits_of(profile, n_rows, rows.columns)
-    record = _record(rows, cv, seed, fits)
+    record = _record(rows, cv, seed, fits, calibration)
     parts = _parts(rows, cases, each_sibling)
     store = PredictionStore(**parts)
     store.library = record
@@ -193,7 +200,7 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
         raise InputError("keep_models", rule, remedies=remedies)
 
 
-def _record(rows, cv, seed, fits):
+def _record(rows, cv, seed, fits, calibration):
     is_given = isinstance(rows.hillclimb, tuple)
     estimators = {fit.names[0]: fit.estimator for fit in fits if fit.estimator is not None}
     return LibraryRecord(
@@ -209,6 +216,7 @@ def _record(rows, cv, seed, fits):
         tuple(name for fit in fits for name in fit.names),
         digest_of(fits),
         estimators,
+        calibration=calibration,
     )
 
 

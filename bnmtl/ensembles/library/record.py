@@ -50,6 +50,8 @@ class LibraryRecord:
         Hash of their settings.
     estimators : dict of str to classifier
         Classifiers of the user by name of the model; not saved.
+    calibration : str
+        Method of calibration; that of earlier development versions was "platt".
     na_values : tuple of str
         What means missing in CSV files of new rows.
     """
@@ -63,6 +65,7 @@ class LibraryRecord:
     models: tuple
     settings: str
     estimators: dict = field(default_factory=dict, compare=False)
+    calibration: str = "auto"
     na_values: tuple = field(default=NA_VALUES, compare=False)
 
     @property
@@ -113,6 +116,7 @@ def read_record(folder):
             rule, found = "must be of version 1 of the format for libraries", "it is of another one"
             raise InputError(rule=rule, found=found, file=file)
         content["models"] = tuple(content["models"])
+        content.setdefault("calibration", "platt")
         content["na_values"] = tuple(content.get("na_values", NA_VALUES))
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,7 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         record, weights = self._record(hillclimb), self._weights()
         share = hillclimb if record.hillclimb is None else record.hillclimb
         rows = Rows(X, y, share, None, record.known_columns, self.store.classes)
-        cases = rows.cases(record.cv, record.seed)
+        cases = replace(rows.cases(record.cv, record.seed), calibration=record.calibration)
         fits, found = _fits_of(self.store, weights), {}
         with Reporter(self.progress) as report:
             report("models", None, 0, len(fits))

@@ -13,8 +13,9 @@ from functools import lru_cache
 
 import joblib
 import numpy as np
+from sklearn.base import clone
 
-from bnmtl.calibration import PlattCalibrator
+from bnmtl.calibration.methods import calibrator_of
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.pickled import pickled_bytes
 from bnmtl.seeding import generator
@@ -35,6 +36,8 @@ class Cases:
         Without folds, the cases of hill climbing.
     folds : int array of shape (n,) or None
     test : array of shape (n_test, n_columns) or None
+    calibration : str
+        Method of calibration.
     """
 
     columns: Columns
@@ -43,6 +46,7 @@ class Cases:
     hillclimb: tuple | None
     folds: np.ndarray | None
     test: np.ndarray | None
+    calibration: str = "auto"
 
     @property
     def hillclimb_y(self):
@@ -91,7 +95,7 @@ class Sibling:
     trained : model of `trained`
     limits : array of shape (n_models, 2) or None
         Scores that become 0 and 1, if scores are margins.
-    calibrators : list of PlattCalibrator
+    calibrators : list of calibrators
     """
 
     prepared: object
@@ -103,11 +107,16 @@ class Sibling:
         """Scores of all models for a matrix of rows, shape (n_models, n_rows)."""
         return self.trained.scores(self.prepared.transform(X))
 
-    def adjust(self, scores, y, bounded):
+    def adjust(self, scores, y, bounded, method):
         """Find the scale and the calibrators from scores of cases that it was not trained on."""
         if not bounded:
             self.limits = np.column_stack([scores.min(axis=1), scores.max(axis=1)])
-        self.calibrators = [PlattCalibrator().fit(one, y) for one in scores]
+        calibrator = calibrator_of(method, bounded)
+        self.calibrators = [clone(calibrator).fit(one, y) for one in self._calibrated(scores)]
+
+    def _calibrated(self, scores):
+        """The scores as calibrators take them: means of ones can exceed 1 by a rounding error."""
+        return np.clip(scores, 0, 1) if self.limits is None else scores
 
     def probabilities(self, scores):
         """Raw and calibrated probabilities, shape (2, n_models, n_rows)."""
@@ -115,8 +124,8 @@ class Sibling:
         if self.limits is not None:
             low, high = self.limits[:, :1], self.limits[:, 1:]
             raw = np.clip((scores - low) / np.where(high > low, high - low, 1.0), 0, 1)
-        pairs = zip(self.calibrators, scores, strict=True)
-        return np.stack([raw, np.stack([platt.predict(one) for platt, one in pairs])])
+        pairs = zip(self.calibrators, self._calibrated(scores), strict=True)
+        return np.stack([raw, np.stack([fitted.predict(one) for fitted, one in pairs])])
 
     def predict(self, X):
         """Raw and calibrated probabilities for a matrix of rows, shape (2, n_models, n_rows)."""
@@ -179,7 +188,7 @@ def train(fit, seed, cases):
         seconds += time.process_time() - began
         held_out = cases.X[at] if cases.hillclimb is None else cases.hillclimb[0]
         scores = sibling.scores(held_out)
-        sibling.adjust(scores, cases.hillclimb_y[at], maker.bounded)
+        sibling.adjust(scores, cases.hillclimb_y[at], maker.bounded, cases.calibration)
         hillclimb[:, :, at] = sibling.probabilities(scores)
         if cases.test is not None:
             test.append(sibling.predict(cases.test))
