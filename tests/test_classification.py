@@ -10,8 +10,14 @@ import pandas as pd
 import pytest
 from enumerated import conditional, evidence_probability
 from sklearn.base import clone
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import cross_val_score
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer, log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small import PLAIN
 
@@ -23,6 +29,7 @@ from bnmtl.classification import (
 from bnmtl.learners import PooledLearner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
+from bnmtl.tasks import discretize
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -369,7 +376,8 @@ def test_impossible_rows_are_named(kind):
         ({}, ROWS[["asia"]], [1, "a"] * 200, "labels of one type"),
         ({}, ROWS[["asia"]], [None, "a"] * 200, "missing value in 200 rows"),
         ({}, ROWS[["asia"]], np.linspace(0, 1, 400), "(`y`|the target) is continuous"),
-        ({}, ROWS[["asia"]].assign(x=np.linspace(0, 1, 400)), ROWS["bronc"], "`x` is continuous"),
+        ({}, ROWS[["asia"]].assign(x=[np.inf, *range(399)]), ROWS["bronc"], "`x` .* finite values"),
+        ({"bins": 1}, ROWS[["asia"]], ROWS["bronc"], "`bins` must be .* from 2 to 256, got 1"),
     ],
 )
 def test_mistakes_are_one_sentence(kind, parameters, X, y, message):
@@ -442,6 +450,131 @@ def test_rows_with_gaps_are_dropped_where_the_learner_says_so(kind):
 def test_a_class_of_one_row_has_no_network():
     with pytest.raises(ValueError, match="every class twice or more, .* `rare` occurs once"):
         MultiNetClassifier().fit(ROWS, ["often"] * 399 + ["rare"])
+
+
+FLOWERS = load_iris(as_frame=True).frame.rename(columns={"target": "kind"})
+FLOWERS = FLOWERS.assign(size=np.arange(150) // 5, color=["red", "blue"] * 75)
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_numbers_have_bins_as_if_they_were_discretized_before(kind):
+    """Also whole numbers of more than ten values; a classifier refused numbers with fractions."""
+    y, numbers = FLOWERS["kind"], FLOWERS.drop(columns="kind")
+    # Halves make `discretize` cut the column of whole numbers, too.
+    binned, edges = discretize(numbers.assign(size=numbers["size"] + 0.5), 4, return_edges=True)
+    classifier = kind(learner=QUICK, bins=4).fit(numbers, y)
+    as_before = kind(learner=QUICK).fit(binned, y)
+    assert classifier.predict_proba(numbers) == pytest.approx(as_before.predict_proba(binned))
+    assert set(classifier.edges_) == set(edges) and "color" not in edges
+    assert (classifier.edges_["size"] == edges["size"] - 0.5).all()
+    for column in set(edges) - {"size"}:
+        assert (classifier.edges_[column] == edges[column]).all()
+    by_column = kind("kind", QUICK, bins=4).fit(FLOWERS)
+    assert (by_column.predict_proba(FLOWERS) == classifier.predict_proba(numbers)).all()
+    array = numbers.drop(columns="color").to_numpy()
+    assert kind(learner=QUICK).fit(array, y).score(array, y) > 0.9
+    assert kind(learner=QUICK).fit(array, y).predict([[99, -5, 0, 0, 1000]]).shape == (1,)
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_gaps_among_numbers_are_summed_out(kind):
+    numbers, y = FLOWERS.iloc[:, :3], FLOWERS["kind"]
+    classifier = kind(learner=QUICK, bins=3).fit(numbers, y)
+    gaps = with_gaps(numbers, 0.5)
+    binned = classifier.edges_.apply(numbers)
+    on_states = kind(learner=QUICK).fit(binned, y)
+    expected = on_states.predict_proba(with_gaps(binned, 0.5))
+    assert classifier.predict_proba(gaps) == pytest.approx(expected)
+    # A column without any number is a gap, whatever its type.
+    empty = numbers[:9].assign(**{name: None for name in numbers})
+    assert (classifier.predict_proba(empty) == classifier.predict_proba(empty)[0]).all()
+    with pytest.raises(ValueError, match="contains NaN"):
+        kind(learner=QUICK).fit(gaps, y)
+    as_state = kind(learner=clone(QUICK).set_params(missing="state")).fit(gaps, y)
+    assert as_state.predict_proba(gaps).shape == (150, 3)
+    with pytest.warns(UserWarning, match="those are dropped"):
+        kind(learner=clone(QUICK).set_params(missing="drop")).fit(with_gaps(numbers, 0.1), y)
+
+
+@pytest.mark.parametrize("unseen", ["error", "ignore"])
+@pytest.mark.parametrize(("value", "error"), [("much", TypeError), (np.inf, ValueError)])
+def test_only_numbers_are_in_bins(unseen, value, error):
+    numbers, y = FLOWERS.iloc[:, 2:4], FLOWERS["kind"]
+    classifier = BayesNetClassifier(learner=QUICK, unseen=unseen).fit(numbers, y)
+    strange = numbers.astype(object).copy()
+    strange.iloc[7, 0] = value
+    with pytest.raises(error, match=r"`X`: column `petal length \(cm\)` must hold finite numbers"):
+        classifier.predict_proba(strange)
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_a_weight_of_two_is_a_row_that_occurs_twice(kind):
+    numbers, y = FLOWERS.drop(columns="kind"), FLOWERS["kind"]
+    weights = np.random.default_rng(0).integers(0, 4, 150)
+    rows = np.repeat(np.arange(150), weights)
+    expected = kind(learner=QUICK).fit(numbers.iloc[rows], y.iloc[rows])
+    for given in (weights, weights.astype(float), weights.tolist(), pd.Series(weights, y.index)):
+        found = kind(learner=QUICK).fit(numbers, y, sample_weight=given)
+        assert (found.predict_proba(numbers) == expected.predict_proba(numbers)).all()
+    whole = kind("kind", QUICK).fit(FLOWERS, sample_weight=weights)
+    assert (whole.predict_proba(FLOWERS) == expected.predict_proba(numbers)).all()
+    without = kind(learner=QUICK).fit(numbers, y, sample_weight=(y > 0).astype(int))
+    assert without.classes_.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([0.5] * 400, "must be whole numbers from 0 on, because .* two rows, got 0.5; leave it"),
+        ([1, -1] * 200, "must be whole numbers from 0 on, .* got -1"),
+        ([np.nan] * 400, "must be whole numbers from 0 on, .* got nan"),
+        ([1] * 399, r"one whole number for each row, 400; its shape is \(399,\)"),
+        ([0] * 400, "must not all be zero"),
+        ([10**9] * 400, "must sum to at most 10,000,000, got 4e"),
+        (["many"] * 400, "must be whole numbers, got list"),
+    ],
+)
+def test_weights_that_no_row_can_have_are_refused(weights, message):
+    with pytest.raises((TypeError, ValueError), match=f"`sample_weight` .*{message}") as caught:
+        BayesNetClassifier("bronc", QUICK).fit(ROWS, sample_weight=weights)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_and_gaps_go_through_pipelines_and_grids():
+    numbers, y = FLOWERS.iloc[:, :4], FLOWERS["kind"]
+    pipeline = make_pipeline(StandardScaler(), BayesNetClassifier(learner=QUICK))
+    scores = cross_val_predict(pipeline, numbers, y, cv=3, method="predict_proba")
+    assert (scores.argmax(axis=1) == y).mean() > 0.85
+    grid = GridSearchCV(pipeline, {"bayesnetclassifier__bins": [2, 4]}, cv=2).fit(numbers, y)
+    assert grid.best_params_["bayesnetclassifier__bins"] == 4
+    assert grid.predict_proba(with_gaps(numbers)).shape == (150, 3)
+
+
+def test_networks_say_where_numbers_were_cut():
+    numbers, y = FLOWERS.iloc[:, 2:4], FLOWERS["kind"]
+    fitted = BayesNetClassifier(learner=QUICK).fit(numbers, y)
+    options = {"classes": [0, 1, 2], "edges": fitted.edges_}
+    again = BayesNetClassifier.from_network(fitted.network_, "kind", **options)
+    assert (again.predict_proba(numbers) == fitted.predict_proba(numbers)).all()
+    with pytest.raises(TypeError, match="`edges` must be Edges, got dict"):
+        BayesNetClassifier.from_network(fitted.network_, "kind", edges={})
+
+
+def test_gaps_cost_a_network_less_than_models_of_filled_cells():
+    """Half of the cells are missing in predictions; more tables are in benchmarks/predictions."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    train = np.random.default_rng(0).random(150) < 0.5
+    gaps = with_gaps(X[~train], 0.5)
+    losses = {}
+    for model in (
+        BayesNetClassifier(learner=QUICK),
+        make_pipeline(SimpleImputer(), LogisticRegression(max_iter=500)),
+        make_pipeline(SimpleImputer(), RandomForestClassifier(50, random_state=0)),
+    ):
+        p = model.fit(X[train], y[train]).predict_proba(gaps)
+        losses[type(model).__name__ + str(len(losses))] = log_loss(y[~train], p)
+    network, *others = losses.values()
+    assert network < min(others), losses
 
 
 # What scikit-learn asks of every classifier and networks do otherwise.

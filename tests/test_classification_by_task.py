@@ -182,3 +182,53 @@ def test_tasks_that_cannot_be_predicted_are_named_before_learning():
     mixed = {"a": ROWS, "b": ROWS.assign(bronc=np.arange(400) % 2 == 0)}
     with pytest.raises(TypeError, match="Column `bronc` must hold labels of one type"):
         MultitaskBayesNetClassifier("bronc", QUICK).fit(mixed)
+
+
+def numeric_clinics():
+    """Two tasks with numbers of different sizes."""
+    rng = np.random.default_rng(0)
+    tasks = {}
+    for name, shift in (("a", 0), ("b", 2)):
+        y = np.repeat([0, 1], 50)
+        frame = pd.DataFrame({"age": 40 + shift + 9 * y + rng.integers(0, 20, 100), "ill": y})
+        tasks[name] = frame.assign(dose=frame["age"] / 7 + rng.random(100))
+    return tasks
+
+
+def test_tasks_share_the_bins_of_numbers():
+    tasks = numeric_clinics()
+    classifier = MultitaskBayesNetClassifier("ill", QUICK, bins=3).fit(tasks)
+    binned = classifier.edges_.apply(tasks)
+    assert list(classifier.edges_) == ["age", "dose"]
+    together = pd.concat(tasks.values())["dose"]
+    assert classifier.edges_["dose"] == pytest.approx(np.quantile(together, [1 / 3, 2 / 3]), 0.05)
+    as_states = MultitaskBayesNetClassifier("ill", QUICK).fit(binned)
+    for name, rows in tasks.items():
+        expected = as_states.predict_proba(binned[name], name)
+        assert (classifier.predict_proba(rows, name) == expected).all()
+        gaps = rows.assign(dose=None)
+        expected = as_states.predict_proba(binned[name].assign(dose=None), name)
+        assert (classifier.predict_proba(gaps, name) == expected).all()
+    read = MultitaskBayesNetClassifier.from_networks(
+        classifier.networks_, "ill", edges=classifier.edges_
+    )
+    assert (read.predict_proba(tasks["a"], "a") == classifier.predict_proba(tasks["a"], "a")).all()
+
+
+def test_a_row_of_a_task_with_the_weight_two_occurs_twice():
+    tasks, weights = numeric_clinics(), {"a": np.arange(100) % 3, "b": np.ones(100)}
+    classifier = MultitaskBayesNetClassifier("ill", QUICK)
+    repeated = {
+        name: rows.iloc[np.repeat(range(100), weights[name].astype(int))]
+        for name, rows in tasks.items()
+    }
+    expected = clone(classifier).fit(repeated).networks_
+    assert clone(classifier).fit(tasks, weights).networks_ == expected
+    in_order = clone(classifier).fit(list(tasks.values()), list(weights.values()))
+    assert list(in_order.networks_.values()) == list(expected.values())
+    alone = clone(classifier).fit(tasks["a"], weights["a"]).networks_
+    assert alone == clone(classifier).fit(repeated["a"]).networks_
+    with pytest.raises(ValueError, match="`sample_weight` must hold weights for each task"):
+        clone(classifier).fit(tasks, {"a": weights["a"]})
+    with pytest.raises(ValueError, match="Task `b`: `sample_weight` must be whole numbers"):
+        clone(classifier).fit(tasks, weights | {"b": np.full(100, 0.5)})

@@ -269,3 +269,13 @@ def test_the_same_seed_asks_for_the_same_rows():
     np.testing.assert_array_equal(found[0][1], found[1][1])
     template = MultitaskBayesNetClassifier("bronc")
     assert with_seed(template, 5).fit({"a": rows[:40], "b": rows[40:]}).learner_.random_state == 5
+
+
+def test_members_cut_numbers_where_their_networks_do():
+    """A number is not an unknown value, which would be treated as missing."""
+    X, y, task = regions()
+    numbers = X.assign(dose=(y == "yes").to_numpy() * 40 + np.arange(90) % 40)
+    committee = SMALL.committee().fit(numbers, y, task)
+    p = committee.member_probabilities(numbers, task)
+    gaps = committee.member_probabilities(numbers.assign(dose=None), task)
+    assert np.abs(p - gaps).max() > 0.1

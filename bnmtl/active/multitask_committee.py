@@ -95,11 +95,12 @@ class MultitaskCommittee(BaseEstimator):
         template = clone(template).set_params(target=self.targets_[0])
         seed = seed_of(self.random_state)
         jobs = (delayed(_networks)(template, tables, seed, at) for at in range(self.n_members))
-        self.members_ = []
+        self.members_, self._edges = [], []
         with Reporter(self.progress) as report:
             report("networks of the committee", total=self.n_members)
-            for networks in Parallel(self.n_jobs, return_as="generator")(jobs):
+            for networks, edges in Parallel(self.n_jobs, return_as="generator")(jobs):
                 self.members_.append(networks)
+                self._edges.append(edges)
                 report("networks of the committee", done=len(self.members_), total=self.n_members)
         return self
 
@@ -129,8 +130,8 @@ class MultitaskCommittee(BaseEstimator):
         # Other labels are unknown by design.
         X = X.assign(**{name: None for name in self.targets_ if name not in X})
         found = []
-        for networks in self.members_:
-            model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
+        for networks, edges in zip(self.members_, self._edges, strict=True):
+            model = MultitaskBayesNetClassifier.from_networks(networks, target, "ignore", edges)
             # Networks have the states as text, whose order may be another one; a class that all
             # bootstraps lack is not there.
             known_classes = model.classes_.tolist()
@@ -143,7 +144,7 @@ class MultitaskCommittee(BaseEstimator):
 
 
 def _networks(template, tables, seed, number):
-    """The networks of one member."""
+    """The networks of one member, and the cut points of the columns of numbers."""
     model = with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
     drawn = {}
     for name, table in tables.items():
@@ -152,7 +153,8 @@ def _networks(template, tables, seed, number):
     with warnings.catch_warnings():
         # Columns that are constant in a bootstrap are not a mistake.
         warnings.simplefilter("ignore", InputWarning)
-        return model.fit(drawn).networks_
+        model.fit(drawn)
+    return model.networks_, model.edges_
 
 
 def read_tasks(X, y, task):

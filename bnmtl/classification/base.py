@@ -9,10 +9,11 @@ from bnmtl.tasks.labels import LabelScore
 class NetworkClassifier(LabelScore, ClassifierMixin, BaseEstimator):
     """Base of classifiers; subclasses fit networks and predict probabilities."""
 
-    def __init__(self, target=None, learner=None, unseen="error", random_state=None):
+    def __init__(self, target=None, learner=None, unseen="error", bins=5, random_state=None):
         self.target = target
         self.learner = learner
         self.unseen = unseen
+        self.bins = bins
         self.random_state = random_state
 
     def predict(self, X):
@@ -48,4 +49,6 @@ class NetworkClassifier(LabelScore, ClassifierMixin, BaseEstimator):
         tags.target_tags.required = self.target is None
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        # In predictions gaps are always allowed.
+        tags.input_tags.allow_nan = getattr(self.learner, "missing", "error") != "error"
         return tags

@@ -41,6 +41,8 @@ class MultiNetClassifier(NetworkClassifier):
         features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         Values not seen in the fit raise an error that names them, or are treated as missing.
+    bins : int, default=5
+        Number of bins of a column of numbers, as in `BayesNetClassifier`; classes share them.
     random_state : None, int or numpy.random.Generator, default=None
         Seed of the learner; None leaves the one that `learner` has.
 
@@ -50,6 +52,8 @@ class MultiNetClassifier(NetworkClassifier):
         The observed values of the target, sorted.
     networks_ : dict class name -> BayesNet
         Networks of the features, given the class; names are the classes as text.
+    edges_ : bnmtl.tasks.Edges
+        Cut points of the columns of numbers.
     class_log_prior_ : numpy.ndarray, shape (n_classes,)
         Log P(class), estimated as a table without parents under the learner's
         ``parameter_sample_size``.
@@ -82,7 +86,7 @@ class MultiNetClassifier(NetworkClassifier):
     (['no', 'yes'], ['yes', 'no'])
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn the networks.
 
         Parameters
@@ -90,17 +94,19 @@ class MultiNetClassifier(NetworkClassifier):
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
             Columns of an array are named x0, x1, ... Without `y`, a frame that includes the target.
         y : array-like, shape (n_rows,), default=None
+        sample_weight : array-like of whole numbers, shape (n_rows,), default=None
+            A row with the weight 2 counts as two rows, one with the weight 0 is left out.
 
         Returns
         -------
         MultiNetClassifier
         """
-        check_parameters(self.unseen, self.learner)
+        check_parameters(self.unseen, self.learner, self.bins)
         if isinstance(self.learner, PooledLearner):
             rule = "must not be a PooledLearner, whose networks are the same for all classes"
             remedies = "IdenticalLearner() gives them one structure"
             raise InputTypeError("learner", rule, remedies=remedies)
-        features, target, values = labelled(self, X, y)
+        features, target, values = labelled(self, X, y, sample_weight)
         self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
@@ -135,7 +141,7 @@ class MultiNetClassifier(NetworkClassifier):
         states = next(iter(self.networks_.values())).states
         with located(argument="X"):
             frame = features_of(self, X, self.feature_names_, argument="X")
-            codes = coded(frame, states, self.unseen)
+            codes = coded(frame, states, self.unseen, self.edges_)
         log_joint = np.column_stack(
             [log_evidence(network, codes, len(frame)) for network in self.networks_.values()]
         )

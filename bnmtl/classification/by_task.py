@@ -1,5 +1,7 @@
 """One classifier per task, from networks learned together."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -11,9 +13,11 @@ from bnmtl.classification.rows import (
     check_gaps,
     check_parameters,
     new_learner,
+    repeated_rows,
     target_classes,
     target_column,
 )
+from bnmtl.classification.states import number_edges
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner
 from bnmtl.learners.multitask import quick_learner
@@ -52,6 +56,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     unseen : {"error", "ignore"}, default="error"
         Values not seen in any task raise an error that names them if they are needed, or are
         treated as missing.
+    bins : int, default=5
+        Number of bins of a column of numbers, as in `BayesNetClassifier`; tasks share them.
     random_state : None, int or numpy.random.Generator, default=None
         Seed of the learner; None leaves the one that `learner` has.
 
@@ -63,6 +69,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     classifiers_ : dict task -> BayesNetClassifier
         One scikit-learn classifier per task.
     networks_ : dict task -> BayesNet
+    edges_ : bnmtl.tasks.Edges
+        Cut points of the columns of numbers.
     learner_ : learner
         The fitted learner; None after `from_networks`.
 
@@ -82,13 +90,14 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     (3, 2)
     """
 
-    def __init__(self, target, learner=None, unseen="error", random_state=None):
+    def __init__(self, target, learner=None, unseen="error", bins=5, random_state=None):
         self.target = target
         self.learner = learner
         self.unseen = unseen
+        self.bins = bins
         self.random_state = random_state
 
-    def fit(self, tasks):
+    def fit(self, tasks, sample_weight=None):
         """Learn the networks.
 
         Parameters
@@ -96,16 +105,20 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
             As for the learners; each task has the target and at least one feature. One DataFrame is
             one task; for a frame with a task column, use ``bnmtl.tasks.split(frame, column)``.
+        sample_weight : mapping name -> array-like, list of array-like, or array-like, default=None
+            Whole numbers, one for each row of each task, in the form of `tasks`. A row with the
+            weight 2 counts as two rows, one with the weight 0 is left out.
 
         Returns
         -------
         MultitaskBayesNetClassifier
         """
-        check_parameters(self.unseen, self.learner)
+        check_parameters(self.unseen, self.learner, self.bins)
         if self.target is None:
             raise InputError("target", "must be the column to predict", None, remedies="name it")
         target, features, values = str(self.target), {}, {}
-        for name, frame in named_frames(tasks).items():
+        frames = _repeated(named_frames(tasks), sample_weight)
+        for name, frame in frames.items():
             with located(task=name):
                 features[name], values[name] = target_column(frame, self.target)
                 with located(column=target):
@@ -114,6 +127,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
                 if not features[name].shape[1]:
                     rule = "must have a column besides {name} to predict from"
                     raise InputError(None, rule, found="it has none", name=target)
+        edges = number_edges(features, int(self.bins))
+        features = edges.apply(features)
         with located(column=target):
             together = pd.concat(values.values(), ignore_index=True)
             classes, labels, codes = target_classes(together)
@@ -131,12 +146,12 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             # scikit-learn may convert a frame to an array with the columns in its order.
             names = tuple(map(str, features[name]))
             classifiers[name] = BayesNetClassifier.from_network(
-                network, target, self.unseen, classes, names
+                network, target, self.unseen, classes, names, edges
             )
-        return self._publish(classifiers, learner)
+        return self._publish(classifiers, learner, edges)
 
     @classmethod
-    def from_networks(cls, networks, target, unseen="error"):
+    def from_networks(cls, networks, target, unseen="error", edges=None):
         """Make a fitted classifier from existing networks.
 
         Parameters
@@ -146,6 +161,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         target : str
             A variable of all of them. States missing from a network have probability 0 there.
         unseen : {"error", "ignore"}, default="error"
+        edges : bnmtl.tasks.Edges, default=None
+            As in `BayesNetClassifier.from_network`.
 
         Returns
         -------
@@ -186,13 +203,14 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
             raise InputError("target", rule, found=found, **details)
         classifiers = {
-            str(name): BayesNetClassifier.from_network(network, target, unseen)
+            str(name): BayesNetClassifier.from_network(network, target, unseen, edges=edges)
             for name, network in networks.items()
         }
-        return cls(target, unseen=unseen)._publish(classifiers, None)
+        edges = next(iter(classifiers.values())).edges_
+        return cls(target, unseen=unseen)._publish(classifiers, None, edges)
 
-    def _publish(self, classifiers, learner):
-        self.learner_, self.classifiers_ = learner, classifiers
+    def _publish(self, classifiers, learner, edges):
+        self.learner_, self.classifiers_, self.edges_ = learner, classifiers, edges
         self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
         classes = [classifier.classes_ for classifier in classifiers.values()]
         self.classes_, first = np.unique(np.concatenate(classes), return_index=True)
@@ -282,3 +300,22 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         with located(argument="frame", task=task):
             result[:, at] = classifier._probabilities(frame, argument="frame", task=task)
         return result
+
+
+def _repeated(frames, sample_weight):
+    """The rows of each task, each as often as its weight says."""
+    if sample_weight is None:
+        return frames
+    if isinstance(sample_weight, Mapping):
+        weights = {str(name): one for name, one in sample_weight.items()}
+    else:
+        is_one = len(frames) == 1 and np.ndim(sample_weight) == 1
+        weights = dict(enumerate([sample_weight] if is_one else sample_weight, start=1))
+        weights = {f"task{number}": one for number, one in weights.items()}
+    if sorted(weights) != sorted(frames):
+        rule = "must hold weights for each task, {names}"
+        raise InputError("sample_weight", rule, list(weights), names=list(frames))
+    return {
+        name: frame.iloc[repeated_rows(weights[name], len(frame), task=name)]
+        for name, frame in frames.items()
+    }

@@ -17,6 +17,7 @@ from bnmtl.classification.rows import (
     target_classes,
     used_rows,
 )
+from bnmtl.classification.states import checked_edges
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.networks import BayesNet
@@ -27,8 +28,9 @@ from bnmtl.wording import type_of
 class BayesNetClassifier(NetworkClassifier):
     """Learn a Bayesian network and predict one of its variables from the others.
 
-    Features are discrete: categories, strings, booleans or whole numbers. A row with a complete
-    Markov blanket is predicted from the blanket alone, and other columns are ignored. If a value of
+    Features are categories, strings, booleans or numbers. Numbers are discretized, except whole
+    numbers of at most `bins` or 10 different values, which are states. A row with a complete Markov
+    blanket is predicted from the blanket alone, and other columns are ignored. If a value of
     the blanket is missing, all observed values of the row are used, by exact inference, once for
     each distinct pattern.
 
@@ -43,7 +45,11 @@ class BayesNetClassifier(NetworkClassifier):
         may name the target. Its ``missing`` sets the handling of missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         Values not seen in the fit raise an error that names them if they are needed, or are treated
-        as missing. Fractions and other values that cannot be states are always an error.
+        as missing. A number is in some bin, and values that cannot be states or numbers are always
+        an error.
+    bins : int, default=5
+        Number of bins of a column of numbers, each with about the same number of rows. Make a
+        column categorical if its whole numbers are states.
     random_state : None, int or numpy.random.Generator, default=None
         Seed of the learner; None leaves the one that `learner` has.
 
@@ -52,6 +58,8 @@ class BayesNetClassifier(NetworkClassifier):
     classes_ : numpy.ndarray, shape (n_classes,)
         The observed values of the target, or those of `from_network`; sorted.
     network_ : BayesNet
+    edges_ : bnmtl.tasks.Edges
+        Cut points of the columns of numbers.
     states_ : tuple of str
         The names of the classes in the network, in the order of `classes_`.
     target_ : str
@@ -71,10 +79,11 @@ class BayesNetClassifier(NetworkClassifier):
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for a target with missing values or without a column, continuous columns, and as
-        the learner. In predictions: for unseen values, arrays with a different number of columns,
-        frames without any of the features, and evidence that is impossible under the network (only
-        if its tables contain zeros).
+        In ``fit``: for a target with missing values or without a column, infinite numbers, weights
+        that are not whole numbers, and as the learner, for example for missing features with
+        ``missing="error"``. In predictions: for unseen values, arrays with a different number of
+        columns, frames without any of the features, and evidence that is impossible under the
+        network (only if its tables contain zeros).
 
     Warns
     -----
@@ -90,9 +99,17 @@ class BayesNetClassifier(NetworkClassifier):
     >>> classifier = BayesNetClassifier("bronc").fit(rows[:1000])
     >>> classifier.blanket_, classifier.score(rows[1000:], rows["bronc"][1000:])
     (('dysp', 'lung', 'smoke'), 0.868)
+
+    Numbers have bins, and predictions may have gaps, also in a pipeline:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> flowers = BayesNetClassifier(random_state=0).fit(X, y)
+    >>> flowers.predict_proba(X[:1].assign(**{"petal length (cm)": None})).round(1).tolist()
+    [[1.0, 0.0, 0.0]]
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn the network.
 
         Parameters
@@ -100,13 +117,15 @@ class BayesNetClassifier(NetworkClassifier):
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
             Columns of an array are named x0, x1, ... Without `y`, a frame that includes the target.
         y : array-like, shape (n_rows,), default=None
+        sample_weight : array-like of whole numbers, shape (n_rows,), default=None
+            A row with the weight 2 counts as two rows, one with the weight 0 is left out.
 
         Returns
         -------
         BayesNetClassifier
         """
-        check_parameters(self.unseen, self.learner)
-        features, target, values = labelled(self, X, y)
+        check_parameters(self.unseen, self.learner, self.bins)
+        features, target, values = labelled(self, X, y, sample_weight)
         self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
             classes, labels, codes = target_classes(values)
@@ -121,7 +140,7 @@ class BayesNetClassifier(NetworkClassifier):
         return self._publish(network, target, classes, names)
 
     @classmethod
-    def from_network(cls, network, target, unseen="error", classes=None, features=None):
+    def from_network(cls, network, target, unseen="error", classes=None, features=None, edges=None):
         """Make a fitted classifier from an existing network.
 
         Parameters
@@ -136,6 +155,9 @@ class BayesNetClassifier(NetworkClassifier):
         features : sequence of str, default=None
             The other variables, in the order of the columns of an array; None is their order in the
             network.
+        edges : bnmtl.tasks.Edges, default=None
+            Cut points of the variables that were numbers, as `bnmtl.tasks.discretize` returns them;
+            predictions then take numbers. None if there are none.
 
         Returns
         -------
@@ -180,6 +202,7 @@ class BayesNetClassifier(NetworkClassifier):
         classifier = cls(target, unseen=unseen)
         check_parameters(unseen, None)
         classifier.learner_ = None
+        classifier.edges_ = checked_edges(edges)
         classifier.n_features_in_ = len(features)
         classifier.feature_names_in_ = np.array(features, dtype=object)
         classifier.by_name_ = True
@@ -218,7 +241,7 @@ class BayesNetClassifier(NetworkClassifier):
         """`predict_proba` with a place for warnings."""
         frame, states = features_of(self, X, self.blanket_, **place), self.network_.states
         blanket = {name: states[name] for name in self.blanket_}
-        codes = coded(frame, blanket, self.unseen)
+        codes = coded(frame, blanket, self.unseen, self.edges_)
         complete = np.ones(len(frame), dtype=bool)
         for column in codes.values():
             complete &= column >= 0
@@ -227,7 +250,7 @@ class BayesNetClassifier(NetworkClassifier):
         result[complete] = posteriors(self.network_, self.target_, known, complete.sum())
         if not complete.all():
             depending = {name: states[name] for name in self._connected}
-            known = coded(frame, depending, self.unseen, ~complete)
+            known = coded(frame, depending, self.unseen, self.edges_, ~complete)
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
         check_possible(result, frame.index)
         return result[:, self._order]

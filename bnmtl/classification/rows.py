@@ -6,11 +6,12 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
+from bnmtl.classification.states import cut_rows, number_edges
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located, warn
 from bnmtl.learners.base import Learner
 from bnmtl.networks.tables import code_frame, column_labels, named_column
 from bnmtl.seeding import seed_of, with_seed
-from bnmtl.tasks.columns import read_column
+from bnmtl.tasks.columns import MAX_STATES, read_column
 from bnmtl.tasks.encoding import encode_frames
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, listed, type_of
@@ -18,12 +19,15 @@ from bnmtl.wording import Bare, listed, type_of
 DEFAULT_TARGET = "target"
 # scikit-learn requires the first two words.
 _MISSING = "contains NaN or another missing value in {n:row}"
+# Rows in memory that weights can stand for.
+_MOST_ROWS = 10_000_000
 _AS_STATE = "give a {learner} with {missing=state}"
 
 
-def check_parameters(unseen, learner):
+def check_parameters(unseen, learner, bins=2):
     """Raise for parameters of a classifier that are out of range."""
     check_choice("unseen", unseen, ("error", "ignore"))
+    check_whole("bins", bins, 2, MAX_STATES)
     if learner is not None and not isinstance(learner, Learner):
         rule = "must be one of the learners of bnmtl.learners or None"
         raise InputTypeError("learner", rule, learner, remedies="for example SingleTaskLearner()")
@@ -35,10 +39,15 @@ def new_learner(given, default, random_state):
     return clone(template) if random_state is None else with_seed(template, seed_of(random_state))
 
 
-def labelled(classifier, X, y):
-    """Return the features of a fit as a frame, the name of the target and its values.
+def labelled(classifier, X, y, sample_weight):
+    """Return the features of a fit as a frame of states, the name of the target and its values.
 
-    Sets ``n_features_in_`` and, for frames with names, ``feature_names_in_``, as scikit-learn does.
+    A row with the weight 2 occurs twice. Sets ``edges_``, ``n_features_in_`` and, for frames with
+    names, ``feature_names_in_``, as scikit-learn does.
+
+    Returns
+    -------
+    (DataFrame, str, array-like)
     """
     target = classifier.target
     with located(argument="X"):
@@ -57,10 +66,58 @@ def labelled(classifier, X, y):
             if len(values) != len(features):
                 rule = "must be one value for each row, {n} as in {X}"
                 raise InputError("y", rule, len(values), n=len(features))
-        check_features(features, classifier.learner)
     rows = features if isinstance(X, pd.DataFrame) else X
     validate_data(classifier, rows, reset=True, skip_check_array=True)
+    if sample_weight is not None:
+        repeated = repeated_rows(sample_weight, len(features))
+        features = features.iloc[repeated]
+        values = values.iloc[repeated] if isinstance(values, pd.Series) else values[repeated]
+    with located(argument="X"):
+        classifier.edges_ = number_edges({"task1": features}, int(classifier.bins))
+        features = classifier.edges_.apply(features)
+        check_features(features, classifier.learner)
     return features, str(target), values
+
+
+def repeated_rows(sample_weight, n_rows, **place):
+    """Positions of rows, each as often as its weight says.
+
+    Parameters
+    ----------
+    sample_weight : array-like of whole numbers, shape (n_rows,)
+    n_rows : int
+    **place : dict
+        Of the error, such as a task.
+
+    Returns
+    -------
+    numpy.ndarray of int
+    """
+    with located(**place):
+        try:
+            weights = np.asarray(sample_weight, dtype=float)
+        except (TypeError, ValueError):
+            rule, given = "must be whole numbers", type_of(sample_weight)
+            raise InputTypeError("sample_weight", rule, given) from None
+        if weights.shape != (n_rows,):
+            rule = "must be one whole number for each row, {n}"
+            found = "its shape is {shape!s}"
+            raise InputError("sample_weight", rule, found=found, n=n_rows, shape=weights.shape)
+        wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))]
+        if len(wrong):
+            rule = (
+                "must be whole numbers from 0 on, because a row with the weight 2 is two rows"
+            )
+            remedies = "leave it out to count each row once"
+            raise InputError("sample_weight", rule, Bare(f"{wrong[0]:g}"), remedies=remedies)
+        if not weights.any():
+            rule = "must not all be zero, because such rows are left out"
+            raise InputError("sample_weight", rule)
+        if weights.sum() > _MOST_ROWS:
+            rule, given = "must sum to at most {most:,}", Bare(f"{weights.sum():.3g}")
+            remedies = "divide all by a common factor"
+            raise InputError("sample_weight", rule, given, remedies=remedies, most=_MOST_ROWS)
+    return np.repeat(np.arange(n_rows), weights.astype(np.intp))
 
 
 def _labels(y):
@@ -206,12 +263,23 @@ def features_of(classifier, X, needed, **place):
     return X
 
 
-def coded(frame, states, unseen, rows=None):
-    """Return {variable: codes} of some of the rows; -1 for missing values and columns."""
+def coded(frame, states, unseen, edges, rows=None):
+    """Return {variable: codes} of some of the rows; -1 for missing values and columns.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    states : dict variable -> sequence of str
+    unseen : {"error", "ignore"}
+    edges : Edges
+        Of the columns of numbers.
+    rows : array of bool, default=None
+        None is all rows.
+    """
     labels = column_labels(frame)
     frame = frame if rows is None else frame.iloc[rows]
     # Row labels may be repeated, as in bootstraps, so use positions.
     lacking = pd.Series(None, index=range(len(frame)), dtype=object)
     columns = {v: frame[labels[v]].array if v in labels else lacking.array for v in states}
     found = pd.DataFrame(columns, index=lacking.index)
-    return code_frame(found, states, complete=False, unseen=unseen)
+    return code_frame(cut_rows(found, edges), states, complete=False, unseen=unseen)

@@ -1,27 +1,113 @@
 """Columns of any type as states to learn from, and the cells that a state stands for."""
 
 import warnings
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputWarning
+from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.tasks import Edges, discretize
 from bnmtl.tasks.columns import numeric_values
 from bnmtl.tasks.encoding import column_names
+from bnmtl.wording import type_of
 
 # Whole numbers with at most this many values are states.
 _FEW = 10
 
 
-class ColumnStates:
-    """How columns become states: columns of many different numbers have bins.
+def number_edges(frames, bins):
+    """Cut points of the columns of many different numbers, shared by all tasks.
+
+    Whole numbers of at most ``bins`` or 10 different values are states, and so is everything else.
 
     Parameters
     ----------
     frames : dict task -> DataFrame
     bins : int
+
+    Returns
+    -------
+    Edges
+    """
+    found = {}
+    for frame in frames.values():
+        for at, name in enumerate(column_names(frame)):
+            if (values := numeric_values(frame.iloc[:, at])) is not None:
+                found.setdefault(name, []).append(values[~np.isnan(values)])
+    cuts = {}
+    for name, parts in found.items():
+        values = np.concatenate(parts)
+        is_whole = (values == np.floor(values)).all()
+        if is_whole and len(np.unique(values)) <= max(bins, _FEW):
+            continue
+        with warnings.catch_warnings():
+            # Coinciding cut points are not a mistake: cells are drawn within the bins there are.
+            warnings.simplefilter("ignore", InputWarning)
+            # Whole numbers would be states; halves are discretized at the same places.
+            column = pd.DataFrame({name: values + 0.5 if is_whole else values})
+            _, edges = discretize(column, bins, return_edges=True)
+        if name in edges:
+            shift = 0.5 if is_whole else 0.0
+            cuts[name] = _without_empty_bins(edges[name] - shift, values)
+    return Edges(cuts)
+
+
+def _without_empty_bins(cuts, values):
+    """Cut points without those that only separate a bin without cells."""
+    counts = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1)
+    # Each kept cut point has cells below it, and in the bin above it.
+    return cuts[(counts[1:] > 0) & (np.cumsum(counts)[:-1] > 0)]
+
+
+def checked_edges(edges):
+    """Given cut points, or none; raise for other objects."""
+    if edges is not None and not isinstance(edges, Edges):
+        rule, remedies = "must be Edges", "`bnmtl.tasks.discretize` returns them"
+        raise InputTypeError("edges", rule, type_of(edges), remedies=remedies)
+    return Edges({}) if edges is None else edges
+
+
+def cut_rows(frame, edges):
+    """Rows of a prediction with bins as states.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With any of the columns.
+    edges : Edges
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a column that had numbers, and now has other values or infinite ones.
+    """
+    for at, name in enumerate(column_names(frame)):
+        if name not in edges:
+            continue
+        column, rule = frame.iloc[:, at], "must hold finite numbers, as in the fit"
+        values = numeric_values(column)
+        if values is None:
+            given = next(one for one in column if not isinstance(one, Real))
+            raise InputTypeError(None, rule, given, column=name)
+        if np.isinf(values).any():
+            raise InputError(None, rule, found="it has an infinite one", column=name)
+    return edges.apply(frame)
+
+
+class ColumnStates:
+    """How columns become states from which cells are drawn again: only those that were observed.
+
+    Parameters
+    ----------
+    frames : dict task -> DataFrame
+    bins : int
+        As in `number_edges`.
 
     Attributes
     ----------
@@ -30,65 +116,22 @@ class ColumnStates:
     """
 
     def __init__(self, frames, bins):
-        numbers = {}
-        for frame in frames.values():
-            for at, name in enumerate(column_names(frame)):
-                if (values := numeric_values(frame.iloc[:, at])) is not None:
-                    numbers.setdefault(name, []).append(values)
-        # Whether the numbers of a column that is discretized are whole.
-        self._is_whole = {}
-        for name, parts in numbers.items():
-            together = np.concatenate(parts)
-            is_whole = (np.isnan(together) | (together == np.floor(together))).all()
-            n_values = len(np.unique(together[~np.isnan(together)]))
-            if not is_whole or n_values > max(bins, _FEW):
-                self._is_whole[name] = bool(is_whole)
-        with warnings.catch_warnings():
-            # Coinciding cut points are not a mistake: cells are drawn within the bins there are.
-            warnings.simplefilter("ignore", InputWarning)
-            prepared = self._prepared(frames)
-            _, edges = discretize(prepared, bins, return_edges=True)
-        self._edges = _without_empty_bins(edges, prepared)
-        self.discrete = self._edges.apply(prepared)
+        self._edges = number_edges(frames, bins)
+        self.discrete = self.of(frames)
 
     def of(self, frames):
         """Other frames with the same columns as states."""
-        return self._edges.apply(self._prepared(frames))
+        cut = {task: frame.copy() for task, frame in frames.items()}
+        for frame in cut.values():
+            for at in range(frame.shape[1]):
+                column = frame.iloc[:, at]
+                if isinstance(column.dtype, pd.CategoricalDtype):
+                    frame.isetitem(at, column.cat.remove_unused_categories())
+        return self._edges.apply(cut)
 
     def is_binned(self, name):
         """Whether a column of numbers has bins."""
         return name in self._edges
-
-    def _prepared(self, frames):
-        prepared = {task: frame.copy() for task, frame in frames.items()}
-        for frame in prepared.values():
-            for at, name in enumerate(column_names(frame)):
-                column = frame.iloc[:, at]
-                if isinstance(column.dtype, pd.CategoricalDtype):
-                    frame.isetitem(at, column.cat.remove_unused_categories())
-                elif (values := numeric_values(column)) is not None and name in self._is_whole:
-                    # Whole numbers would be states; halves are discretized at the same places.
-                    frame.isetitem(at, values + 0.5 if self._is_whole[name] else values)
-        return prepared
-
-
-def _without_empty_bins(edges, frames):
-    """Cut points without those that only separate a bin without cells."""
-    kept = {}
-    for name, cuts in edges.items():
-        numbers = np.concatenate(
-            [
-                numeric_values(frame.iloc[:, column_names(frame).index(name)])
-                for frame in frames.values()
-                if name in column_names(frame)
-            ]
-        )
-        numbers = numbers[~np.isnan(numbers)]
-        counts = np.bincount(np.searchsorted(cuts, numbers, side="right"), minlength=len(cuts) + 1)
-        # Each kept cut point has cells below it, and in the bin above it.
-        is_kept = (counts[1:] > 0) & (np.cumsum(counts)[:-1] > 0)
-        kept[name] = cuts[is_kept]
-    return Edges(kept)
 
 
 class CellPool(NamedTuple):
