@@ -26,7 +26,7 @@ STUDIES = {
     "birds": ("bird",),
     "predictions": (
         *("good_probabilities", "boosting_steps", "calibration_defaults"),
-        *("multinets", "calibrated_arcs"),
+        *("multinets", "calibrated_arcs", "gaps"),
     ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
