@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from bnmtl.calibration import reliability
+from bnmtl.errors import InputError
 from bnmtl.metrics import prediction
+from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.prediction import (
     accuracy,
     average_precision,
@@ -28,6 +30,7 @@ from bnmtl.metrics.prediction import (
     normalized_score,
     roc_area,
     root_mean_squared_error,
+    squared_error,
 )
 
 pytestmark = pytest.mark.beside_kernels
@@ -414,6 +417,36 @@ def test_rankings_take_any_scores():
     for metric in (roc_area, average_precision, lift, break_even_point):
         assert metric(y, 10 * p - 7) == metric(y, p)
     assert f_score([0, 0], [0.1, 0.2]) == 1
+
+
+def test_two_columns_say_what_the_second_says():
+    """Also at one half, which is positive: accuracy([0], [[.5, .5]]) was 1."""
+    assert accuracy([0], [0.5]) == accuracy([0], [[0.5, 0.5]]) == 0
+    assert accuracy([1], [0.5]) == accuracy([1], [[0.5, 0.5]]) == 1
+    p = np.arange(11) / 10
+    for y in (np.zeros(11), np.ones(11)):
+        assert accuracy(y, p) == accuracy(y, np.stack([1 - p, p], axis=1))
+    assert [accuracy([y], [[0.4, 0.4, 0.2]]) for y in range(3)] == [1, 0, 0]
+    grid = np.random.default_rng(0).integers(11, size=(4, 30, 1)) / 10
+    table = np.concatenate([1 - grid, grid], axis=2)
+    assert (predicted_classes(table) == (grid[..., 0] >= 0.5)).all()
+
+
+@pytest.mark.parametrize(
+    "metric", [accuracy, cross_entropy, brier_score, squared_error, root_mean_squared_error]
+)
+def test_probabilities_of_all_classes_sum_to_one(metric):
+    message = "`p` must be probabilities that sum to 1 over the classes, got 1.8; divide each row"
+    with pytest.raises(InputError, match=message):
+        metric([0, 1], [[0.5, 0.5], [0.9, 0.9]])
+    with pytest.raises(InputError, match="got 0.6"):
+        metric([0, 1], [[0.2, 0.4], [0.5, 0.5]])
+    scores = np.random.default_rng(0).normal(size=(500, 1000)).astype(np.float32)
+    softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True, dtype=np.float32)
+    for p in (softmax, softmax[:, :3] / softmax[:, :3].sum(axis=1, keepdims=True)):
+        assert np.isfinite(metric(np.zeros(500), p))
+        assert np.isfinite(metric(np.zeros(500), np.round(p, 6)))
+    assert np.isfinite(metric([0], [[np.nextafter(1, 2), 0]]))
 
 
 def test_probabilities_of_all_classes():

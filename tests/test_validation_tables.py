@@ -130,6 +130,7 @@ def test_intervals_end_where_metrics_do():
     y = np.tile([0, 1], 20)
     p = np.clip(np.stack([np.eye(2)[y]] * 3) + 0.02 * rng.normal(size=(3, 40, 2)), 0, 1)
     p[0, :2] = 1 - p[0, :2]
+    p /= p.sum(axis=2, keepdims=True)
     rounds = Rounds(p, y, [0, 1], np.ones((3, 40), dtype=int))
     table = measures_table({"one": rounds}).set_index("metric")
     assert table.loc["accuracy", "high"] == 1 and table.loc["accuracy", "low"] < 1

@@ -94,17 +94,29 @@ def improvement(curves, reference, measure="error", top=1.0):
     measure : {"error", "squared_error", "lift_chart_area"}, default="error"
     top : float, default=1.0
         Share of the curve to use, where improvements are largest: 0.2 for the "top 20 % error
-        reduction". A point counts by the number of labels since the one before, so that batches may
-        have any size.
+        reduction". Points are chosen by one half of the trials and judged by the other half, and
+        the other way round: the same trials would find improvements among equal curves. A point
+        counts by the number of labels since the one before, so that batches may have any size.
 
     Returns
     -------
     pandas.DataFrame
-        By data set and strategy other than the reference: mean improvement in percent along the
-        part of the curve that both have (points at which the reference makes no error are left
-        out); the difference in natural units, positive where the strategy is better; the p value of
-        a paired t-test over trials of the means of the used points; and that of the test corrected
-        for overlapping training sets. All are NaN where there is no such point.
+        By data set and strategy other than the reference:
+
+        - "percent", the mean improvement along the part of the curve that both have. The difference
+          in each trial is divided by the mean of the reference over the other trials, so that the
+          mean is 0 for equal curves, which that of ratios is not. Points at which the reference
+          makes no error in the other trials are left out;
+        - "difference", the mean difference in natural units, positive where the strategy is better;
+        - "p", that of a paired t-test over trials of their means along the curve. It takes folds
+          for independent, although their training sets overlap, so it may be below 0.05 for far
+          more than 5 % of equal strategies: use it to compare with publications only;
+        - "p_corrected", of the t-test corrected for overlapping training sets.
+
+        With ``top`` below 1, p values are the smaller of those of both halves, times 2 (Bonferroni)
+        because the halves depend on each other. They are NaN if no half has two trials or all
+        trials differ by the same amount; everything is NaN where there is no point, or one trial
+        with ``top`` below 1.
 
     Raises
     ------
@@ -113,8 +125,25 @@ def improvement(curves, reference, measure="error", top=1.0):
 
     References
     ----------
-    Melville (2005), sections 6.3.1 and 7.3.1; Nadeau & Bengio (2003), "Inference for the
-    generalization error", Machine Learning 52, for the correction.
+    Melville (2005), sections 6.3.1 and 7.3.1, who chooses the points by the trials that judge them;
+    Nadeau & Bengio (2003), "Inference for the generalization error", Machine Learning 52, for the
+    correction.
+
+    Examples
+    --------
+    >>> curves = pd.DataFrame(
+    ...     {
+    ...         "data": "birds",
+    ...         "strategy": ["ours"] * 4 + ["random"] * 4,
+    ...         "trial": [0, 1, 2, 3] * 2,
+    ...         "n_labels": 5,
+    ...         "error": [0.3, 0.2, 0.3, 0.2, 0.4, 0.4, 0.4, 0.4],
+    ...         "n_pool": 90,
+    ...         "n_test": 10,
+    ...     }
+    ... )
+    >>> improvement(curves, "random")[["percent", "p_corrected"]].round(4).values.tolist()
+    [[37.5, 0.0228]]
     """
     check_choice("measure", measure, tuple(_SIGNS))
     check_curves(curves, [*_KEYS, measure, "n_pool", "n_test"])
@@ -137,27 +166,56 @@ def improvement(curves, reference, measure="error", top=1.0):
 def _compared(wide, base, sign, top, ratio):
     """Improvement in percent, difference, and both p values."""
     wide, base = wide.align(base, join="inner")
-    means, base_means = wide.mean(), base.mean()
-    points = base_means.index[(base_means > 0) & means.notna()]
-    if not len(points):
+    n, n_points = base.shape
+    if not n_points or n < (1 if top == 1 else 2):
         return (np.nan,) * 4
-    percent = 100 * sign * (means[points] / base_means[points] - 1)
-    weights = _labels_since(wide.columns)[points]
-    order = percent.sort_values(ascending=False, kind="stable").index
-    # Points until their labels are the share, to the nearest point.
-    before = weights[order].cumsum() - weights[order] / 2
-    used = order[: max(1, int((before < top * weights.sum()).sum()))]
-    shares = weights[used] / weights[used].sum()
-    by_trial = (sign * (wide[used] - base[used])) @ shares
-    mean = float(percent[used] @ shares)
-    p_values = (resampled_p(by_trial, one) for one in (0.0, ratio))
-    return mean, float(by_trial.mean()), *p_values
+    weights = _labels_since(base.columns)
+    base, differences = base.to_numpy(), sign * (wide - base).to_numpy()
+    if top == 1:
+        judged = [(slice(None), np.arange(n_points))]
+    else:
+        halves = slice(0, None, 2), slice(1, None, 2)
+        judged = [
+            (trials, _best_points(differences[others], base[others], weights, top))
+            for trials, others in (halves, halves[::-1])
+        ]
+    of_others = (base.sum(axis=0) - base) / (n - 1) if n > 1 else base
+    found = [
+        _by_trial(differences[trials][:, used], of_others[trials][:, used], weights[used])
+        for trials, used in judged
+    ]
+    percents, in_units = map(np.concatenate, zip(*found, strict=True))
+    if not len(percents):
+        return (np.nan,) * 4
+    tested = [part for _, part in found if len(part) > 1]
+    p_values = [[resampled_p(part, one) for part in tested] for one in (0.0, ratio)]
+    smallest = [min(1.0, len(tested) * np.fmin.reduce(p, initial=np.nan)) for p in p_values]
+    return float(percents.mean()), float(in_units.mean()), *smallest
+
+
+def _by_trial(differences, divisors, weights):
+    """Means along the curve of trials with a point, in percent of other trials and in units."""
+    shares = np.where(divisors > 0, weights, 0.0)
+    kept = shares.any(axis=1)
+    shares, differences, divisors = shares[kept], differences[kept], divisors[kept]
+    shares /= shares.sum(axis=1, keepdims=True)
+    relative = np.divide(differences, divisors, out=np.zeros_like(divisors), where=divisors > 0)
+    return 100 * (relative * shares).sum(axis=1), (differences * shares).sum(axis=1)
+
+
+def _best_points(differences, base, weights, top):
+    """Positions of the points with the largest improvements, until their labels are the share."""
+    means, base_means = differences.mean(axis=0), base.mean(axis=0)
+    points = np.flatnonzero(base_means > 0)
+    order = points[np.argsort(-means[points] / base_means[points], kind="stable")]
+    before = np.cumsum(weights[order]) - weights[order] / 2  # to the nearest point
+    return order[: max(1, int((before < top * weights.sum()).sum()))]
 
 
 def _labels_since(sizes):
-    """Number of labels since the point before, by number of labels; the first as the second."""
+    """Number of labels since the point before, for each point; the first as the second."""
     steps = np.diff(sizes)
-    return pd.Series(np.append(steps[:1], steps) if len(steps) else np.ones(1), sizes)
+    return np.append(steps[:1], steps) if len(steps) else np.ones(1)
 
 
 def _at_common_points(curves, measure):

@@ -105,9 +105,7 @@ def repeated_rows(sample_weight, n_rows, **place):
             raise InputError("sample_weight", rule, found=found, n=n_rows, shape=weights.shape)
         wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))]
         if len(wrong):
-            rule = (
-                "must be whole numbers from 0 on, because a row with the weight 2 is two rows"
-            )
+            rule = "must be whole numbers from 0 on, because a row with the weight 2 is two rows"
             remedies = "leave it out to count each row once"
             raise InputError("sample_weight", rule, Bare(f"{wrong[0]:g}"), remedies=remedies)
         if not weights.any():

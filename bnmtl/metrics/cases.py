@@ -6,6 +6,10 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.labels import yes_or_no
 from bnmtl.wording import Bare, type_of
 
+THRESHOLD = 0.5  # predictions at or above it are positive
+# Probabilities of a softmax in float32, or with four decimals, sum to 1 this closely.
+SUM_TOLERANCE = 1e-3
+_ROUNDING = 1e-6  # a mean of probabilities of 1 may be larger than 1 by it
 _AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
 
 
@@ -37,11 +41,47 @@ def checked_classes(y, p, weights):
     if len(wrong):
         rule = "must be the position of a class, from 0 to {most}"
         raise InputError("y", rule, _short(wrong), most=p.shape[1] - 1)
-    wrong = p[(p < 0) | (p > 1)]
+    check_distributions("p", p)
+    return y.astype(np.intp), p, checked_weights(weights, len(y))
+
+
+def check_distributions(name, p):
+    """Raise unless numbers are probabilities of all classes, whose axis is the last.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    p : numpy.ndarray of float, shape (..., n_classes)
+    """
+    wrong = p[(p < 0) | (p > 1 + _ROUNDING)]
     if len(wrong):
         rule = "must be probabilities from 0 to 1"
-        raise InputError("p", rule, _short(wrong), remedies="calibrate scores first")
-    return y.astype(np.intp), p, checked_weights(weights, len(y))
+        raise InputError(name, rule, _short(wrong), remedies="calibrate scores first")
+    sums = p.sum(axis=-1)
+    wrong = sums[abs(sums - 1) > SUM_TOLERANCE]
+    if len(wrong):
+        rule, given = "must be probabilities that sum to 1 over the classes", _short(wrong)
+        raise InputError(name, rule, given, remedies="divide each row by its sum")
+
+
+def predicted_classes(p):
+    """The class that probabilities say.
+
+    Of two classes the second from a probability of 0.5 on, as for probabilities of class 1; of more
+    the first of the most probable ones, as ``predict`` of classifiers has it.
+
+    Parameters
+    ----------
+    p : numpy.ndarray of float, shape (..., n_classes)
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (...)
+    """
+    if p.shape[-1] == 2:
+        return (p[..., 1] >= THRESHOLD).astype(np.intp)
+    return p.argmax(axis=-1)
 
 
 def checked_weights(weights, n, of="case", name="weights"):

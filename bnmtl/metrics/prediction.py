@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
-from bnmtl.metrics.cases import checked_cases, checked_classes
+from bnmtl.metrics.cases import THRESHOLD, checked_cases, checked_classes, predicted_classes
 from bnmtl.metrics.probabilities import (
     brier_score,
     calibration_error,
@@ -46,18 +46,17 @@ __all__ = [
     "squared_error",
 ]
 
-THRESHOLD = 0.5  # predictions at or above it are positive
-
 
 def accuracy(y, p, weights=None):
-    """Share of correct predictions; of two classes, positive from a probability of 0.5 on.
+    """Share of correct predictions; of two classes, the second from a probability of 0.5 on.
 
     Parameters
     ----------
     y : array-like of int, shape (n,)
         0 and 1, or classes 0, 1, ...
     p : array-like of probabilities, shape (n,) or (n, n_classes)
-        Of class 1, or of every class; the first of the most probable classes is predicted.
+        Of class 1, or of every class. Of three classes or more, the first of the most probable ones
+        is predicted.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -67,7 +66,8 @@ def accuracy(y, p, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For labels that are not classes, probabilities out of range, and different lengths.
+        For labels that are not classes, probabilities out of range or of every class that do not
+        sum to 1 (up to 0.001), and different lengths.
 
     Examples
     --------
@@ -75,10 +75,12 @@ def accuracy(y, p, weights=None):
     0.75
     >>> accuracy([2, 0], [[0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
     0.5
+    >>> accuracy([1], [0.5]), accuracy([1], [[0.5, 0.5]])
+    (1.0, 1.0)
     """
     if np.ndim(p) == 2:
         y, p, weights = checked_classes(y, p, weights)
-        return float(np.average(p.argmax(axis=1) == y, weights=weights))
+        return float(np.average(predicted_classes(p) == y, weights=weights))
     y, p, weights = checked_cases(y, p, weights)
     return float(np.average((p >= THRESHOLD) == y, weights=weights))
 

@@ -8,7 +8,13 @@ import numpy as np
 from scipy.special import entr
 
 from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
-from bnmtl.metrics.cases import checked_cases, checked_classes, checked_table, checked_weights
+from bnmtl.metrics.cases import (
+    check_distributions,
+    checked_cases,
+    checked_classes,
+    checked_table,
+    checked_weights,
+)
 from bnmtl.wording import Bare
 
 _EPS = float(np.finfo(float).eps)
@@ -35,7 +41,8 @@ def brier_score(y, p, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, probabilities out of range, and different lengths.
+        For labels that are not classes, probabilities out of range or of every class that do not
+        sum to 1 (up to 0.001), and different lengths.
 
     Examples
     --------
@@ -342,9 +349,7 @@ def jensen_shannon(probabilities, weights=None):
     """
     axes = ("members", "rows", "classes")
     probabilities = checked_table("probabilities", probabilities, axes)
-    wrong = (probabilities < 0).any() or not np.allclose(probabilities.sum(axis=2), 1, atol=1e-6)
-    if wrong:
-        raise InputError("probabilities", "must be 0 or more and sum to 1 over the classes")
+    check_distributions("probabilities", probabilities)
     weights = checked_weights(weights, len(probabilities), "member")
     mean = np.average(probabilities, axis=0, weights=weights)
     entropies = np.average(entr(probabilities).sum(axis=2), axis=0, weights=weights)

@@ -68,14 +68,15 @@ def resampled_p(differences, ratio, weights=None):
     Returns
     -------
     float
-        1 for one round or without differences, 0 if all are the same other number.
+        1 for one round or without differences, NaN if all are the same other number, whose variance
+        cannot be estimated.
     """
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2 or not differences.any():
         return 1.0
     error = resampled_error(differences, ratio, weights)
     if error == 0:
-        return 0.0
+        return np.nan
     mean = abs(np.average(differences, weights=weights))
     return float(2 * stats.t.sf(mean / error, len(differences) - 1))
 

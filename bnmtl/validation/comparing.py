@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.resampled import interval_width, resampled_p
 from bnmtl.seeding import generator, seed_of
 from bnmtl.validation.rounds import Rounds
@@ -122,8 +123,8 @@ def compare(
     differences, ratio = values[0] - values[1], first.test_ratio()
     mean, p = float(means[0] - means[1]), resampled_p(differences, ratio, weights)
     width = interval_width(differences, ratio, confidence, weights)
-    if differences.any() and width == 0:
-        width = p = np.nan
+    if np.isnan(p):
+        width = np.nan
     rng = generator(seed_of(random_state), "exchanges")
     return Comparison(
         first=float(means[0]),
@@ -177,7 +178,7 @@ def _mcnemar(first, second):
     if first.group is not None:
         return np.nan
     (codes, _, ours), (_, _, theirs) = map(_predictions, (first, second))
-    is_right = [p.argmax(axis=1) == codes for p in (ours, theirs)]
+    is_right = [predicted_classes(p) == codes for p in (ours, theirs)]
     only_first, only_second = (
         int((one & ~other).sum()) for one, other in (is_right, is_right[::-1])
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, warn
-from bnmtl.metrics.cases import checked_table
+from bnmtl.metrics.cases import checked_table, predicted_classes
 from bnmtl.validation.rounds import Rounds
 from bnmtl.wording import type_of
 
@@ -137,7 +137,7 @@ def _means(cases, rounds, kept):
 def _votes(predictions):
     """Share of the rounds that say each class, shape (n_cases, n_classes)."""
     is_said = ~np.isnan(predictions[:, :, 0])
-    said = np.where(is_said, np.nan_to_num(predictions).argmax(axis=2), -1)
+    said = np.where(is_said, predicted_classes(np.nan_to_num(predictions)), -1)
     counts = np.stack([(said == k).sum(axis=0) for k in range(predictions.shape[2])], axis=1)
     return counts / is_said.sum(axis=0)[:, None]
 

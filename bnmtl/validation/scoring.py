@@ -6,6 +6,7 @@ import numpy as np
 
 from bnmtl.errors import InputTypeError
 from bnmtl.metrics import prediction, scoring
+from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
 from bnmtl.wording import type_of
 
@@ -17,7 +18,7 @@ NOT_SMOOTH = {
 
 
 def _accuracies(codes, p):
-    return (p.argmax(axis=1) == codes).astype(float)
+    return (predicted_classes(p) == codes).astype(float)
 
 
 def _squared_errors(codes, p):
