@@ -40,7 +40,7 @@ STUDIES = {
         *("few_labels", "margins"),
     ),
     "trees": ("mob_esp",),
-    "validation": ("network_parts", "tree_parts"),
+    "validation": ("network_parts", "tree_parts", "null_p_values"),
 }
 # Tables of more than one study.
 TABLES = {
