@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -553,3 +553,51 @@ def test_files_hold_one_line_per_step(tmp_path):
     pd.testing.assert_frame_equal(
         found.sort_values(keys, ignore_index=True), curves.sort_values(keys, ignore_index=True)
     )
+
+
+class Noting(GaussianNB):
+    """Notes the cases that it predicts; a pool has none of them."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_ = set(X[:, 0])
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        TOGETHER.append((self.seen_, set(X[:, 0])))
+        return super().predict_proba(X)
+
+
+TOGETHER = []
+
+
+@pytest.mark.parametrize("cv", [3, GroupKFold(3), GroupShuffleSplit(3, random_state=0)])
+def test_cases_of_a_group_are_in_the_same_fold(cv):
+    X, y = iris()
+    groups = np.arange(150) % 30
+    X = np.column_stack([groups, X])
+    options = {"n_labels": 17, "batch_size": 4, "random_state": 0, "cv": cv}
+    TOGETHER.clear()
+    strategies = {"random": (RandomQuery(), Noting())}
+    curves = run_experiment(strategies, (X, y), groups=groups, **options)
+    assert TOGETHER and not any(seen & predicted for seen, predicted in TOGETHER)
+    assert curves["trial"].nunique() == 3
+    texts = {"data": [f"g{one}" for one in groups]}
+    named = run_experiment(strategies, {"data": (X, y)}, groups=texts, **options)
+    assert named["n_labels"].tolist() == curves["n_labels"].tolist()
+
+
+def test_splitters_need_what_they_need():
+    X, y = iris()
+    options = {"strategies": BASES, "data": (X, y), "batch_size": 50}
+    with pytest.raises(InputError, match="`groups` must be given for GroupKFold, .* got None"):
+        run_experiment(**options, cv=GroupKFold(3))
+    with pytest.raises(InputError, match="`repeats` must be 1 with a splitter, got 2"):
+        run_experiment(**options, cv=KFold(3), repeats=2)
+    with pytest.raises(InputError, match="`cv` must not exceed the number of groups, 2 in `data`"):
+        run_experiment(**options, cv=3, groups=np.arange(150) % 2)
+    with pytest.raises(InputError, match="`groups` must have one value for each row"):
+        run_experiment(**options, groups=[0, 1])
+    with pytest.raises(InputError, match="`groups` must have an entry for `a`"):
+        run_experiment(BASES, {"a": (X, y), "b": (X, y)}, groups={"b": y})
+    with pytest.raises(InputError, match="`cv` must be able to split `data`"):
+        run_experiment(**options, cv=KFold(200))

@@ -1,8 +1,8 @@
 """Every p value of the package where there is nothing to find: how often it is below 0.05.
 
-Run `python -m benchmarks.validation.null_p_values` (a quarter of an hour on one core). In each simulation
-two learners, strategies or a network and its data are the same by construction, so a p value
-should be below 0.05 in at most 5 % of them.
+Run `python -m benchmarks.validation.null_p_values` (a quarter of an hour on one core). In each
+simulation two learners or strategies, or a network and its data, are the same by construction, so
+a p value should be below 0.05 in at most 5 % of them.
 """
 
 import time

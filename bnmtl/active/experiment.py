@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bnmtl.active.contenders import fitted, labels_of, read_contenders
 from bnmtl.active.curves_file import CurvesFile
@@ -40,6 +40,7 @@ def run_experiment(
     n_labels=None,
     cv=10,
     repeats=1,
+    groups=None,
     random_state=None,
     n_jobs=None,
     progress=False,
@@ -72,10 +73,13 @@ def run_experiment(
         Number of labels per step. A sequence has one for each step.
     n_labels : int, default=None
         Number of labels at which a curve ends, at least those at the start. None is the whole pool.
-    cv : int, default=10
-        Number of stratified folds.
+    cv : int or splitter, default=10
+        Number of stratified folds, or a splitter of scikit-learn such as ``GroupKFold(5)``.
     repeats : int, default=1
-        Number of cross-validations; a trial is one fold of one of them.
+        Number of cross-validations; a trial is one fold of one of them. 1 with a splitter, which
+        repeats itself.
+    groups : array-like of shape (n_cases,), or mapping from data to these, default=None
+        Cases of a group, such as a patient, are in the same fold.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters. Seeds of strategies and predictors
         are derived from it.
@@ -115,7 +119,7 @@ def run_experiment(
     (4,)
     """
     contenders = read_contenders(strategies, predictor)
-    tables = _read_data(data)
+    tables = _read_data(data, groups)
     _check_folds(cv, repeats, tables)
     _check_ends(first, n_labels, tables)
     check_jobs(n_jobs)
@@ -124,16 +128,19 @@ def run_experiment(
         "strategies": {name: _text_of(one) for name, one in contenders.items()},
         "data": {name: table.digest for name, table in tables.items()},
         "plans": {name: list(map(str, plan)) for name, plan in plans.items()},
-        "folds": [int(cv), int(repeats)],
+        "folds": [int(cv) if isinstance(cv, Integral) else repr(cv), int(repeats)],
         "random_state": int(random_state) if isinstance(random_state, Integral) else None,
     }
     file = CurvesFile(out, settings, seed_of(random_state))
-    _run_missing(file, contenders, tables, plans, (cv, repeats), n_jobs, progress)
+    folds = {
+        name: list(_folds(table, cv, repeats, file.seed, name)) for name, table in tables.items()
+    }
+    _run_missing(file, contenders, tables, plans, folds, n_jobs, progress)
     ordered = [
         line
         for data in tables
         for strategy in contenders
-        for trial in range(cv * repeats)
+        for trial in range(len(folds[data]))
         for line in file.curves[data, strategy, trial]
     ]
     return pd.DataFrame(ordered, columns=_COLUMNS)
@@ -141,9 +148,17 @@ def run_experiment(
 
 def _check_folds(cv, repeats, tables):
     """Raise an error unless each table can be split into the folds."""
-    check_whole("cv", cv, least=2)
     check_whole("repeats", repeats, least=1)
+    if hasattr(cv, "split") and not isinstance(cv, type | str):
+        if repeats != 1:
+            rule, remedies = "must be 1 with a splitter", "use one that repeats itself"
+            raise InputError("repeats", rule, repeats, remedies=remedies)
+        return
+    check_whole("cv", cv, least=2)
     for name, table in tables.items():
+        if table.groups is not None and cv > (n_groups := int(table.groups.max()) + 1):
+            rule = f"must not exceed the number of groups, {{n}} in `{name}`"
+            raise InputError("cv", rule, cv, n=n_groups)
         most = int(np.bincount(table.codes).max())
         if cv > most:
             rule = "must not exceed the number of cases of the largest class, {n} in {name}"
@@ -169,8 +184,8 @@ def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
     """Add to the file each curve that it lacks."""
     trials = [
         (name, trial, rows)
-        for name, table in tables.items()
-        for trial, rows in enumerate(_folds(table.codes, *folds, file.seed, name))
+        for name, of_table in folds.items()
+        for trial, rows in enumerate(of_table)
     ]
     jobs = [
         delayed(_curve)(
@@ -191,10 +206,11 @@ def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
 
 
 class _Table(NamedTuple):
-    """Features, codes of the labels, the number of classes, and a digest of all of it."""
+    """Features, codes of labels and groups, the number of classes, and a digest of all of it."""
 
     X: object
     codes: np.ndarray
+    groups: np.ndarray | None
     n_classes: int
     digest: str
 
@@ -219,15 +235,26 @@ class _Plan(NamedTuple):
             yield size
 
 
-def _read_data(data):
+def _read_data(data, groups):
     """Tables by name."""
-    pairs = (
-        data if hasattr(data, "items") and not isinstance(data, pd.DataFrame) else {"data": data}
-    )
-    return {str(name): _table(str(name), pair) for name, pair in pairs.items()}
+    is_mapping = hasattr(data, "items") and not isinstance(data, pd.DataFrame)
+    pairs = data if is_mapping else {"data": data}
+    if not is_mapping:
+        groups = {"data": groups}
+    elif groups is None:
+        groups = dict.fromkeys(pairs)
+    elif not hasattr(groups, "items") or isinstance(groups, pd.Series):
+        if len(pairs) > 1:
+            raise InputTypeError("groups", "must be a mapping, as {data}", type_of(groups))
+        groups = dict.fromkeys(pairs, groups)
+    groups = {str(name): one for name, one in groups.items()}
+    lacking = [str(name) for name in pairs if str(name) not in groups]
+    if lacking:
+        raise InputError("groups", "must have an entry for {name}", list(groups), name=lacking[0])
+    return {str(name): _table(str(name), pair, groups[str(name)]) for name, pair in pairs.items()}
 
 
-def _table(name, pair):
+def _table(name, pair, groups):
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         rule = "must be features and labels for {name}"
         raise InputTypeError("data", rule, type_of(pair), name=name)
@@ -245,10 +272,19 @@ def _table(name, pair):
         rule = "must have two classes or more in {name}"
         raise InputError("data", rule, len(classes), name=name)
     frame = pd.DataFrame(X).assign(**{"label of the case": codes})
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (len(X),):
+            rule = f"must have one value for each row of `{name}`, {{n}}"
+            raise InputError("groups", rule, groups.shape, n=len(X))
+        if pd.isna(groups).any():
+            raise InputError("groups", f"must not be missing in `{name}`")
+        groups = np.unique(groups.astype(str), return_inverse=True)[1]
+        frame = frame.assign(**{"group of the case": groups})
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr([*map(str, frame.columns), *map(str, frame.dtypes)]).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
-    return _Table(X, codes, len(classes), digest.hexdigest())
+    return _Table(X, codes, groups, len(classes), digest.hexdigest())
 
 
 def _sizes(batch_size, name):
@@ -274,14 +310,34 @@ def _text_of(contender):
     return re.sub(r" at 0x[0-9a-f]+", "", repr([*parts, contender.arguments]))
 
 
-def _folds(codes, cv, repeats, seed, name):
+def _folds(table, cv, repeats, seed, name):
     """Rows of the pool and of the test part of each trial."""
+    if not isinstance(cv, Integral):
+        yield from _of_splitter(table, cv, name)
+        return
+    kind = StratifiedKFold if table.groups is None else StratifiedGroupKFold
     for repeat in range(repeats):
         state = int(generator(seed, "folds", name, repeat).integers(2**32 - 1))
-        folds = StratifiedKFold(cv, shuffle=True, random_state=state)
+        folds = kind(cv, shuffle=True, random_state=state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of classes with few cases
-            yield from folds.split(codes, codes)
+            yield from folds.split(table.codes, table.codes, table.groups)
+
+
+def _of_splitter(table, splitter, name):
+    """Rows of the folds of a splitter."""
+    try:
+        folds = list(splitter.split(table.X, table.codes, table.groups))
+    except ValueError as error:
+        if table.groups is None and "groups" in str(error):
+            rule = "must be given for {splitter!s}, which keeps groups together"
+            raise InputError("groups", rule, None, splitter=type_of(splitter)) from None
+        raise InputError("cv", f"must be able to split `{name}`", found=str(error)) from None
+    for pool, test in folds:
+        if not len(pool) or not len(test):
+            rule = f"must leave cases of `{name}` on both sides of each split"
+            raise InputError("cv", rule, found="one side is empty")
+        yield pool, test
 
 
 def _curve(key, contender, table, rows, plan, seed):

@@ -49,7 +49,13 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
         if isinstance(scheme, type) or not hasattr(scheme, "split"):
             rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
             raise InputTypeError("scheme", rule, type_of(scheme))
-        return list(scheme.split(X, codes, groups))
+        try:
+            return list(scheme.split(X, codes, groups))
+        except ValueError as error:
+            if groups is None and "groups" in str(error):
+                rule = "must be given for {splitter!s}, which keeps groups together"
+                raise InputError("groups", rule, None, splitter=type_of(scheme)) from None
+            raise
     if scheme == "bootstrap":
         return [
             _bootstrap(n, strata, groups, generator(seed, "bootstrap", number))
