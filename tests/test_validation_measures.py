@@ -20,9 +20,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.validation import null_p_values
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.prediction import lift, roc_area
+from bnmtl.metrics.resampled import resampled_p
 from bnmtl.trees import BaggedPETs
 from bnmtl.validation import (
     Rounds,
@@ -601,3 +603,37 @@ def test_slide_adaboost_weights_by_hand():
     second = weights @ (boosted.estimators_[1].predict(X) != y)
     alpha = np.log((1 - second) / second) / 2
     assert boosted.estimator_weights_[1] == pytest.approx(alpha)
+
+
+# P values where nothing differs; slower simulations are in benchmarks/validation/null_p_values.py
+
+
+def check_rejections(p_values):
+    """At most 5 % below 0.05, and two standard errors."""
+    p_values = np.asarray(p_values)
+    assert (p_values < 0.05).mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / len(p_values))
+
+
+@pytest.mark.parametrize("n_rounds", [2, 10])
+def test_rounds_without_a_difference_are_not_found_to_differ(n_rounds):
+    rng = np.random.default_rng(1)
+    differences = rng.normal(size=(2000, n_rounds))
+    check_rejections([resampled_p(one, 0.0) for one in differences])
+    # Rounds of which each pair shares a variance of 0.1.
+    together = np.sqrt(0.9) * differences + np.sqrt(0.1) * rng.normal(size=(2000, 1))
+    check_rejections([resampled_p(one, 1 / 9) for one in together])
+    # Shares of few cases are often the same in both rounds, which were taken for p = 0.
+    rounded = rng.integers(-1, 2, size=(2000, n_rounds)) / 10
+    check_rejections([resampled_p(one, 0.0) for one in rounded])
+
+
+def test_models_alike_are_not_found_to_differ():
+    """Predictions of two models that are exchangeable for each case, or for each group."""
+    found = []
+    for seed in range(200):
+        pair = null_p_values.fitted_models(seed, n=60)
+        found.append(compare(*pair, n_resamples=99, random_state=seed))
+    check_rejections([one.p_mcnemar for one in found])
+    check_rejections([one.p_randomization for one in found])
+    grouped = (null_p_values.fitted_models(seed, n=60, n_groups=15) for seed in range(200))
+    check_rejections([compare(*one, n_resamples=99, random_state=0)[7] for one in grouped])

@@ -94,10 +94,12 @@ def _check_states(cases, options, missing, uses_networks):
 def _network(name, cases, label, missing):
     from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
     from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+    from bnmtl.tasks.columns import MAX_STATES
 
     learner = (MultitaskLearner if name == "together" else SingleTaskLearner)(missing=missing)
     kind = BayesNetClassifier if cases.task is None else MultitaskBayesNetClassifier
-    return kind(label, learner, unseen="ignore")
+    # Whole numbers are states, as in `bnmtl learn`, and others have been refused.
+    return kind(label, learner, unseen="ignore", bins=MAX_STATES)
 
 
 def _naive_bayes(cases):
