@@ -37,8 +37,8 @@ FITTED, GROUPED = "predictions exchanged by case", "predictions exchanged by gro
 CURVES, EXPERIMENTS = "drawn learning curves", "random queries, 10 folds"
 CHECKED = "rows of the network"
 TOPS = (1.0, 0.2)
-N_BATCHES = {CURVES: 20, FITTED: 12, GROUPED: 12, CHECKED: 6, EXPERIMENTS: 6}
-N_BATCHES |= dict.fromkeys(SCHEMES, 8)
+N_BATCHES = {CURVES: 20, FITTED: 12, GROUPED: 12, **dict.fromkeys(SCHEMES, 4)}
+N_BATCHES |= {CHECKED: 4, EXPERIMENTS: 4}
 
 
 def plan(quick):

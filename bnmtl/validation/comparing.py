@@ -31,10 +31,11 @@ class Comparison(NamedTuple):
     p_mcnemar : float
         Of McNemar's exact test: whether both are wrong on as many cases that the other has right.
         Each case counts once, by the first round that predicts it. NaN with groups, whose cases
-        depend on each other.
+        depend on each other. It is about the models that were fitted to these training cases: other
+        models of learners that are equally good on average may differ.
     p_randomization : float
         Of the difference on the same predictions, if they were exchanged between the two at random,
-        those of a group together.
+        those of a group together; about the fitted models, too.
     is_smaller_better : bool
     """
 
