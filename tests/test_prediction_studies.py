@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from benchmarks.predictions import (
     boosting_steps,
     calibrated_arcs,
     calibration_defaults,
+    gaps,
     good_diagrams,
     good_learners,
     good_probabilities,
@@ -575,3 +577,32 @@ def test_the_default_of_calibration_is_measured_by_the_package():
     odds = logit(np.clip(p, eps, 1 - eps))
     assert found.predict(p) == pytest.approx(PlattCalibrator().fit(odds, labels).predict(odds))
     assert good_probabilities.slope_of(p, labels) == -PlattCalibrator().fit(odds, labels).a_
+
+
+def test_gaps_are_of_features_that_others_keep():
+    frame = gaps.read("sachs")
+    train, test = gaps.split(frame, 40, 0)
+    assert (train.groupby(gaps.TASK).size() == 40).all() and len(test) == 1000
+    assert not set(train.index) & set(test.index)
+    features = test.drop(columns=gaps.TARGET)
+    some, more = (gaps.with_gaps(features, percent, 0) for percent in (25, 50))
+    assert not (some.isna() & more.notna()).any(axis=None) and some[gaps.TASK].notna().all()
+    assert more.drop(columns=gaps.TASK).isna().mean().mean() == pytest.approx(0.5, abs=0.02)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = gaps.measure("iris", 60, 0, [gaps.NETWORK, gaps.LOGISTIC])
+        found |= gaps.measure("sachs", 40, 0, [gaps.POOLED])
+    assert found[gaps.NETWORK]["loss 50"] < found[gaps.LOGISTIC]["loss 50"]
+    assert found[gaps.POOLED]["n_tasks"] == 9
+
+
+def test_a_loss_of_probabilities_is_that_of_the_true_classes():
+    class Says:
+        classes_ = ("a", "b")
+
+        def predict_proba(self, rows):
+            return np.array([[1.0, 0.0], [0.25, 0.75]])
+
+    y = pd.Series(["b", "b"])
+    p = np.array([0.1 / 1.1, 0.75])
+    assert gaps.log_loss(Says(), None, y, 8) == pytest.approx(-np.log(p).mean())

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.validation import network_parts, network_parts_tables, tree_parts
+from benchmarks import study
+from benchmarks.validation import network_parts, network_parts_tables, null_p_values, tree_parts
 from benchmarks.validation.network_parts import GIVEN, LEARNERS, NO_ARCS, OF_ARCS, TRUE, TRUE_SHARED
 from bnmtl.seeding import generator
 
@@ -240,3 +241,37 @@ def test_larger_trees_have_less_bias_and_more_variance():
     axes = tree_parts.draw(lines).axes
     assert [tick.get_text() for tick in axes[0].get_xticklabels()] == ["1", "2", "pure"]
     assert tree_parts.tables(lines[:0]) == {}
+
+
+def test_p_values_are_small_in_five_percent_of_cases_without_a_difference():
+    """Of the committed simulations; p values over folds or of fitted models are about others."""
+    lines = study.lines_of(null_p_values)
+    rates = null_p_values.rates(lines)
+    assert set(rates["null"]) == set(null_p_values.N_BATCHES)
+    is_other = rates["null"].isin(null_p_values.SCHEMES) & (rates["p value"] != "p_corrected")
+    is_other |= (rates["null"] == null_p_values.EXPERIMENTS) & rates["p value"].str.startswith("p,")
+    assert (rates["share"] <= rates["most"])[~is_other].all(), rates[~is_other]
+    assert set(rates["p value"][is_other]) == {
+        *("p_mcnemar", "p_randomization", "p, top 1", "p, top 0.2")
+    }
+
+
+@quietly
+@pytest.mark.parametrize("null", null_p_values.N_BATCHES)
+def test_nothing_differs_in_a_simulation(null, monkeypatch):
+    monkeypatch.setattr(null_p_values, "SIZE", 2)
+    learner = null_p_values.TREES if null in null_p_values.SCHEMES else "-"
+    (line,) = null_p_values.measure(null, learner, [0]).values()
+    assert all(0 <= n <= 2 for n in line["n_below"].values())
+    lines = pd.DataFrame([line | {"null": null, "learner": learner, "batch": 0, "n": 2}])
+    assert "below 0.05" in null_p_values.tables(lines)["null_p_values"]
+
+
+def test_learners_and_models_of_the_simulations_are_alike():
+    X, y = null_p_values.cases(0, n=4000)
+    gaps = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    assert gaps == pytest.approx(np.full(4, 0.6), abs=0.15)
+    pair = null_p_values.fitted_models(0, n=4000)
+    right = [(one.mean_predictions().argmax(axis=1) == one.codes).mean() for one in pair]
+    assert right[0] == pytest.approx(right[1], abs=0.05)
+    assert 0.6 < right[0] < 0.9
