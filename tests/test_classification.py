@@ -550,7 +550,7 @@ def test_numbers_and_gaps_go_through_pipelines_and_grids():
     assert grid.predict_proba(with_gaps(numbers)).shape == (150, 3)
 
 
-def test_networks_say_where_numbers_were_cut():
+def test_a_network_with_cut_points_takes_numbers():
     numbers, y = FLOWERS.iloc[:, 2:4], FLOWERS["kind"]
     fitted = BayesNetClassifier(learner=QUICK).fit(numbers, y)
     options = {"classes": [0, 1, 2], "edges": fitted.edges_}

@@ -114,9 +114,9 @@ def fitted_models(seed, n=80, n_groups=None):
     y = np.tile([0, 1], n // 2)
     group = np.arange(n) if n_groups is None else np.arange(n) % n_groups
     easy = rng.normal(size=group.max() + 1)
-    # In a group the models err in the same direction, each in its own.
-    own = rng.normal(size=(2, group.max() + 1))
-    scores = (2 * y - 1) * 0.7 + easy[group] + own[:, group]
+    # In a group a model errs in the same direction, independent of the other model.
+    of_models = rng.normal(size=(2, group.max() + 1))
+    scores = (2 * y - 1) * 0.7 + easy[group] + of_models[:, group]
     p = 1 / (1 + np.exp(-scores))
     test = np.arange(n) % 5
     in_bag = (test != np.arange(5)[:, None]).astype(int)
