@@ -34,6 +34,12 @@ class BayesNetClassifier(NetworkClassifier):
     the blanket is missing, all observed values of the row are used, by exact inference, once for
     each distinct pattern.
 
+    Networks pay as classifiers where many features are missing in predictions: with half of them
+    missing the log loss was 0.391 on six tables of 100 rows, that of logistic regression 0.500 with
+    means in the gaps and 0.420 with `IterativeImputer`, and that of a forest 0.592. With complete
+    rows logistic regression predicts better, 0.252 against 0.301 (``benchmarks/predictions``,
+    `gaps`).
+
     Parameters
     ----------
     target : str, default=None
