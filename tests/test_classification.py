@@ -18,7 +18,8 @@ from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimators_pickle, parametrize_with_checks
 from small import PLAIN
 
 from bnmtl import MultitaskLearner, Orders, PairedPrior, SingleTaskLearner, structures
@@ -606,6 +607,14 @@ def exceptions(classifier):
 )
 def test_scikit_learn_finds_a_classifier(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_learner_of_gaps_makes_a_classifier_that_allows_them():
+    allowing = BayesNetClassifier(learner=clone(QUICK).set_params(missing="state"))
+    assert get_tags(allowing).input_tags.allow_nan
+    assert not get_tags(BayesNetClassifier()).input_tags.allow_nan
+    check_estimators_pickle("BayesNetClassifier", allowing)  # with gaps in the fit
 
 
 @pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
