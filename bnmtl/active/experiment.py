@@ -157,8 +157,8 @@ def _check_folds(cv, repeats, tables):
     check_whole("cv", cv, least=2)
     for name, table in tables.items():
         if table.groups is not None and cv > (n_groups := int(table.groups.max()) + 1):
-            rule = f"must not exceed the number of groups, {{n}} in `{name}`"
-            raise InputError("cv", rule, cv, n=n_groups)
+            rule = "must not exceed the number of groups, {n} in {name}"
+            raise InputError("cv", rule, cv, n=n_groups, name=name)
         most = int(np.bincount(table.codes).max())
         if cv > most:
             rule = "must not exceed the number of cases of the largest class, {n} in {name}"
@@ -275,10 +275,10 @@ def _table(name, pair, groups):
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (len(X),):
-            rule = f"must have one value for each row of `{name}`, {{n}}"
-            raise InputError("groups", rule, groups.shape, n=len(X))
+            rule = "must have one value for each row of {name}, {n}"
+            raise InputError("groups", rule, groups.shape, name=name, n=len(X))
         if pd.isna(groups).any():
-            raise InputError("groups", f"must not be missing in `{name}`")
+            raise InputError("groups", "must not be missing in {name}", name=name)
         groups = np.unique(groups.astype(str), return_inverse=True)[1]
         frame = frame.assign(**{"group of the case": groups})
     digest = hashlib.blake2b(digest_size=16)
@@ -332,11 +332,12 @@ def _of_splitter(table, splitter, name):
         if table.groups is None and "groups" in str(error):
             rule = "must be given for {splitter!s}, which keeps groups together"
             raise InputError("groups", rule, None, splitter=type_of(splitter)) from None
-        raise InputError("cv", f"must be able to split `{name}`", found=str(error)) from None
+        rule, words = "must be able to split {name}", str(error)
+        raise InputError("cv", rule, found="{words!s}", name=name, words=words) from None
     for pool, test in folds:
         if not len(pool) or not len(test):
-            rule = f"must leave cases of `{name}` on both sides of each split"
-            raise InputError("cv", rule, found="one side is empty")
+            rule = "must leave cases of {name} on both sides of each split"
+            raise InputError("cv", rule, found="one side is empty", name=name)
         yield pool, test
 
 
