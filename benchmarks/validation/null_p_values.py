@@ -38,7 +38,7 @@ CURVES, EXPERIMENTS = "drawn learning curves", "random queries, 10 folds"
 CHECKED = "rows of the network"
 TOPS = (1.0, 0.2)
 N_BATCHES = {CURVES: 20, FITTED: 12, GROUPED: 12, **dict.fromkeys(SCHEMES, 4)}
-N_BATCHES |= {CHECKED: 4, EXPERIMENTS: 4}
+N_BATCHES |= {"15 hold-outs of 10 %": 12, CHECKED: 4, EXPERIMENTS: 4}
 
 
 def plan(quick):
