@@ -33,7 +33,7 @@ STUDIES = {
         "sachs",
     ),
     "sharing": ("sharing", "table_weights"),
-    "ensembles": ("selection_speed", "ensemble_selection"),
+    "ensembles": ("selection_speed", "ensemble_selection", "modern_library"),
     "decorate": (
         *("weka_peer", "curves", "ensemble_sizes", "other_bases", "imperfections"),
         *("queries", "true_probabilities", "visits", "acquisitions", "imputations"),

@@ -230,7 +230,8 @@ def _parts(rows, cases, each_sibling):
             numbers[part] = len(rows.test[0])
             if rows.test[1] is not None:
                 y[part] = rows.classes[rows.test[1]]
-    predictions = {part: np.empty((0, number)) for part, number in numbers.items()}
+    shape = cases.shape_of_case
+    predictions = {part: np.empty((0, number, *shape)) for part, number in numbers.items()}
     folds = None if cases.folds is None else {"hillclimb": cases.folds}
     return {"predictions": predictions, "y": y, "folds": folds}
 

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
@@ -11,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1
-from bnmtl.ensembles.library.columns import BINS, CODES, NUMBERS, SCALED
+from bnmtl.ensembles.library.columns import BINS, CODES, FRAME, NUMBERS, SCALED
 from bnmtl.ensembles.library.networks import (
     SCORES,
     SEARCHES,
@@ -21,6 +26,7 @@ from bnmtl.ensembles.library.networks import (
     network_text,
 )
 from bnmtl.ensembles.library.trained import (
+    Boosted,
     Counts,
     LaplaceTree,
     Margins,
@@ -32,7 +38,7 @@ from bnmtl.ensembles.library.trained import (
 
 SVM_ITERATIONS = 100_000
 LEARNING_RATE = 0.05
-N_BAGGED, N_FOREST = 100, 1024
+N_BAGGED, N_FOREST, N_MODERN = 100, 1024, 200
 FORMS = {"Gaussian": (NUMBERS, CODES), "multinomial": (BINS,)}  # kinds of naive Bayes
 CHOICES = {
     "criterion": ("gini", "entropy", "log_loss"),
@@ -125,6 +131,20 @@ def _forest(members, seed):
     return Single(RandomForestClassifier(trees, max_features=features, random_state=seed))
 
 
+def _extra_trees(members, seed):
+    trees, features, leaf = (members[0][name] for name in ("trees", "features", "leaf"))
+    options = {"max_features": features, "min_samples_leaf": leaf, "random_state": seed}
+    return Single(ExtraTreesClassifier(trees, **options))
+
+
+def _gradient_boosting(members, seed):
+    options = {"learning_rate": members[0]["rate"], "min_samples_leaf": members[0]["leaf"]}
+    boosted = HistGradientBoostingClassifier(
+        early_stopping=False, categorical_features="from_dtype", random_state=seed, **options
+    )
+    return Boosted(boosted, [member["steps"] for member in members])
+
+
 def _support_vectors(members, seed):
     kernel = {key: members[0][key] for key in ("kernel", "degree", "gamma")}
     options = {"max_iter": SVM_ITERATIONS, "cache_size": 500, "coef0": 1.0}
@@ -210,6 +230,25 @@ FAMILIES = {
         {"features": 4, "trees": N_FOREST},
         lambda member: f"{member['features']} features" + _trees(member, N_FOREST),
         _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "extra trees": Family(
+        _extra_trees,
+        {"features": 4, "leaf": 1, "trees": N_FOREST},
+        lambda member: (
+            f"{member['features']} features, leaves of {member['leaf']}" + _trees(member, N_FOREST)
+        ),
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "gradient boosting": Family(
+        _gradient_boosting,
+        {"rate": 0.1, "leaf": 20, "steps": 100},
+        lambda member: (
+            f"rate {member['rate']:g}, leaves of {member['leaf']}, {member['steps']} steps"
+        ),
+        (FRAME,),
+        ("steps",),
         takes_missing=True,
     ),
     "SVMs": Family(

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from bnmtl.ensembles.library.columns import BINS, CODES, NUMBERS
-from bnmtl.ensembles.library.families import N_BAGGED, N_FOREST
+from bnmtl.ensembles.library.families import N_BAGGED, N_FOREST, N_MODERN
 
 TREE_STEPS = tuple(2**k for k in range(1, 12))
 STUMP_STEPS = tuple(2**k for k in range(1, 14))
@@ -80,7 +80,23 @@ def small(n_rows, columns):
     yield from _tree_augmented((5,))
 
 
-PROFILES = {"small": small, "thesis": thesis}
+def modern(n_rows, columns):
+    """About 30 settings of the families that are best on tables today, and of networks."""
+    yield from _grid("gradient boosting", rate=(0.1,), leaf=(20,), steps=(25, 50, 100, 200))
+    yield from _grid("gradient boosting", rate=(0.05,), leaf=(5,), steps=(25, 50, 100, 200))
+    for form in (NUMBERS, CODES) if columns.sizes.any() else (NUMBERS,):
+        width = columns.n_numbers if form == NUMBERS else len(columns.categories)
+        features, trees = {"features": (max(1, round(width**0.5)),)}, {"trees": (N_MODERN,)}
+        yield from _grid("random forests", columns=(form,), **features, **trees)
+        yield from _grid("extra trees", columns=(form,), **features, leaf=(1, 3), **trees)
+    yield from _grid("logistic regression", ridge=(0.1, 1.0, 10.0, 100.0))
+    gamma = (1 / columns.n_numbers,)
+    yield from _grid("SVMs", kernel=("rbf",), gamma=gamma, C=(0.1, 1.0, 10.0))
+    yield from _networks((5,), ("default",), ("default",))
+    yield {"family": "multi-net", "columns": f"{BINS} 5", "together": True}
+
+
+PROFILES = {"modern": modern, "small": small, "thesis": thesis}
 
 
 def _grid(family, **values):

@@ -93,7 +93,7 @@ class TreeAugmented(Single):
         return super().fit(self._texts(X), pd.Series(y, name="class"))
 
     def scores(self, X):
-        """Probabilities of class 1."""
+        """Probabilities of the classes."""
         return super().scores(self._texts(X))
 
     def _texts(self, X):

@@ -44,7 +44,7 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : numpy.ndarray of shape (2,)
+    classes_ : numpy.ndarray of shape (n_classes,)
     feature_names_in_ : numpy.ndarray of str
         The columns, sorted; they are found by name in a frame.
     n_features_in_ : int
@@ -167,14 +167,15 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        numpy.ndarray of float, shape (n_rows, 2)
+        numpy.ndarray of float, shape (n_rows, n_classes)
         """
-        models = self.predict_models(X)[self.weights_.index].to_numpy()
-        positive = mean_prediction(whole_numbers(models.T), self.weights_.to_numpy())
-        return np.column_stack([1 - positive, positive])
+        models = self.predict_models(X)
+        models = np.stack([models[name].to_numpy() for name in self.weights_.index])
+        mean = mean_prediction(whole_numbers(models), self.weights_.to_numpy())
+        return np.column_stack([1 - mean, mean]) if mean.ndim == 1 else mean
 
     def predict_models(self, X):
-        """Probabilities of the second class by each model with a weight.
+        """Probabilities by each model with a weight: of the second of two classes, or of each.
 
         Parameters
         ----------
@@ -182,16 +183,19 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        pandas.DataFrame of float32, shape (n_rows, n_models)
-            Rounded as in a store. `EnsembleSelector.predict_proba` and `UnusedCases.on_cases` take
-            it.
+        pandas.DataFrame of float32, shape (n_rows, n_models) or (n_rows, n_models x n_classes)
+            Rounded as in a store. Columns are models, or with more than two classes pairs of a
+            model and a class. `EnsembleSelector.predict_proba` and `UnusedCases.on_cases` take it.
         """
         check_is_fitted(self, "members_")
         matrix, found = self.columns_.matrix(X), {}
         for siblings, places in self.members_:
             mean = np.mean([sibling.predict(matrix) for sibling in siblings], axis=0)
             found |= {name: rounded(mean[place]) for name, place in places.items()}
-        return pd.DataFrame(found)
+        if len(self.classes_) == 2:
+            return pd.DataFrame(found)
+        columns = pd.MultiIndex.from_product([found, self.classes_], names=["model", "class"])
+        return pd.DataFrame(np.concatenate(list(found.values()), axis=1), columns=columns)
 
     def predict(self, X):
         """The class with the higher probability of each row.
@@ -204,7 +208,10 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray of shape (n_rows,)
         """
-        return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(int)]
+        p = self.predict_proba(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(p[:, 1] >= 0.5).astype(int)]
+        return self.classes_[p.argmax(axis=1)]
 
 
 def _trained_again(fits, seed, cases, n_workers):

@@ -10,7 +10,7 @@ from bnmtl.classification.rows import as_frame
 from bnmtl.ensembles.entries import checked_classes, coded
 from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.siblings import Cases
-from bnmtl.errors import Action, InputError, InputTypeError, check_number, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.wording import type_of
 
 
@@ -20,11 +20,11 @@ class Rows:
     Attributes
     ----------
     columns : Columns
-    classes : numpy.ndarray of shape (2,)
+    classes : numpy.ndarray of shape (n_classes,)
     label : str
         Name of the labels.
     X, y : arrays
-        Training rows as a matrix of the columns, and labels 0 and 1.
+        Training rows as a matrix of the columns, and labels 0, 1, ...
     hillclimb : (X, y), float, int or None
         Cases of hill climbing, or the share or number of training rows that are used for it.
     test : (X, y or None) or None
@@ -36,9 +36,6 @@ class Rows:
             raise InputError("X", "must have one column or more besides the labels")
         self.columns = Columns.of(frame) if columns is None else columns
         self.classes = checked_classes(y) if classes is None else classes
-        if len(self.classes) > 2:
-            rule = "must have two classes"
-            raise InputError("y", rule, len(self.classes), remedies=Action("bring predictions"))
         self.label = str(getattr(y, "name", None) or "y")
         while self.label in self.columns.categories:
             self.label += "_"
@@ -57,7 +54,7 @@ class Rows:
             self.test = self._pair("test", test[0], "test", test[1])
 
     def _pair(self, argument, X, y_argument, y):
-        """A matrix of rows and labels as 0 and 1, or None."""
+        """A matrix of rows and labels as 0, 1, ..., or None."""
         matrix = self.columns.matrix(X, argument)
         if y is None:
             return matrix, None
@@ -107,9 +104,10 @@ class Rows:
         return map(np.sort, parts)
 
     def _check_counts(self, argument, least, y=None):
-        counts = np.bincount(self.y if y is None else y, minlength=2)
+        counts = np.bincount(self.y if y is None else y, minlength=len(self.classes))
         if counts.min() < least:
-            rule = "must leave cases of both classes in every part"
+            each = "both classes" if len(counts) == 2 else "every class"
+            rule = f"must leave cases of {each} in every part"
             found = "class {label!r} has {n:row}"
             details = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
             raise InputError(argument, rule, found=found, **details)

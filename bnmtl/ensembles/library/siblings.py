@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from bnmtl.calibration.methods import calibrator_of
 from bnmtl.ensembles.library.columns import Columns, preparation
@@ -31,7 +31,7 @@ class Cases:
     ----------
     columns : Columns
     X, y : arrays of shape (n, n_columns) and (n,)
-        Training rows and labels 0 and 1; with folds also those of hill climbing.
+        Training rows and labels 0, 1, ...; with folds also those of hill climbing.
     hillclimb : (X, y) or None
         Without folds, the cases of hill climbing.
     folds : int array of shape (n,) or None
@@ -52,6 +52,12 @@ class Cases:
     def hillclimb_y(self):
         """Labels of the cases of hill climbing."""
         return self.y if self.hillclimb is None else self.hillclimb[1]
+
+    @property
+    def shape_of_case(self):
+        """The axes of a prediction of one case: none for two classes, else that of the classes."""
+        n_classes = int(self.y.max()) + 1
+        return () if n_classes == 2 else (n_classes,)
 
     @property
     def has_missing(self):
@@ -93,7 +99,7 @@ class Sibling:
     ----------
     prepared : transformer
     trained : model of `trained`
-    limits : array of shape (n_models, 2) or None
+    limits : array of shape (n_models, 2) or (n_models, 2, n_classes), or None
         Scores that become 0 and 1, if scores are margins.
     calibrators : list of calibrators
     """
@@ -104,14 +110,15 @@ class Sibling:
     calibrators: list | None = None
 
     def scores(self, X):
-        """Scores of all models for a matrix of rows, shape (n_models, n_rows)."""
+        """Scores of all models for a matrix of rows, as of `trained`."""
         return self.trained.scores(self.prepared.transform(X))
 
     def adjust(self, scores, y, bounded, method):
         """Find the scale and the calibrators from scores of cases that it was not trained on."""
         if not bounded:
-            self.limits = np.column_stack([scores.min(axis=1), scores.max(axis=1)])
+            self.limits = np.stack([scores.min(axis=1), scores.max(axis=1)], axis=1)
         calibrator = calibrator_of(method, bounded)
+        calibrator = calibrator if scores.ndim == 2 else AgainstTheRest(calibrator)
         self.calibrators = [clone(calibrator).fit(one, y) for one in self._calibrated(scores)]
 
     def _calibrated(self, scores):
@@ -119,17 +126,45 @@ class Sibling:
         return np.clip(scores, 0, 1) if self.limits is None else scores
 
     def probabilities(self, scores):
-        """Raw and calibrated probabilities, shape (2, n_models, n_rows)."""
+        """Raw and calibrated probabilities, shape (2, n_models, n_rows) or with a last axis."""
         raw = scores
         if self.limits is not None:
             low, high = self.limits[:, :1], self.limits[:, 1:]
             raw = np.clip((scores - low) / np.where(high > low, high - low, 1.0), 0, 1)
+            raw = raw if raw.ndim == 2 else _summing_to_1(raw)
         pairs = zip(self.calibrators, self._calibrated(scores), strict=True)
         return np.stack([raw, np.stack([fitted.predict(one) for fitted, one in pairs])])
 
     def predict(self, X):
-        """Raw and calibrated probabilities for a matrix of rows, shape (2, n_models, n_rows)."""
+        """Raw and calibrated probabilities for a matrix of rows, as of `probabilities`."""
         return self.probabilities(self.scores(X))
+
+
+class AgainstTheRest(BaseEstimator):
+    """Calibration of more than two classes: each against the others, then divided by the sum."""
+
+    def __init__(self, calibrator):
+        self.calibrator = calibrator
+
+    def fit(self, scores, y):
+        """Fit a calibrator for each column of scores; labels are 0, 1, ..."""
+        columns = enumerate(scores.T)
+        self.calibrators_ = [
+            clone(self.calibrator).fit(one, (y == code).astype(int)) for code, one in columns
+        ]
+        return self
+
+    def predict(self, scores):
+        """Probabilities of the classes."""
+        pairs = zip(self.calibrators_, scores.T, strict=True)
+        return _summing_to_1(np.column_stack([one.predict(column) for one, column in pairs]))
+
+
+def _summing_to_1(p):
+    """Probabilities divided by their sum over the last axis; equal where all are 0."""
+    sums = p.sum(axis=-1, keepdims=True)
+    equal = np.full_like(p, 1 / p.shape[-1])
+    return np.divide(p, sums, out=equal, where=sums > 0)
 
 
 @dataclass
@@ -138,9 +173,9 @@ class Predicted:
 
     Attributes
     ----------
-    hillclimb : array of shape (2, n_models, n_cases)
+    hillclimb : array of shape (2, n_models, n_cases) or (2, n_models, n_cases, n_classes)
         Raw and calibrated.
-    test : array of shape (n_siblings, 2, n_models, n_test) or None
+    test : array of shape (n_siblings, 2, n_models, n_test), or with a last axis, or None
     seconds : float
         Processor time of training.
     bytes : int or None
@@ -178,7 +213,7 @@ def train(fit, seed, cases):
     Predicted
     """
     maker = fit.maker
-    hillclimb = np.empty((2, len(fit.names), len(cases.hillclimb_y)))
+    hillclimb = np.empty((2, len(fit.names), len(cases.hillclimb_y), *cases.shape_of_case))
     siblings, test, seconds = [], [], 0.0
     for fold, (X, y, at) in enumerate(cases.splits()):
         began = time.process_time()

