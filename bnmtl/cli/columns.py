@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable
 
+import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from bnmtl.cli.messages import renamed
@@ -163,6 +164,14 @@ def complete_names(column, option):
     """
     check_complete(column, option, column.isna().to_numpy())
     return names_in(column, option).to_numpy(dtype=object)
+
+
+def group_names(rows, group, label, argument):
+    """The groups of the rows of an argument as a Series of strings."""
+    check_column(rows, group, "group", argument)
+    if group == label:
+        raise InputError("group", "must be another column than the labels", group)
+    return pd.Series(complete_names(rows[group], "group"), rows.index, name=group)
 
 
 def check_complete(column, option, is_missing, rule="must be complete"):

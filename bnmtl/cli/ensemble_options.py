@@ -30,7 +30,7 @@ class LibraryOptions:
     """The options of `bnmtl library`."""
 
     table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
-    label: str = option("Y", "Column of labels, of two classes.", NAME, MISSING)
+    label: str = option("Y", "Column of labels, of two classes or more.", NAME, MISSING)
     profile: str = choice(
         "small|thesis",
         "Which models: about 150 in minutes, or about 1100 in hours (default small).",
@@ -57,6 +57,11 @@ class LibraryOptions:
         "auto|platt|beta|isotonic|temperature",
         "How models are calibrated, as by `bnmtl calibrate` (default auto).",
         "auto",
+    )
+    group: str | None = option(
+        "C",
+        "Column of groups, such as patients, whose rows are never divided between folds, or "
+        "training and hill climbing.",
     )
     time_limit: float | None = option(
         "S", "Seconds after which a model is skipped (default: no limit).", POSITIVE
@@ -95,6 +100,11 @@ class SelectOptions:
         MISSING,
     )
     label: str | None = option("Y", "Column of labels of a CSV file (default y).", NAME)
+    group: str | None = option(
+        "C",
+        "Column of groups of a CSV file, such as patients, whose rows are never divided between "
+        "folds; a folder knows its groups.",
+    )
     test: str | None = option(
         "TABLE",
         "Further cases, to see how good the ensemble is: with the columns of STORE or, if it is a "

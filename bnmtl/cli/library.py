@@ -7,7 +7,13 @@ from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.columns import check_column, check_complete, na_values, read_table
+from bnmtl.cli.columns import (
+    check_column,
+    check_complete,
+    group_names,
+    na_values,
+    read_table,
+)
 from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import Option, renamed
 from bnmtl.cli.options import contradiction
@@ -62,7 +68,7 @@ def run(options, progress=None):
         found = "embedded cross-validation uses all rows for it"
         raise contradiction("hillclimb", "must not go with `--cv`", found, options.hillclimb)
     _check_inputs(options)
-    X, y = labelled(options)
+    X, y, groups = labelled(options)
     test = None if options.test is None else _test_cases(options, X, y)
     counts = []
 
@@ -87,6 +93,7 @@ def run(options, progress=None):
             progress=report,
             force=options.force,
             calibration=options.calibration,
+            groups=groups,
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     store.library = store.library.with_na_values(store.path, na_values(options))
@@ -106,7 +113,7 @@ def _check_inputs(options):
 def _in_options(options):
     """Name options and their values in mistakes raised in the block."""
     try:
-        with renamed("X", "table"), renamed("cv", Option("cv")):
+        with renamed("X", "table"), renamed("cv", Option("cv")), renamed("groups", "group"):
             yield
     except InputError as mistake:
         if mistake.argument == "max_memory":
@@ -120,10 +127,14 @@ def _bytes(gigabytes):
 
 
 def labelled(options):
-    """The features and the labels of the table."""
-    rows = read_table(options.table, options)
+    """The features, the labels and the groups of the table."""
+    rows, group = read_table(options.table, options), options.group
     check_column(rows, options.label, "label", "table")
-    return _split(rows, options.table, options.label)
+    if group is None:
+        return *_split(rows, options.table, options.label), None
+    with located(file=options.table):
+        groups = group_names(rows, group, options.label, "table")
+    return *_split(rows.drop(columns=group), options.table, options.label), groups
 
 
 def _split(rows, path, label):

@@ -59,9 +59,11 @@ class NewCases:
         if TEST in self.tables:
             # All models with a weight in either are trained.
             weights = (weights + best_single(store, selector.metric).weights_) / 2
-        X, y, hillclimb = training_rows(store)
+        X, y, hillclimb, groups = training_rows(store)
         options = {"n_jobs": selector.n_jobs, "progress": selector.progress}
-        models = LibraryEnsemble(store, weights, **options).fit(X, y, hillclimb=hillclimb)
+        models = LibraryEnsemble(store, weights, **options).fit(
+            X, y, hillclimb=hillclimb, groups=groups
+        )
         return {name: models.predict_models(table) for name, table in self.tables.items()}
 
 

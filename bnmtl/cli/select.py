@@ -122,8 +122,8 @@ def _check_metric(metric, store):
 
 def _check_folds(store):
     """Raise if a class has too few cases for folds, by which the ensemble is judged."""
-    y, remedies = store.part(HILLCLIMB).y, ("add cases", "give test cases with `--test TABLE`")
-    stratified_folds("store", y, 2, 0, remedies, store.classes)
+    part, remedies = store.part(HILLCLIMB), ("add cases", "give test cases with `--test TABLE`")
+    stratified_folds("store", part.y, 2, 0, remedies, store.classes, part.groups)
 
 
 def _unused(selector, new, predicted):

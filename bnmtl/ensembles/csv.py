@@ -27,7 +27,7 @@ def read_csv(paths, label, first, na_values):
     return from_tables(read_parts(paths, na_values=na_values), label, first, paths)
 
 
-def from_tables(tables, label, first, files):
+def from_tables(tables, label, first, files, group=None):
     """Take one table per part.
 
     Parameters
@@ -38,6 +38,8 @@ def from_tables(tables, label, first, files):
     first : str
     files : dict of str to path
         Where the tables are from, for messages.
+    group : str, default=None
+        The column of groups, which the part `first` must have.
 
     Returns
     -------
@@ -45,12 +47,13 @@ def from_tables(tables, label, first, files):
         Arguments of `PredictionStore`.
     """
     predictions, y, names = {}, {}, None
+    groups = None if group is None else {first: tables[first][group].to_numpy()}
     for part, table in tables.items():
         if label in table:
             y[part] = table[label].to_numpy()
         elif part == first:
             raise no_label(label, table, files[part])
-        table = table.drop(columns=label, errors="ignore")
+        table = table.drop(columns=[label, *([] if group is None else [group])], errors="ignore")
         names = list(table) if names is None else names
         if sorted(table) != sorted(names):
             other = sorted(set(table) ^ set(names))[0]
@@ -63,7 +66,7 @@ def from_tables(tables, label, first, files):
     if n_classes > 2:
         rule, found = "must have two classes in a file with one column per model", "it has {n}"
         raise InputError("label", rule, found=found, file=files[first], n=n_classes)
-    return {"predictions": predictions, "y": y, "names": names}
+    return {"predictions": predictions, "y": y, "names": names, "groups": groups}
 
 
 def no_label(label, table, file):

@@ -130,14 +130,14 @@ def _complete(argument, values):
 
 
 def checked_column(argument, part, values, n_cases):
-    """Weights, folds or tasks of the cases of a part as an array."""
+    """Weights, folds, tasks or groups of the cases of a part as an array."""
     if argument == "weights":
         return checked_weights(values, n_cases)
     array = _complete(argument, values)
     if len(array) != n_cases:
         rule = "of part {part} must be one value per case, {n}"
         raise InputError(argument, rule, len(array), part=part, n=n_cases)
-    return array.astype(str) if argument == "tasks" else array
+    return array.astype(str) if argument in ("tasks", "groups") else array
 
 
 def checked_names(names, n_models, taken=()):

@@ -26,7 +26,7 @@ from bnmtl.writing import replacing_folder, write_whole
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
+_COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task", "groups": "group"}
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _read(path, record):
     parts = {}
     for part, one in record["parts"].items():
         content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
-        kinds = {"y": str, "task": str, "fold": str, "weight": str}
+        kinds = dict.fromkeys(("y", "task", "fold", "weight", "group"), str)
         frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
         shape = (len(frame),) if len(classes) == 2 else (len(frame), len(classes))
         batches = tuple(

@@ -142,7 +142,7 @@ def _best_temperature(models, judge, cases, logs, log_prior, seed):
     """The temperature with the best score on folds; the first among ties."""
     remedies = "give a number for `temperature`"
     weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
-    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedies)
+    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedies, groups=cases.groups)
     scores = np.zeros(len(TEMPERATURES))
     for train, test in folds:
         likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())

@@ -13,7 +13,7 @@ from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.selection import grow, library_of
-from bnmtl.ensembles.store import PredictionStore
+from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs, check_number, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -172,7 +172,7 @@ class EnsembleSelector(BaseEstimator):
 
     def select(self, store, names, library, seed, report):
         """`fit` for a library whose judge may look at other cases, for several tasks."""
-        self._choose_share(library, seed, report)
+        self._choose_share(library, store.part(HILLCLIMB).groups, seed, report)
         self._paths_ = self.paths(library, self.prune_, seed, report)
         self._publish(store, names, library, self._paths_)
         return self
@@ -191,13 +191,14 @@ class EnsembleSelector(BaseEstimator):
         if not isinstance(self.replacement, bool | np.bool_):
             raise InputTypeError("replacement", "must be True or False", self.replacement)
 
-    def _choose_share(self, library, seed, report):
+    def _choose_share(self, library, groups, seed, report):
         """Set the share of the models that may be selected."""
         self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
         if self.prune != "sweep":
             return
         remedies = "give a number for `prune`"
-        splits = stratified_folds("store", library.truth.y, _N_FOLDS, seed, remedies)
+        y = library.truth.y
+        splits = stratified_folds("store", y, _N_FOLDS, seed, remedies, groups=groups)
         scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
         for at, (train, test) in enumerate(splits):
             part, rest = library.at(train), library.at(test)
@@ -276,7 +277,7 @@ class EnsembleSelector(BaseEstimator):
         check_is_fitted(self)
         return weighted_probabilities(self.store_, self.weights_, part)
 
-    def refit(self, X, y, *, hillclimb=None, check=True):
+    def refit(self, X, y, *, hillclimb=None, groups=None, check=True):
         """Train the models of positive weight again, for predictions of new rows.
 
         Their seeds are those of the library, so that on the same rows they are the same models.
@@ -287,6 +288,8 @@ class EnsembleSelector(BaseEstimator):
             The rows from which `build_library` built the store.
         hillclimb : (X, y), default=None
             The cases of hill climbing, if `build_library` was given them.
+        groups : array-like of shape (n_rows,), default=None
+            The groups of the rows, if `build_library` was given them.
         check : bool, default=True
             Whether to raise if a model predicts the cases of hill climbing differently than in the
             store. False allows other rows, with the weights as they are.
@@ -304,7 +307,7 @@ class EnsembleSelector(BaseEstimator):
         check_is_fitted(self)
         options = {"check": check, "n_jobs": self.n_jobs, "progress": self.progress}
         ensemble = LibraryEnsemble(self.store_, self.weights_, **options)
-        return ensemble.fit(X, y, hillclimb=hillclimb)
+        return ensemble.fit(X, y, hillclimb=hillclimb, groups=groups)
 
     def report(self, part=None):
         """Which models were chosen, and how good the ensemble is.

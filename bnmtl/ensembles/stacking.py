@@ -163,7 +163,7 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
             raise InputError("holdout", rule, self.holdout)
         cases = store.part(HILLCLIMB, labels=True)
         self.classes_, self.estimators_, self.store_ = store.classes, [], store
-        self._combine(store.predictions(), cases.y, cases.weights, None, None, seed)
+        self._combine(store.predictions(), cases.y, cases.weights, cases.groups, None, seed)
 
     def _fit_cases(self, X, y, weights, groups, seed):
         models = models_of(self)

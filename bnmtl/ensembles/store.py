@@ -60,6 +60,8 @@ class PredictionStore:
         The task of each case.
     settings : sequence of dict or pandas.DataFrame, default=None
         One record per model, such as its family, parameters, seconds and bytes.
+    groups : array-like of shape (n_cases,), or mapping part -> array-like, default=None
+        The group of each case, such as a patient; folds of cases never divide a group.
 
     Attributes
     ----------
@@ -93,7 +95,15 @@ class PredictionStore:
     """
 
     def __init__(
-        self, predictions, y, names=None, weights=None, folds=None, tasks=None, settings=None
+        self,
+        predictions,
+        y,
+        names=None,
+        weights=None,
+        folds=None,
+        tasks=None,
+        settings=None,
+        groups=None,
     ):
         predictions = by_part("predictions", predictions, HILLCLIMB)
         y = by_part("y", y, HILLCLIMB)
@@ -101,10 +111,8 @@ class PredictionStore:
             argument = "y" if HILLCLIMB in predictions else "predictions"
             raise InputError(argument, "must have the part {part}", part=HILLCLIMB)
         self.classes = checked_classes(y[HILLCLIMB])
-        columns = {
-            name: by_part(name, values, HILLCLIMB)
-            for name, values in (("weights", weights), ("folds", folds), ("tasks", tasks))
-        }
+        given = {"weights": weights, "folds": folds, "tasks": tasks, "groups": groups}
+        columns = {name: by_part(name, values, HILLCLIMB) for name, values in given.items()}
         for name, values in {"y": y, **columns}.items():
             for part in values:
                 if part not in predictions:
@@ -206,7 +214,7 @@ class PredictionStore:
             Labels in the order of the rows. A Series must not have the labels of the index of the
             frame in another order.
         **columns
-            weights, folds, tasks and settings as in the constructor.
+            weights, folds, tasks, settings and groups as in the constructor.
 
         Returns
         -------
@@ -242,7 +250,7 @@ class PredictionStore:
         Raises
         ------
         TypeError, ValueError
-            If parts, labels, weights, folds or tasks differ, or a name occurs twice.
+            If parts, labels, weights, folds, tasks or groups differ, or a name occurs twice.
         """
         stores = list(stores)
         wrong = [one for one in stores if not isinstance(one, cls)]
@@ -365,7 +373,7 @@ class PredictionStore:
             at = one.tasks == task
             columns = {
                 column: None if getattr(one, column) is None else getattr(one, column)[at]
-                for column in ("y", "weights", "folds", "tasks")
+                for column in ("y", "weights", "folds", "tasks", "groups")
             }
             parts[name] = Part((self.predictions(name)[:, at],), **columns)
         if HILLCLIMB not in parts:

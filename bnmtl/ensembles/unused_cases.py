@@ -147,7 +147,7 @@ class UnusedCases:
         selector : EnsembleSelector
             Fitted.
         n_folds : int, default=5
-            Fewer if a class has fewer cases.
+            Fewer if a class has fewer cases. Folds do not divide groups of the store.
 
         Returns
         -------
@@ -165,8 +165,11 @@ class UnusedCases:
         check_is_fitted(selector)
         check_whole("n_folds", n_folds, least=2)
         store, seed = selector.store_, seed_of(selector.random_state)
-        y = store.part(HILLCLIMB).y
-        folds = stratified_folds("store", y, n_folds, seed, "add cases", store.classes)
+        part = store.part(HILLCLIMB)
+        groups = {"groups": part.groups}
+        folds = stratified_folds(
+            "store", part.y, n_folds, seed, "add cases", store.classes, **groups
+        )
         n_folds = len(folds)
         rows, gains = [], []
         with Reporter(selector.progress) as report:
@@ -243,12 +246,16 @@ def _split(store, rest, fold):
     """A store with some cases for selection and others that are not used."""
     part, models = store.part(HILLCLIMB), store.predictions()
     cases = {HILLCLIMB: rest, _UNUSED: fold}
-    weights = part.weights
+    columns = {"weights": part.weights, "groups": part.groups}
     return PredictionStore(
         {name: models[:, at] for name, at in cases.items()},
         {name: store.classes[part.y[at]] for name, at in cases.items()},
         store.names,
-        None if weights is None else {name: weights[at] for name, at in cases.items()},
+        **{
+            column: {name: values[at] for name, at in cases.items()}
+            for column, values in columns.items()
+            if values is not None
+        },
     )
 
 

@@ -65,6 +65,7 @@ def build_library(
     each_sibling=False,
     force=False,
     calibration="auto",
+    groups=None,
 ):
     """Train a library of models and store their predictions.
 
@@ -119,6 +120,9 @@ def build_library(
         other files, nothing is removed.
     calibration : {"auto", "platt", "beta", "isotonic", "temperature"}, default="auto"
         How models are calibrated, as by `CalibratedClassifier`; that of the thesis is "platt".
+    groups : array-like of shape (n_rows,), default=None
+        The group of each row, such as a patient. Folds, and the share of hill climbing, which is
+        then one of the groups, never divide a group; neither do the folds of selections.
 
     Returns
     -------
@@ -154,7 +158,7 @@ def build_library(
     check_hillclimb(hillclimb, cv)
     check_choice("calibration", calibration, METHODS)
     _check_siblings(each_sibling, cv, test)
-    rows = Rows(X, y, hillclimb, test)
+    rows = Rows(X, y, hillclimb, test, groups=groups)
     found = None if out is None or force else read_record(Path(out))
     seed = found.seed if found is not None and random_state is None else seed_of(random_state)
     cases = replace(rows.cases(cv, seed), calibration=calibration)
@@ -217,6 +221,7 @@ def _record(rows, cv, seed, fits, calibration):
         digest_of(fits),
         estimators,
         calibration=calibration,
+        group=rows.group,
     )
 
 
@@ -233,7 +238,8 @@ def _parts(rows, cases, each_sibling):
     shape = cases.shape_of_case
     predictions = {part: np.empty((0, number, *shape)) for part, number in numbers.items()}
     folds = None if cases.folds is None else {"hillclimb": cases.folds}
-    return {"predictions": predictions, "y": y, "folds": folds}
+    groups = None if cases.groups is None else {"hillclimb": cases.groups}
+    return {"predictions": predictions, "y": y, "folds": folds, "groups": groups}
 
 
 def _opened(store, rows, found, folder, force):
@@ -246,11 +252,11 @@ def _opened(store, rows, found, folder, force):
     if found is None:
         others = {
             RECORD: store.library.as_bytes(),
-            ROWS: rows_as_bytes(rows.columns, rows.X, rows.y, rows.classes, rows.label),
+            ROWS: rows_as_bytes(rows, rows.X, rows.y, {rows.group: rows.groups}),
         }
         if isinstance(rows.hillclimb, tuple):
             pair = rows.hillclimb
-            others[HILLCLIMB] = rows_as_bytes(rows.columns, *pair, rows.classes, rows.label)
+            others[HILLCLIMB] = rows_as_bytes(rows, *pair)
         on_disk.write(store, folder, force, others)
     opened = PredictionStore.open(folder)
     if list(opened.parts) != list(store.parts):

@@ -54,6 +54,8 @@ class LibraryRecord:
         Method of calibration; that of earlier development versions was "platt".
     na_values : tuple of str
         What means missing in CSV files of new rows.
+    group : str or None
+        Name of the groups of the rows; None without groups.
     """
 
     digest: str
@@ -67,6 +69,7 @@ class LibraryRecord:
     estimators: dict = field(default_factory=dict, compare=False)
     calibration: str = "auto"
     na_values: tuple = field(default=NA_VALUES, compare=False)
+    group: str | None = field(default=None, compare=False)
 
     @property
     def known_columns(self):
@@ -85,6 +88,8 @@ class LibraryRecord:
         """The contents of `library.json`."""
         content = {**FORMAT, **asdict(replace(self, estimators={}))}
         del content["estimators"]
+        if self.group is None:
+            del content["group"]
         return (json.dumps(content, indent=1) + "\n").encode()
 
 
@@ -161,13 +166,14 @@ def _is_of(path, record):
     return False
 
 
-def rows_as_bytes(columns, X, y, classes, label):
-    """The contents of a file of rows: all columns, and the labels last."""
-    frame = AsFrame(columns).transform(X)
-    frame[label] = classes[y]
+def rows_as_bytes(rows, X, y, others=None):
+    """The contents of a file of rows: all columns, the labels, and others that are not None."""
+    frame = AsFrame(rows.columns).transform(X)
+    frame[rows.label] = rows.classes[y]
+    frame = frame.assign(**{name: one for name, one in (others or {}).items() if one is not None})
     # Text is quoted, because it may have any line break.
     options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
-    missing = _text_of_missing(columns.categories, classes)
+    missing = _text_of_missing(rows.columns.categories, rows.classes)
     return frame.to_csv(index=False, na_rep=missing, **options).encode()
 
 
@@ -185,27 +191,27 @@ def training_rows(store):
 
     Returns
     -------
-    (X, y, hillclimb) or None
-        Arguments of `build_library`; ``hillclimb`` is a pair or None.
+    (X, y, hillclimb, groups) or None
+        Arguments of `build_library`; ``hillclimb`` is a pair or None, ``groups`` an array or None.
     """
     if store.library is None or store.path is None or not (store.path / ROWS).is_file():
         return None
-    X, y = _checked_rows(store.path / ROWS, store)
+    X, y, groups = _checked_rows(store.path / ROWS, store, store.library.group)
     given = store.path / HILLCLIMB
-    return X, y, _checked_rows(given, store) if given.is_file() else None
+    return X, y, _checked_rows(given, store)[:2] if given.is_file() else None, groups
 
 
-def _checked_rows(path, store):
-    """The features and labels of a file of rows, or an error if it is damaged."""
+def _checked_rows(path, store, group=None):
+    """Features, labels and groups (or None) of a file of rows, or an error if it is damaged."""
     try:
-        return _read_rows(path, store)
+        return _read_rows(path, store, group)
     except (ValueError, KeyError, IndexError):
         rule, remedies = "must be as it was written", "build the library again"
         raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=path) from None
 
 
-def _read_rows(path, store):
-    """The features and labels of a file of rows."""
+def _read_rows(path, store, group):
+    """Features, labels and groups of a file of rows."""
     record = store.library
     missing = _text_of_missing(record.columns, store.classes)
     options = {"dtype": str, "keep_default_na": False, "na_values": [missing]}
@@ -216,7 +222,8 @@ def _read_rows(path, store):
             frame[column] = frame[column].to_numpy().astype(float)
     labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
     codes = frame[record.label].fillna("").map(labels)
-    return frame[list(record.columns)], store.classes[codes.to_numpy()]
+    groups = None if group is None else frame[group].fillna(missing).to_numpy()
+    return frame[list(record.columns)], store.classes[codes.to_numpy()], groups
 
 
 def read_skipped(folder):

@@ -72,7 +72,7 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         state = super().__getstate__()
         return {**state, "store": None} if "members_" in state else state
 
-    def fit(self, X, y, *, hillclimb=None):
+    def fit(self, X, y, *, hillclimb=None, groups=None):
         """Train the models with a weight, with the seeds of the library.
 
         Parameters
@@ -81,15 +81,17 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             Rows as in `build_library`.
         hillclimb : (X, y), default=None
             The cases of hill climbing, if `build_library` was given them.
+        groups : array-like of shape (n_rows,), default=None
+            The groups of the rows, if `build_library` was given them.
 
         Returns
         -------
         LibraryEnsemble
         """
         check_jobs(self.n_jobs)
-        record, weights = self._record(hillclimb), self._weights()
+        record, weights = self._record(hillclimb, groups), self._weights()
         share = hillclimb if record.hillclimb is None else record.hillclimb
-        rows = Rows(X, y, share, None, record.known_columns, self.store.classes)
+        rows = Rows(X, y, share, None, record.known_columns, self.store.classes, groups)
         cases = replace(rows.cases(record.cv, record.seed), calibration=record.calibration)
         fits, found = _fits_of(self.store, weights), {}
         with Reporter(self.progress) as report:
@@ -100,7 +102,7 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         members = [(found[fit.key], _places_of(fit, weights)) for fit in fits]
         return self.of_members(members, weights, record)
 
-    def _record(self, hillclimb):
+    def _record(self, hillclimb, groups):
         """How the models were made."""
         if not isinstance(self.store, PredictionStore):
             raise InputTypeError("store", "must be a PredictionStore", type_of(self.store))
@@ -114,6 +116,10 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         if hillclimb is not None and (record.hillclimb is not None or record.cv is not None):
             rule = "must be None for a library that uses its training rows for hill climbing"
             raise InputError("hillclimb", rule)
+        if groups is None and record.group is not None:
+            raise InputError("groups", "must be those that the library was given", groups)
+        if groups is not None and record.group is None:
+            raise InputError("groups", "must be None for a library without groups")
         return record
 
     def _weights(self):

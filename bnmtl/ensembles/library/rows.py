@@ -4,10 +4,15 @@ import hashlib
 import numbers
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    train_test_split,
+)
 
 from bnmtl.classification.rows import as_frame
-from bnmtl.ensembles.entries import checked_classes, coded
+from bnmtl.ensembles.entries import checked_classes, checked_column, coded
 from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.siblings import Cases
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
@@ -28,18 +33,22 @@ class Rows:
     hillclimb : (X, y), float, int or None
         Cases of hill climbing, or the share or number of training rows that are used for it.
     test : (X, y or None) or None
+    groups : str array of shape (n_rows,) or None
+    group : str or None
+        Name of the groups.
     """
 
-    def __init__(self, X, y, hillclimb, test, columns=None, classes=None):
+    def __init__(self, X, y, hillclimb, test, columns=None, classes=None, groups=None):
         frame = as_frame(X)
         if not len(frame.columns):
             raise InputError("X", "must have one column or more besides the labels")
         self.columns = Columns.of(frame) if columns is None else columns
         self.classes = checked_classes(y) if classes is None else classes
-        self.label = str(getattr(y, "name", None) or "y")
-        while self.label in self.columns.categories:
-            self.label += "_"
+        taken = set(self.columns.categories)
+        self.label = _free_name(y, "y", taken)
+        self.group = None if groups is None else _free_name(groups, "group", {*taken, self.label})
         self.X, self.y = self._pair("X", frame, "y", y)
+        self.groups = None if groups is None else _checked_groups(groups, len(self.X), hillclimb)
         self.hillclimb = hillclimb.item() if isinstance(hillclimb, np.generic) else hillclimb
         if is_pair("hillclimb", hillclimb):
             if hillclimb[1] is None:
@@ -77,16 +86,33 @@ class Rows:
         state = seed % 2**32
         if cv is not None:
             self._check_counts("cv", cv)
-            folds = np.empty(len(self.y), dtype=int)
-            splitter = StratifiedKFold(cv, shuffle=True, random_state=state)
-            for fold, (_, at) in enumerate(splitter.split(self.X, self.y)):
-                folds[at] = fold
-            return Cases(self.columns, self.X, self.y, None, folds, test)
+            folds = self._folds(cv, state)
+            return Cases(self.columns, self.X, self.y, None, folds, test, self.groups)
         if isinstance(self.hillclimb, tuple):
             return Cases(self.columns, self.X, self.y, self.hillclimb, None, test)
         train, held_out = self._split(state)
         pair = self.X[held_out], self.y[held_out]
-        return Cases(self.columns, self.X[train], self.y[train], pair, None, test)
+        groups = None if self.groups is None else self.groups[held_out]
+        return Cases(self.columns, self.X[train], self.y[train], pair, None, test, groups)
+
+    def _folds(self, cv, state):
+        """The fold of each row; all classes are in each fold, and groups are whole."""
+        folds, options = np.empty(len(self.y), dtype=int), {"shuffle": True, "random_state": state}
+        if self.groups is None:
+            splitter = StratifiedKFold(cv, **options)
+        else:
+            self._check_groups("cv", cv)
+            splitter = StratifiedGroupKFold(cv, **options)
+        for fold, (_, at) in enumerate(splitter.split(self.X, self.y, self.groups)):
+            folds[at] = fold
+            self._check_counts("cv", 1, self.y[at])
+        return folds
+
+    def _check_groups(self, argument, least):
+        n_groups = len(np.unique(self.groups))
+        if n_groups < least:
+            rule = "must be at most the number of groups, {most}"
+            raise InputError(argument, rule, least, most=n_groups)
 
     def _split(self, state):
         """Training rows, and those held out for hill climbing."""
@@ -97,8 +123,14 @@ class Rows:
         if not 2 <= held_out <= n_rows - 2:
             rule = "must leave 2 rows for hill climbing, and 2 for training"
             raise InputError("hillclimb", rule, self.hillclimb, found="there are {n:row}", n=n_rows)
-        options = {"stratify": self.y, "random_state": state}
-        parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
+        if self.groups is None:
+            options = {"stratify": self.y, "random_state": state}
+            parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
+        else:
+            if len(np.unique(self.groups)) < 2:
+                raise InputError("groups", "must hold two groups or more", 1)
+            splitter = GroupShuffleSplit(1, test_size=held_out / n_rows, random_state=state)
+            (parts,) = splitter.split(self.X, self.y, self.groups)
         for part in parts:
             self._check_counts("hillclimb", 1, self.y[part])
         return map(np.sort, parts)
@@ -118,10 +150,26 @@ class Rows:
         found.update(repr((self.columns, self.classes.tolist())).encode())
         parts = [(self.X, self.y), self.test]
         parts += [self.hillclimb] if isinstance(self.hillclimb, tuple) else []
+        parts += [] if self.groups is None else [(np.unique(self.groups, return_inverse=True)[1],)]
         for part in parts:
             for array in part or ():
                 found.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
         return found.hexdigest()
+
+
+def _free_name(values, default, taken):
+    """The name of values, or a default, with underscores while it is taken."""
+    name = str(getattr(values, "name", None) or default)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _checked_groups(groups, n_rows, hillclimb):
+    if is_pair("hillclimb", hillclimb):
+        rule = "must be None if the rows of hill climbing are given, since nothing is divided then"
+        raise InputError("groups", rule)
+    return checked_column("groups", "hillclimb", groups, n_rows)
 
 
 def is_pair(argument, value):

@@ -36,6 +36,8 @@ class Cases:
         Without folds, the cases of hill climbing.
     folds : int array of shape (n,) or None
     test : array of shape (n_test, n_columns) or None
+    groups : array of shape (n_cases,) or None
+        Of the cases of hill climbing.
     calibration : str
         Method of calibration.
     """
@@ -46,6 +48,7 @@ class Cases:
     hillclimb: tuple | None
     folds: np.ndarray | None
     test: np.ndarray | None
+    groups: np.ndarray | None = None
     calibration: str = "auto"
 
     @property
