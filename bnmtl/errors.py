@@ -41,7 +41,6 @@ class Words:
     # Templates by the name of the `Action`.
     actions: ClassVar = {
         "ask for more classes": "use `BootstrapLVExt` or `BootstrapJS`",
-        "bring predictions": "bring the predictions of other models in a `PredictionStore`",
         "compare": "`bnmtl.relatedness` compares them",
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
         "discretize as learned": "discretize it at the cut points used for learning, with "

@@ -612,7 +612,6 @@ def test_saved_rows_are_those_that_were_given(in_this_process, tmp_path):
 X, Y = numeric_frame(30)
 MISTAKES = [
     ({"y": ["a"] * 30}, "`y` must have two classes or more"),
-    ({"y": list("abc") * 10}, "`y` must have two classes, got 3"),
     ({"y": Y[:9]}, "`y` must be one label per row, 30, got 9"),
     ({"y": [None, *Y[1:]]}, "`y` must not be missing"),
     ({"hillclimb": 0}, "`hillclimb` must be"),
@@ -622,10 +621,17 @@ MISTAKES = [
     ({"hillclimb": (X,)}, "`hillclimb` must be a pair of features and labels, got 1"),
     ({"hillclimb": (X, None)}, "`hillclimb` must have labels"),
     ({"hillclimb": (X, ["yes"] * 30)}, "`hillclimb` must leave cases of both classes"),
-    ({"hillclimb": (X, Y), "cv": 2}, "`hillclimb` must not be rows with `cv`"),
+    ({"hillclimb": (X, Y), "cv": 2}, "`hillclimb` must be None with `cv`.*; join the rows"),
+    ({"hillclimb": 0.2, "cv": 2}, "`hillclimb` must be None with `cv`.*, got 0.2"),
     ({"y": ["yes"] + ["no"] * 29}, "`hillclimb` must leave cases of both classes.*'yes' has 1 row"),
     ({"y": ["yes"] * 2 + ["no"] * 28, "hillclimb": 2}, "`hillclimb` must leave cases of both cl"),
     ({"cv": 1}, "`cv` must be a whole number"),
+    ({"groups": [1] * 9}, "`groups` of part `hillclimb` must be one value per case, 30, got 9"),
+    ({"groups": [None] * 30}, "`groups` must not be missing"),
+    ({"groups": [1] * 30}, "`groups` must hold two groups or more, got 1"),
+    ({"groups": [1, 2] * 15, "cv": 3}, "`cv` must be at most the number of groups, 2, got 3"),
+    ({"groups": list(Y), "cv": 2}, "`cv` must leave cases of both classes in every part"),
+    ({"groups": [1, 2] * 15, "hillclimb": (X, Y)}, "`groups` must be None if the rows of hill cl"),
     ({"cv": 25}, "`cv` must leave cases of both classes in every part"),
     ({"test": X}, "`test` must be a pair of features and labels; labels may be None"),
     ({"test": (X, ["maybe"] * 30)}, "`y` of part `test` must have only the classes"),
@@ -652,6 +658,42 @@ def test_mistakes_are_one_sentence(changed, message, in_this_process):
         build_library(**arguments)
     text = str(caught.value)
     assert "\n" not in text and text.endswith(".") and ". " not in text
+
+
+# Groups
+
+
+def test_groups_are_in_one_fold_or_part(in_this_process, tmp_path):
+    X, y = numeric_frame(60)
+    groups = pd.Series(np.random.default_rng(0).permutation(np.arange(60) // 3), name="a")
+    options = {"random_state": SEED, "groups": groups, "test": numeric_frame(20, seed=2)}
+    folded = build_library(X, y, RIDGES, cv=3, out=tmp_path / "folded", **options)
+    part = folded.parts["hillclimb"]
+    assert part.groups.tolist() == groups.astype(str).tolist()
+    assert (pd.Series(part.folds).groupby(groups).nunique() == 1).all()
+    assert set(part.folds) == {0, 1, 2}
+    share = build_library(X, y, RIDGES, hillclimb=0.2, **options)
+    found = share.parts["hillclimb"].groups
+    counts = groups.astype(str).value_counts()
+    assert len(set(found)) == 4 and len(found) == counts[sorted(set(found))].sum() == 12
+    plain = build_library(X, y, RIDGES, cv=3, **{**options, "groups": None})
+    assert plain.library != folded.library and plain.parts["hillclimb"].groups is None
+    for store in (folded, share):
+        selector = EnsembleSelector(bags=2, max_steps=4, random_state=0).fit(store)
+        ensemble = selector.refit(X, y, groups=groups)
+        expected = selector.predict_proba("test")
+        np.testing.assert_allclose(ensemble.predict_proba(options["test"][0]), expected, atol=1e-9)
+        with pytest.raises(InputError, match="`groups` must be those that the library was given"):
+            selector.refit(X, y)
+    opened = PredictionStore.open(tmp_path / "folded")
+    assert opened.parts["hillclimb"].groups.tolist() == part.groups.tolist()
+    assert opened.library == folded.library and opened.library.group == "a_"
+    rows = training_rows(opened)
+    assert rows[3].tolist() == part.groups.tolist() and list(rows[0]) == ["a", "b", "c"]
+    again = build_library(X, y, RIDGES, cv=3, out=tmp_path / "folded", **options)
+    assert again.n_models == folded.n_models
+    with pytest.raises(InputError, match="`groups` must be None for a library without groups"):
+        EnsembleSelector(bags=1, max_steps=1).fit(plain).refit(X, y, groups=groups)
 
 
 # Kept models and training again

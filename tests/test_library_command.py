@@ -27,7 +27,7 @@ from bnmtl.ensembles import (
     build_library,
 )
 from bnmtl.ensembles.library import settings, workers
-from bnmtl.metrics.prediction import roc_area
+from bnmtl.metrics.prediction import cross_entropy, roc_area
 from bnmtl.progress import ProgressEvent
 
 pytestmark = pytest.mark.beside_kernels
@@ -38,7 +38,7 @@ FEW = [
     {"family": "decision trees", "alpha": 0.02, "smoothing": "Laplace"},
 ]
 MANY = [{"family": "logistic regression", "ridge": float(ridge)} for ridge in range(1, 61)]
-LIBRARY = ("library", "table.csv", "--label", "sold", "--out", "store")
+LIBRARY = ("library", "table.csv", "--label", "sold", "--profile", "small", "--out", "store")
 SELECT = ("select", "store", "--metric", "roc-area", "--bags", "2", "--max-steps", "4")
 # A process with few settings as a profile, which is the command otherwise.
 COMMAND = """
@@ -128,8 +128,94 @@ def test_the_folder_is_that_of_the_function(call, few, in_this_process, files, t
     assert f"naive Bayes 2 0 {best:.4f}" in lines
     assert "6 models in store: 3 settings, raw and calibrated;" in out
     assert "Next: bnmtl select store --metric roc-area\n" in out
-    defaults = {"profile": "small", "hillclimb": None, "cv": None, "seed": 0}
+    defaults = {"profile": "modern", "hillclimb": None, "cv": None, "seed": 0}
     assert {name: getattr(LibraryOptions, name) for name in defaults} == defaults
+
+
+def test_the_default_has_five_folds(call, monkeypatch, in_this_process, files, tmp_path):
+    monkeypatch.setitem(settings.PROFILES, "modern", lambda *_: FEW[:2])
+    library = ("library", "table.csv", "--label", "sold")
+    assert call(*library, "--out", "store")[0] == 0
+    found = PredictionStore.open(tmp_path / "store")
+    same(found, build_library(*pair(files["table"]), FEW[:2], cv=5, random_state=0))
+    assert found.library.cv == 5 and len(found.parts["hillclimb"].y) == 80
+    assert call(*library, "--out", "share", "--hillclimb", "0.25")[0] == 0
+    assert PredictionStore.open(tmp_path / "share").library.cv is None
+    rare = files["table"].assign(sold=np.where(np.arange(80) % 25 == 1, "yes", "no"))
+    assert build_library(*pair(rare), random_state=0).library.cv == 4
+
+
+CLASSES = ["Ulm", "Bonn", "Kiel"]
+
+
+@pytest.fixture
+def three(files, tmp_path):
+    """The tables with labels of three classes."""
+    for name, table in files.items():
+        if name != "new":
+            code = (table["b"] > 0).astype(int) + (table["c"] > 0.5)
+            files[name] = table.assign(sold=np.array(CLASSES)[code])
+            files[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    return files
+
+
+@pytest.mark.parametrize("typed", [(), ("--cv", "2")])
+def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_path, typed):
+    code, out, err = call(*LIBRARY, *typed)
+    assert (code, err) == (0, "")
+    assert "best cross-entropy" in out and "Next: bnmtl select store --metric cross-entropy" in out
+    store = PredictionStore.open(tmp_path / "store")
+    assert store.classes.tolist() == sorted(CLASSES) and store.n_models == 6
+    options = {"cv": 2} if typed else {"hillclimb": 0.2}
+    whole = build_library(*pair(three["table"]), FEW, random_state=0, **options)
+    same(store, whole)
+    both = ("--test", "test.csv", "--predict", "new.csv", "--out", "out")
+    code, out, err = call(*SELECT[:3], "cross-entropy", *SELECT[4:], *both)
+    assert (code, err) == (0, "")
+    selector = EnsembleSelector(bags=2, max_steps=4, random_state=0).fit(store)
+    ensemble = selector.refit(*pair(three["table"]))
+    X, y = pair(three["test"])
+    p = ensemble.predict_proba(X)
+    found = unused_cases(tmp_path, "out")[0]
+    codes = np.searchsorted(store.classes, y)
+    assert found.loc[0, "ensemble"] == pytest.approx(cross_entropy(codes, p), abs=1e-6)
+    columns = [f"p_{label}" for label in sorted(CLASSES)]
+    assert np.allclose(predicted_part(tmp_path, "out")[columns], p, atol=1e-6)
+    predicted = pd.read_csv(tmp_path / "out" / "predicted.csv")
+    assert list(predicted) == [*three["new"], *columns]
+    assert np.allclose(predicted[columns].sum(axis=1), 1)
+    assert ensemble.predict(X).tolist() == ensemble.classes_[p.argmax(axis=1)].tolist()
+    one = three["test"].assign(sold="Ulm")
+    one.to_csv(tmp_path / "one.csv", index=False)
+    err = mistake(call(*SELECT[:3], "accuracy", "--test", "one.csv", "--out", "two"))
+    assert "column `sold` must have two classes or more; all are 'Ulm'." in err
+    err = mistake(call(*SELECT, "--out", "two"))
+    assert "got 'roc-area'; these are the metrics of more than two classes." in err
+
+
+def test_groups_are_not_divided(call, few, in_this_process, files, no_pictures, tmp_path):
+    table = files["table"].assign(patient=np.arange(80) // 4)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    for typed, options in (((), {}), (("--cv", "3"), {"cv": 3})):
+        group = ("--group", "patient", *typed, "--force")
+        assert call(*LIBRARY, *group)[0] == 0
+        store = PredictionStore.open(tmp_path / "store")
+        X, y = pair(files["table"])
+        same(store, build_library(X, y, FEW, random_state=0, groups=table["patient"], **options))
+        assert list(store.library.columns) == ["a", "b", "c", "town"]
+        assert set(store.parts["hillclimb"].groups) <= set(map(str, range(20)))
+        again = ("--test", "test.csv", "--out", f"out{len(typed)}")
+        code, _, err = call(*SELECT, *again)  # the folder knows the groups
+        assert (code, err) == (0, "")
+        selector = EnsembleSelector("roc_area", bags=2, max_steps=4, random_state=0).fit(store)
+        groups = {"groups": table["patient"]}
+        expected = selector.refit(X, y, **groups).predict_proba(pair(files["test"])[0])
+        found = predicted_part(tmp_path, again[-1])[["p_no", "p_yes"]]
+        assert np.allclose(found, expected, atol=1e-6)
+    err = mistake(call(*SELECT, "--group", "patient", "--out", "two"))
+    assert (
+        "`--group` must come with a CSV file; `store` has its groups in it if there are any" in err
+    )
 
 
 def test_labels_of_test_cases_are_optional(call, few, in_this_process, files, tmp_path):
@@ -251,7 +337,7 @@ def test_test_cases_in_a_library_have_both_classes(call, few, in_this_process, f
     one.to_csv(tmp_path / "one.csv", index=False)
     assert call(*LIBRARY, "--test", "one.csv")[0] == 0
     said = mistake(call(*SELECT))
-    assert "STORE must have test cases of both classes; all are 'yes': give others with" in said
+    assert "STORE must have test cases of two classes or more; all are 'yes': give others" in said
     assert call(*SELECT, "--test", "test.csv")[0] == 0
 
 
@@ -290,7 +376,8 @@ def test_progress_counts_settings(few, in_this_process, files, tmp_path):
     from bnmtl.cli.library import run
 
     events, table = [], str(tmp_path / "table.csv")
-    options = LibraryOptions(table=table, label="sold", out=str(tmp_path / "store"))
+    store = str(tmp_path / "store")
+    options = LibraryOptions(table=table, label="sold", profile="small", out=store)
     run(options, events.append)
     assert all(isinstance(event, ProgressEvent) for event in events)
     assert [(event.done, event.total) for event in events] == [(done, 3) for done in range(4)]
@@ -416,7 +503,8 @@ def test_progress_counts_models_that_are_trained_again(
     from bnmtl.cli import library, select
 
     store = str(tmp_path / "store")
-    library.run(LibraryOptions(table=str(tmp_path / "table.csv"), label="sold", out=store))
+    table = {"table": str(tmp_path / "table.csv"), "profile": "small"}
+    library.run(LibraryOptions(**table, label="sold", out=store))
     for at, option in enumerate(("test", "predict")):
         events, file = [], str(tmp_path / {"test": "test.csv", "predict": "new.csv"}[option])
         options = {option: file, "metric": "roc-area", "jobs": 1, "out": str(tmp_path / f"out{at}")}
@@ -486,13 +574,16 @@ nowhere.csv => File `nowhere.csv` does not exist; check the path.
 table.csv --label z => `--label` must be a column of TABLE, `b`, `a`, `c`, `town`, `sold`, got z.
 missing.csv => File `missing.csv`: `--label`: column `sold` must be complete; it is not in row 4
 one.csv => `--label` must have two classes or more; all are 'yes'.
-five.csv => `--label` must have two classes, got 5; build one library per class, with labels that
 empty.csv => File `empty.csv` must have rows below its header; it has none.
 labels.csv => TABLE must have one column or more besides the labels.
-single.csv => `--hillclimb` must leave cases of both classes in every part; class 'yes' has 1 row.
+single.csv => `--cv` must leave cases of both classes in every part; class 'yes' has 1 row.
+single.csv --hillclimb 0.2 => `--hillclimb` must leave cases of both classes in every part; cla
+table.csv --group z => `--group` must be a column of TABLE, `b`, `a`, `c`, `town`, `sold`, got z.
+table.csv --group sold => `--group` must be another column than the labels, got 'sold'.
+table.csv --group a => File `table.csv`: `--group`: column `a` must be complete; it is not in row 4
 table.csv --cv 1 => `--cv` must be a whole number of at least 2, got 1.
 table.csv --cv 70 => `--cv` must leave cases of both classes in every part; class
-table.csv --profile big => `--profile` must be small or thesis, got big.
+table.csv --profile big => `--profile` must be modern, small or thesis, got big.
 table.csv --hillclimb 1 => `--hillclimb` must be a number above 0 and below 1, got 1.
 table.csv --hillclimb 0.3 --cv 3 => `--hillclimb` must not go with `--cv`, got 0.3
 table.csv --hillclimb 0.001 => `--hillclimb` must leave 2 rows for hill climbing, and 2 for trai
@@ -519,7 +610,6 @@ def wrong_files(files, tmp_path):
     wrong = {
         "missing": table.assign(sold=table["sold"].where(table.index != 3)),
         "one": table.assign(sold="yes"),
-        "five": table.assign(sold=np.arange(80) % 5),
         "empty": table[:0],
         "labels": table[["sold"]],
         "single": table.assign(sold=np.where(table.index == 5, "yes", "no")),
@@ -597,7 +687,10 @@ def test_a_store_without_training_rows_cannot_predict(call, few, in_this_process
             "maybe",
             "File `maybe.csv`: `--test`: column `sold` must have only the classes `no`, `yes`",
         ),
-        ("one", "File `one.csv`: `--test`: column `sold` must have both classes; all are 'yes'."),
+        (
+            "one",
+            "File `one.csv`: `--test`: column `sold` must have two classes or more; all are 'y",
+        ),
         ("empty", "File `empty.csv` must have rows below its header; it has none."),
         ("nowhere", "File `nowhere.csv` does not exist; check the path."),
     ],

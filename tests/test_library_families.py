@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,6 +42,8 @@ CHEAP = {
     "boosted trees": {"steps": 8},
     "boosted stumps": {"steps": 16},
     "random forests": {"trees": 8, "features": 2},
+    "extra trees": {"trees": 8, "features": 2},
+    "gradient boosting": {"steps": 8},
     "neural nets": {"epochs": 4},
 }
 
@@ -97,6 +105,98 @@ def test_every_family_takes_mixed_tables(family):
     again = trained([setting], X, y, new)[1]
     assert again.hillclimb.tobytes() == found.hillclimb.tobytes()
     pd.testing.assert_frame_equal(X, before)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_takes_several_classes(family):
+    if family == "tree-augmented naive Bayes":
+        pytest.importorskip("pyagrum")
+    X, _ = mixed_table(120)
+    noise = np.random.default_rng(1).logistic(size=120) / 8
+    score = X["size"] + (X["colour"] == "red") + noise
+    y = np.array(["few", "many", "some"])[np.digitize(score, [1, 2.5])]
+    _, found, cases = trained([{"family": family, **CHEAP.get(family, {})}], X, y, X.head(20))
+    assert found.hillclimb.shape == (2, 1, 36, 3) and found.test.shape == (1, 2, 1, 20, 3)
+    for predicted in (found.hillclimb, found.test):
+        np.testing.assert_allclose(predicted.sum(axis=-1), 1, atol=1e-9)
+        assert ((predicted >= 0) & (predicted <= 1)).all()
+    raw, calibrated = found.hillclimb[:, 0]
+    for p in (raw, calibrated):
+        assert (p.argmax(axis=1) == cases.hillclimb_y).mean() > 0.4
+    # Each class is calibrated against the others, and divided by the sum.
+    (sibling,) = found.siblings
+    scores = sibling.scores(cases.hillclimb[0])[0]
+    columns = [
+        clone(one).fit(scores[:, code], cases.hillclimb_y == code).predict(scores[:, code])
+        for code, one in enumerate(sibling.calibrators[0].calibrators_)
+    ]
+    expected = np.column_stack(columns)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(calibrated, expected, atol=1e-12)
+
+
+def test_probabilities_of_several_classes_are_those_of_scikit_learn():
+    X, y = numeric_table(100)
+    y = y + (X[:, 2] > 0.5)
+    new = X[:30] + 0.1
+    models = {
+        "logistic regression": (LogisticRegression(max_iter=1000), {}),
+        "random forests": (RandomForestClassifier, {"trees": 8, "features": 2}),
+        "extra trees": (ExtraTreesClassifier, {"trees": 8, "features": 2, "leaf": 3}),
+        "SVMs": (SVC(gamma="scale", coef0=1.0), {}),
+        "nearest neighbors": (KNeighborsClassifier(7, algorithm="brute"), {"number": 7}),
+        "neural nets": (None, {"units": 4, "epochs": 2}),
+    }
+    for family, (model, setting) in models.items():
+        fit, found, cases = trained([{"family": family, **setting}], X, y, new)
+        train_X, new_X = cases.X, cases.test
+        if fit.form == "scaled":
+            scaler = StandardScaler().fit(train_X)
+            train_X, new_X = scaler.transform(train_X), scaler.transform(new_X)
+        if family in ("random forests", "extra trees"):
+            options = {"random_state": seed_for(0, fit, 0), "max_features": 2}
+            model = model(8, min_samples_leaf=setting.get("leaf", 1), **options)
+        if family == "neural nets":
+            options = {"solver": "sgd", "alpha": 0.0, "learning_rate_init": 0.05}
+            model = MLPClassifier(4, random_state=seed_for(0, fit, 0), **options)
+            for _ in range(2):
+                model.partial_fit(train_X, cases.y, classes=[0, 1, 2])
+        else:
+            model.fit(train_X, cases.y)
+        if family == "SVMs":  # margins, from 0 to 1 for each class, and then divided by the sum
+            held_out = model.decision_function(scaler.transform(cases.hillclimb[0]))
+            low, high = held_out.min(axis=0), held_out.max(axis=0)
+            expected = np.clip((model.decision_function(new_X) - low) / (high - low), 0, 1)
+            expected /= expected.sum(axis=1, keepdims=True)
+        else:
+            expected = model.predict_proba(new_X)
+        np.testing.assert_allclose(found.test[0, 0, 0], expected, atol=1e-9, err_msg=family)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_steps_of_gradient_boosting_are_those_of_shorter_fits(n_classes):
+    X, _ = mixed_table(90)
+    y = np.digitize(X["age"].fillna(0) + X["size"], [1.0, 2.5][: n_classes - 1])
+    # More categories than bins, which scikit-learn refuses: they become numbers.
+    X["town"] = pd.Categorical(
+        [f"t{n:03}" for n in np.arange(90) * 3], [f"t{n:03}" for n in range(270)]
+    )
+    settings = [{"family": "gradient boosting", "leaf": 5, "steps": steps} for steps in (3, 7)]
+    fit, found, cases = trained(settings, X, y, X.head(20))
+    assert fit.names == tuple(
+        f"gradient boosting: rate 0.1, leaves of 5, {steps} steps" for steps in (3, 7)
+    )
+    frame = preparation("frame", cases.columns).transform(cases.X).drop(columns="empty")
+    frame["town"] = frame["town"].cat.codes
+    new = preparation("frame", cases.columns).transform(cases.test).drop(columns="empty")
+    new["town"] = new["town"].cat.codes
+    for at, steps in enumerate((3, 7)):
+        options = {"min_samples_leaf": 5, "early_stopping": False}
+        model = HistGradientBoostingClassifier(max_iter=steps, **options).fit(frame, cases.y)
+        expected = model.predict_proba(new)
+        expected = expected[:, 1] if n_classes == 2 else expected
+        np.testing.assert_allclose(found.test[0, 0, at], expected, atol=1e-12)
+    assert not found.imputed
 
 
 @pytest.mark.parametrize("name", ["target", "class", "y"])
@@ -470,6 +570,15 @@ def test_identical_rows_are_at_distance_0():
 
 
 COUNTS = {
+    "modern": {
+        "gradient boosting": 8,
+        "random forests": 1,
+        "extra trees": 2,
+        "logistic regression": 4,
+        "SVMs": 3,
+        "Bayesian network": 2,
+        "multi-net": 1,
+    },
     "small": {
         "decision trees": 6,
         "bagged trees": 2,
@@ -502,6 +611,19 @@ COUNTS = {
     },
 }
 TWICE = ("decision trees", "bagged trees", "boosted trees", "boosted stumps")
+
+
+def test_the_modern_profile_by_family():
+    numeric = Columns.of(pd.DataFrame(np.zeros((2, 8))))
+    mixed = Columns({**numeric.categories, "i": ("x", "y", "z"), "j": ("u", "v")})
+    assert by_family(fits_of("modern", 4000, numeric)) == COUNTS["modern"]
+    found = fits_of("modern", 4000, mixed)
+    assert by_family(found) == {**COUNTS["modern"], "random forests": 2, "extra trees": 4}
+    features = {
+        fit.form: fit.members[0]["features"] for fit in found if fit.family == "extra trees"
+    }
+    assert features == {"numbers": 4, "codes": 3}  # roots of 13 and 10 columns
+    assert len(found) == 18  # fits, two of them with four numbers of steps
 
 
 @pytest.mark.parametrize("profile", ["small", "thesis"])
@@ -599,7 +721,7 @@ ONE = "`profile` must "
 MISTAKES = [
     ("tiny", "be .*small.*thesis"),
     ([], "have one setting or more"),
-    (3, "be one of small, thesis or a list of settings"),
+    (3, "be one of modern, small, thesis or a list of settings"),
     ([{"family": "trees"}], "have settings with one of the families .*got 'trees'"),
     ([{"C": 1}], "have settings with one of the families .*got None"),
     ([{"family": "SVMs", "cost": 1}], "have only the parameters .*`C` for `SVMs`, got 'cost'"),

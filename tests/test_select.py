@@ -169,12 +169,16 @@ def test_words_and_report_say_what_unused_cases_show(
     code, out, _ = call(*SELECT, "--metric", metric, *test, "--out", "out")
     assert code == 0
     found, text = record(tmp_path / "out"), (tmp_path / "out" / "report.html").read_text()
-    fitted = selected(tmp_path, metric.replace("-", "_"))
+    tables = {"hillclimb": tmp_path / "hill.csv", "test": tmp_path / "test.csv"}
+    selector = EnsembleSelector(metric.replace("-", "_"), **FAST)
+    fitted = selector.fit(PredictionStore.from_csv(tables))
     unused = UnusedCases.on_part(fitted) if has_test else UnusedCases.by_folds(fitted)
     table = written(tmp_path, "unused_cases.csv")
     assert np.allclose(table.set_index(table.columns[0]), unused.table)
     assert found["verdict"][1:] == str(unused).split("\n")
     assert found["unused_cases"]["gain"] == pytest.approx(unused.gain)
+    assert found["unused_cases"]["rival"] == pytest.approx(unused.rival._asdict())
+    assert found["verdict"][2].startswith("The ensemble is ")
     for sentence in found["verdict"]:
         assert sentence in " ".join(out.split())
     page = Page(text)
@@ -201,6 +205,22 @@ def test_a_scorer_of_sklearn_has_its_own_direction(call, no_pictures, files, tmp
     assert weights[0] == weights[1]
     page = (tmp_path / "neg-log-loss" / "report.html").read_text()
     assert "Scores are neg log loss; larger is better" in page
+
+
+def test_groups_of_a_file_are_not_divided(call, no_pictures, files, tmp_path):
+    groups = np.arange(120) // 6
+    files["hill"].assign(patient=groups).to_csv(tmp_path / "grouped.csv", index=False)
+    select = ("select", "grouped.csv", *SELECT[2:], "--group", "patient", "--out", "out")
+    code, _, err = call(*select)
+    assert (code, err) == (0, "")
+    hill = files["hill"]
+    given = PredictionStore(hill[NAMES].to_numpy().T, hill["y"], NAMES, groups=groups)
+    unused = UnusedCases.by_folds(EnsembleSelector("roc_area", **FAST).fit(given))
+    assert np.allclose(written(tmp_path, "unused_cases.csv").set_index("fold"), unused.table)
+    assert (unused.table["cases"] % 6 == 0).all()
+    other = ("select", "hill.csv", *SELECT[2:], "--out", "two", "--group")
+    assert "`--group` must be a column of STORE, `" in mistake(call(*other, "patient"))
+    assert "`--group` must be another column than the labels" in mistake(call(*other, "y"))
 
 
 def test_the_seed_decides_and_threads_do_not(call, no_pictures, files, tmp_path):
@@ -258,8 +278,8 @@ label.csv => STORE must have two models or more, got 0.
 wide.csv => column `SVM-0` must be probabilities from 0 to 1; row 4 below the header has `1.5`
 gap.csv => column `SVM-0` must be probabilities from 0 to 1; row 2 below the header has no val
 word.csv => column `SVM-0` must be probabilities from 0 to 1; row 1 below the header has `much`
-ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are 'yes'.
-hill.csv --test ones.csv => File `ones.csv`: `--label` must have cases of both classes; all are
+ones.csv => File `ones.csv`: `--label` must have cases of two classes or more; all are 'yes'.
+hill.csv --test ones.csv => File `ones.csv`: `--label` must have cases of two classes or mor
 three.csv => `--label` must have two classes in a file with one column per model; it has 3.
 missing.csv => File `missing.csv`: `--label`: column `y` must be complete; it is not in row 4: f
 single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases

@@ -6,6 +6,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases, best_single, mean_of_all
+from bnmtl.ensembles.unused_cases import Rival
 from bnmtl.metrics import prediction
 
 pytestmark = pytest.mark.beside_kernels
@@ -26,7 +27,7 @@ def store(n_classes=2, n_cases=90, weights=None, n_test=60):
         {part: np.array(["no", "so", "yes"])[y[at]] for part, at in parts.items()},
         [f"model{at}" for at in range(9, -1, -1)],  # the best is not the first by name
         weights=weights,
-        settings=[{"family": "a"}] * 10,
+        settings=[{"family": family} for family in "abcabcabca"],
     )
 
 
@@ -62,6 +63,86 @@ def test_folds_are_scored_by_what_was_selected_on_the_others(n_classes, metric):
     assert found.optimism == pytest.approx(sign * (selector.score_ - found.scores["ensemble"]))
 
 
+def rivals_of(p, y, families):
+    """By name, the weights of simple rivals by cross-entropy."""
+    losses = np.array([prediction.cross_entropy(y, one) for one in p])
+    best = {
+        family: np.eye(len(p))[min(np.flatnonzero(families == family), key=losses.__getitem__)]
+        for family in np.unique(families)
+    }
+    return {f"best model of {family}": one for family, one in best.items()} | {
+        "mean of all models": np.full(len(p), 1 / len(p)),
+        "mean of the best models of the families": np.mean(list(best.values()), axis=0),
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_rival_of_a_fold_is_the_best_one_on_the_other_folds(n_classes):
+    given = store(n_classes)
+    selector = fitted(given)
+    found = UnusedCases.by_folds(selector, n_folds=4)
+    families = given.settings["family"].to_numpy()
+    y, p = given.parts["hillclimb"].y, given.predictions().astype(float)
+    losses = []
+    for rest, fold in StratifiedKFold(4, shuffle=True, random_state=3).split(y, y):
+        weights = rivals_of(p[:, rest], y[rest], families)
+        losses.append(
+            {
+                name: prediction.cross_entropy(y[fold], np.tensordot(one, p[:, fold], 1))
+                for name, one in weights.items()
+            }
+        )
+    losses = pd.DataFrame(losses)
+    chosen = [losses.drop(index=fold).mean().idxmin() for fold in range(4)]
+    scores = np.array([losses.loc[fold, name] for fold, name in enumerate(chosen)])
+    gains = scores - found.table["ensemble"].to_numpy()
+    assert found.rival.name == losses.mean().idxmin()
+    assert found.rival.score == pytest.approx(scores.mean())
+    assert found.rival.gain == pytest.approx(gains.mean())
+    expected = np.std(gains, ddof=1) * np.sqrt(1 / 4 + 1 / 3)
+    assert found.rival.standard_error == pytest.approx(expected)
+
+
+def test_the_rival_of_a_part_is_the_best_one_on_the_cases_of_selection():
+    given = store()
+    found = UnusedCases.on_part(fitted(given))
+    p = given.predictions().astype(float)
+    families, y = given.settings["family"].to_numpy(), given.parts["hillclimb"].y
+    rivals = rivals_of(p, y, families)
+    best = min(rivals, key=lambda name: prediction.cross_entropy(y, rivals[name] @ p))
+    mean = rivals[best] @ given.predictions("test").astype(float)
+    assert found.rival.name == best
+    assert found.rival.score == pytest.approx(prediction.cross_entropy(given.parts["test"].y, mean))
+    assert found.rival.gain == pytest.approx(found.rival.score - found.scores["ensemble"])
+    assert found.rival.standard_error > 0
+
+
+def test_folds_do_not_divide_groups():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.arange(60) // 4)
+    y = (groups % 2 + (rng.random(60) < 0.2)) % 2
+    p = np.clip(rng.random((6, 60)), 0.05, 0.95)
+    given = PredictionStore(p, y, groups=groups)
+    assert given.parts["hillclimb"].groups.tolist() == groups.astype(str).tolist()
+    seen = []
+
+    class Watched(EnsembleSelector):
+        def fit(self, store):
+            seen.append({part: set(one.groups) for part, one in store.parts.items()})
+            return super().fit(store)
+
+    selector = Watched(bags=1, max_steps=2, random_state=0).fit(given)
+    assert len(UnusedCases.by_folds(selector).table) == len(seen) - 1 == 5
+    for parts in seen[1:]:
+        assert not parts["hillclimb"] & parts["unused"]
+        assert parts["hillclimb"] | parts["unused"] == set(map(str, range(15)))
+    two = PredictionStore(p, y, groups=y)
+    with pytest.raises(ValueError, match="must have cases of each class in two groups or more"):
+        UnusedCases.by_folds(fitted(two))
+    with pytest.raises(ValueError, match="must have cases of each class in two groups or more"):
+        fitted(two, prune="sweep")
+
+
 def test_a_part_is_scored_by_the_selector():
     given = store()
     selector = fitted(given, "accuracy")
@@ -95,7 +176,8 @@ def test_cases_that_some_models_predict_are_scored_as_a_part(n_classes, metric):
     pd.testing.assert_frame_equal(found.table, expected.table.drop(columns=METHODS[2]))
     assert found.standard_error == expected.standard_error > 0
     assert (found.gain, found.optimism) == (expected.gain, expected.optimism)
-    assert str(found) == str(expected)
+    assert found.rival.name == "best single model"
+    assert found.rival[2:] == (found.gain, found.standard_error)
 
 
 def part_only(given, part):
@@ -175,8 +257,18 @@ def test_few_cases_of_a_class():
 def test_words(gain, error, optimism, words, trust):
     scores = pd.Series([0.9, 0.8, 0.7], METHODS)
     table = pd.DataFrame({"cases": [5, 5], **scores})
-    found = UnusedCases("ROC area", table, None, 0.92, scores, gain, error, optimism)
+    rival = Rival("mean of all models", 0.85, gain, error)
+    found = UnusedCases("ROC area", table, None, 0.92, scores, gain, error, optimism, rival)
     assert str(found).startswith("By 2 folds over the 10 hill-climbing cases, ")
-    first, second = str(found).split("\n")
+    first, pays, second = str(found).split("\n")
     assert words in first and trust in second
+    of_rival = "the mean of all models, the strongest simple rival (0.8500), "
+    if gain > 2 * error:
+        assert pays == f"The ensemble is better than {of_rival}by 0.1000 ± 0.0100."
+    else:
+        word = "better" if gain > 0 else "worse"
+        assert pays == (
+            f"The ensemble is not better than {of_rival}beyond chance, {abs(gain):.4f} ± 0.0100 "
+            f"{word}: the library does not pay here."
+        )
     assert ("chance" in first) == (abs(gain) < 2 * error and gain != 0)

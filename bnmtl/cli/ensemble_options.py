@@ -32,9 +32,10 @@ class LibraryOptions:
     table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
     label: str = option("Y", "Column of labels, of two classes or more.", NAME, MISSING)
     profile: str = choice(
-        "small|thesis",
-        "Which models: about 150 in minutes, or about 1100 in hours (default small).",
-        "small",
+        "modern|small|thesis",
+        "modern has about 45 models of gradient boosting, extra trees and others, small about 150, "
+        "thesis about 1100, which take hours (default modern).",
+        "modern",
     )
     test: str | None = option(
         "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
@@ -44,13 +45,14 @@ class LibraryOptions:
     hillclimb: float | None = option(
         "X",
         "Share of the rows that is held out of training, for calibration and selection (default "
-        "0.2); not with --cv.",
+        "0.2 with --profile small and thesis); not with --cv.",
         SMALL_PENALTY,
     )
     cv: int | None = option(
         "K",
         "Embedded cross-validation: each model is trained K times, and all rows are used for "
-        "calibration and selection (default: no).",
+        "calibration and selection (default 5 with --profile modern, fewer if a class has fewer "
+        "rows, unless --hillclimb is given; else no).",
         whole(2),
     )
     calibration: str = choice(

@@ -31,8 +31,6 @@ class _OptionWords(Words):
 
     actions: ClassVar = {
         "ask for more classes": "choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
-        "bring predictions": "build one library per class, with labels that say whether a row is "
-        "of this class",
         "compare": "`bnmtl relate` compares them",
         "discretize": "discretize it first with `--discretize N`",
         "discretize as learned": "discretize it as for learning, or give {network} in the folder "

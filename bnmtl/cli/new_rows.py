@@ -153,7 +153,7 @@ def _read_test(path, store, options):
             rule = "must have only the classes {classes}"
             raise InputError(TEST, rule, other.iloc[0], column=label, classes=classes)
         if y.nunique() < 2:
-            rule, found = "must have both classes", "all are {label!r}"
+            rule, found = "must have two classes or more", "all are {label!r}"
             raise InputError(TEST, rule, found=found, column=label, label=y.iloc[0])
     return rows, y
 

@@ -207,7 +207,7 @@ def _predictions(classes, parts):
 def _record(selector, parts, report, unused):
     """The entries of run.json that are specific to this command."""
     store = selector.store_
-    words = report.chosen_in_words(), unused.gain_in_words(), unused.optimism_in_words()
+    words = report.chosen_in_words(), *str(unused).split("\n")
     return {
         "tasks": [{"name": name, "rows": len(p)} for name, (_, p) in parts.items()],
         "metric": unused.metric,
@@ -224,6 +224,7 @@ def _record(selector, parts, report, unused):
             "gain": unused.gain,
             "standard_error": unused.standard_error,
             "optimism": unused.optimism,
+            "rival": unused.rival._asdict(),
         },
         "families": report.families.to_dict("index"),
         "verdict": list(words),

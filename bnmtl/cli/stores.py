@@ -51,7 +51,7 @@ def _opened(options):
     _warn_if_unfinished(store)
     if options.test is None and has_test(store):
         part, remedies = store.parts[TEST], "give others with `--test TABLE`"
-        _check_both_classes(store.classes[part.y], "store", "must have test cases", remedies)
+        _check_classes(store.classes[part.y], "store", "must have test cases", remedies)
     return store
 
 
@@ -72,11 +72,11 @@ def has_test(store):
     return TEST in store.parts and store.parts[TEST].y is not None
 
 
-def _check_both_classes(labels, argument, rule, remedies):
-    """Raise unless both classes occur among labels."""
+def _check_classes(labels, argument, rule, remedies):
+    """Raise unless two classes or more occur among labels."""
     first = labels[0]
     if all(label == first for label in labels):
-        rule, found = f"{rule} of both classes", "all are {label!r}"
+        rule, found = f"{rule} of two classes or more", "all are {label!r}"
         label = first.item() if hasattr(first, "item") else first
         raise InputError(argument, rule, found=found, remedies=remedies, label=label)
 
@@ -92,7 +92,7 @@ def _of_tables(options):
         with located(file=files[part]):
             check_complete(table[label], "label", table[label].isna().to_numpy())
             remedies = "give other cases" if part == TEST else ()
-            _check_both_classes(table[label].to_numpy(), "label", "must have cases", remedies)
+            _check_classes(table[label].to_numpy(), "label", "must have cases", remedies)
     if options.group is not None:
         with located(file=options.store):
             groups = group_names(tables[HILLCLIMB], options.group, label, "store")

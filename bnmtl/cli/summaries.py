@@ -180,14 +180,22 @@ def select(result):
 def library(result):
     """Show the models by family, and how to go on."""
     store = result.store
-    table = store.settings.assign(area=store.score("roc_area").to_numpy())
+    metric, title, best = "roc_area", "ROC area", "max"
+    if not store.is_binary:
+        metric, title, best = "cross_entropy", "cross-entropy", "min"
+    table = store.settings.assign(score=store.score(metric).to_numpy())
     rows = [
-        [name, str(len(group)), f"{group['seconds'].sum() / 2:.0f}", f"{group['area'].max():.4f}"]
+        [
+            name,
+            str(len(group)),
+            f"{group['seconds'].sum() / 2:.0f}",
+            f"{group['score'].agg(best):.4f}",
+        ]
         for name, group in table.groupby("family", sort=False)
     ]
     lacking = set(store.skipped["family"]) - set(table["family"])
     rows += [[name, "0", "", ""] for name in sorted(lacking)]
-    yield Table(["family", "models", "seconds", "best ROC area"], rows)
+    yield Table(["family", "models", "seconds", f"best {title}"], rows)
     yield ""
     raw = int((~table["calibrated"].astype(bool)).sum())
     total = len(store.library.models)
@@ -197,9 +205,9 @@ def library(result):
         yield f"{result.n_before} of {count(total, 'setting')} were there from an earlier run."
     yield (
         f"{count(store.n_models, 'model')} in {result.folder}: {count(raw, 'setting')}, raw and "
-        "calibrated; ROC areas on the cases of selection."
+        f"calibrated; the {title} is that on the cases of selection."
     )
-    yield f"Next: bnmtl select {result.folder} --metric roc-area"
+    yield f"Next: bnmtl select {result.folder} --metric {metric.replace('_', '-')}"
 
 
 def query(result):

@@ -1,6 +1,7 @@
 """How good an ensemble is on cases on which it was not selected, beside the best single model."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.ensembles.entries import coded, entered
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of, title_of
-from bnmtl.ensembles.rivals import best_single, mean_of_all
+from bnmtl.ensembles.report import FAMILY
+from bnmtl.ensembles.rivals import WeightedEnsemble, best_of_families, best_single, mean_of_all
 from bnmtl.ensembles.store import HILLCLIMB, Part, PredictionStore
 from bnmtl.errors import InputError, check_whole
 from bnmtl.progress import Reporter
@@ -19,6 +21,30 @@ from bnmtl.seeding import generator, seed_of
 ENSEMBLE, BEST, MEAN = "ensemble", "best single model", "mean of all models"
 _REPLICATES = 200
 _UNUSED = "unused"
+_FAMILY, _MEAN_OF_FAMILIES = "best model of {}", "mean of the best models of the families"
+
+
+class Rival(NamedTuple):
+    """The strongest of the simple rivals of an ensemble, on unused cases.
+
+    Rivals are the best model of each family, their mean and that of all models; without families in
+    the settings of the store, the best single model and the mean of all.
+
+    Attributes
+    ----------
+    name : str
+    score : float
+        Of a rival chosen on other cases than those of the score.
+    gain : float
+        By how much the ensemble is better; negative if it is worse.
+    standard_error : float
+        Of the gain.
+    """
+
+    name: str
+    score: float
+    gain: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -43,6 +69,8 @@ class UnusedCases:
         Of the gain.
     optimism : float
         By how much the score on the cases of selection is better than that on unused cases.
+    rival : Rival
+        The simple rival that is best on the other folds or, for a part, on the cases of selection.
     """
 
     metric: str
@@ -53,6 +81,7 @@ class UnusedCases:
     gain: float
     standard_error: float
     optimism: float
+    rival: Rival
 
     @classmethod
     def on_part(cls, selector, part="test"):
@@ -74,14 +103,17 @@ class UnusedCases:
         store = selector.store_
         cases, ensembles = store.part(part, labels=True), _ensembles(selector, store)
         predictions = {name: _of_part(one, part) for name, one in ensembles.items()}
-        return cls._on(selector, cases, predictions, part)
+        rivals, judge = _rivals(selector, store), _judge_of(selector, store, HILLCLIMB)
+        strongest = max(rivals, key=lambda name: judge.of(_of_part(rivals[name], HILLCLIMB)))
+        rival = strongest, _of_part(rivals[strongest], part)
+        return cls._on(selector, cases, predictions, part, rival)
 
     @classmethod
     def on_cases(cls, selector, predictions, y, part="test"):
         """Score a fitted selector on cases that only some models of its store predict.
 
-        The mean of all models is left out, because it needs all of them. The standard error is that
-        of `on_part`.
+        The mean of all models is left out, because it needs all of them, and the best single model
+        is the rival. The standard error is that of `on_part`.
 
         Parameters
         ----------
@@ -115,24 +147,28 @@ class UnusedCases:
         cases = Part((entries,), codes)
         models = dict(zip(names, entries, strict=True))
         scored = {ENSEMBLE: _of_part(selector, models), BEST: models[best]}
-        return cls._on(selector, cases, scored, part)
+        return cls._on(selector, cases, scored, part, (BEST, models[best]))
 
     @classmethod
-    def _on(cls, selector, cases, predictions, part):
+    def _on(cls, selector, cases, predictions, part, rival):
         """Score predictions of some cases, with the standard error of bootstrap replicates."""
         judge, y = _judge_of(selector, selector.store_, cases), cases.y
         rng = generator(seed_of(selector.random_state), "replicates")
         groups = [np.flatnonzero(y == code) for code in np.unique(y)]
-        gains = []
+        compared = predictions[ENSEMBLE], predictions[BEST], rival[1]
+        values = []
         for _ in range(_REPLICATES):
             drawn = [rng.choice(group, len(group)) for group in groups]
             at = np.sort(np.concatenate(drawn))
             drawn_judge = judge.at(at)
-            values = [drawn_judge.of(predictions[name][at]) for name in (ENSEMBLE, BEST)]
-            gains.append(values[0] - values[1])
+            values.append([drawn_judge.of(one[at]) for one in compared])
         row = {"cases": len(y), **_scored(judge, predictions)}
         table = pd.DataFrame([row], pd.Index([part], name="part"))
-        return cls._of(selector, judge, table, part, float(np.std(gains, ddof=1)))
+        errors = np.std(np.array(values)[:, :1] - np.array(values)[:, 1:], axis=0, ddof=1)
+        score = judge.of(rival[1])
+        gain = judge.of(predictions[ENSEMBLE]) - score
+        found = Rival(rival[0], *map(float, (judge.natural(score), gain, errors[1])))
+        return cls._of(selector, judge, table, part, float(errors[0]), found)
 
     @classmethod
     def by_folds(cls, selector, n_folds=5):
@@ -140,7 +176,8 @@ class UnusedCases:
 
         The best single model is that of the same cases. Selections use fewer cases than that of the
         selector, so the scores are slightly too low. The standard error takes into account that
-        they overlap.
+        they overlap. The rival of a fold is the best one on the other folds, so that neither the
+        ensemble nor its rival is chosen by the cases that judge it.
 
         Parameters
         ----------
@@ -171,7 +208,7 @@ class UnusedCases:
             "store", part.y, n_folds, seed, "add cases", store.classes, **groups
         )
         n_folds = len(folds)
-        rows, gains = [], []
+        rows, gains, by_rival = [], [], []
         with Reporter(selector.progress) as report:
             for number, (rest, fold) in enumerate(folds):
                 progress = _progress(report, number, n_folds, selector.bags)
@@ -181,14 +218,17 @@ class UnusedCases:
                 ensembles = _ensembles(again.fit(split), split)
                 predictions = {name: _of_part(one, _UNUSED) for name, one in ensembles.items()}
                 rows.append({"cases": len(fold), **_scored(judge, predictions)})
-                gains.append(judge.of(predictions[ENSEMBLE]) - judge.of(predictions[BEST]))
+                value = judge.of(predictions[ENSEMBLE])
+                gains.append(value - judge.of(predictions[BEST]))
+                rivals = _rivals(selector, split).items()
+                scored = {name: judge.of(_of_part(one, _UNUSED)) for name, one in rivals}
+                by_rival.append({ENSEMBLE: value, **scored})
         table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
-        # The variance of the mean of folds whose selections share cases.
-        variance = np.var(gains, ddof=1) * (1 / n_folds + 1 / (n_folds - 1))
-        return cls._of(selector, judge, table, None, float(np.sqrt(variance)))
+        rival = _strongest(judge, pd.DataFrame(by_rival))
+        return cls._of(selector, judge, table, None, _error_of_folds(gains), rival)
 
     @classmethod
-    def _of(cls, selector, judge, table, part, standard_error):
+    def _of(cls, selector, judge, table, part, standard_error, rival):
         scores, sign = table.drop(columns="cases").mean(), judge.natural(1)
         return cls(
             title_of(judge),
@@ -199,10 +239,12 @@ class UnusedCases:
             gain=float(sign * (scores[ENSEMBLE] - scores[BEST])),
             standard_error=standard_error,
             optimism=float(sign * (selector.score_ - scores[ENSEMBLE])),
+            rival=rival,
         )
 
     def __str__(self):
-        return "\n".join([self.gain_in_words(), self.optimism_in_words()])
+        words = self.gain_in_words(), self.rival_in_words(), self.optimism_in_words()
+        return "\n".join(words)
 
     def gain_in_words(self):
         """Say how good the ensemble is, and by how much better than the best single model."""
@@ -222,6 +264,18 @@ class UnusedCases:
         return (
             f"{said}, {abs(self.gain):.4f} ± {self.standard_error:.4f} (standard error) {word} "
             f"than that of the best single model, {self.scores[BEST]:.4f}{chance}."
+        )
+
+    def rival_in_words(self):
+        """Say whether the ensemble is better than the strongest simple rival."""
+        name, score, gain, error = self.rival
+        rival = f"the {name}, the strongest simple rival ({score:.4f}),"
+        if gain > 2 * error:
+            return f"The ensemble is better than {rival} by {gain:.4f} ± {error:.4f}."
+        word = "better" if gain > 0 else "worse"
+        return (
+            f"The ensemble is not better than {rival} beyond chance, {abs(gain):.4f} ± {error:.4f} "
+            f"{word}: the library does not pay here."
         )
 
     def optimism_in_words(self):
@@ -251,6 +305,7 @@ def _split(store, rest, fold):
         {name: models[:, at] for name, at in cases.items()},
         {name: store.classes[part.y[at]] for name, at in cases.items()},
         store.names,
+        settings=store.settings,
         **{
             column: {name: values[at] for name, at in cases.items()}
             for column, values in columns.items()
@@ -270,6 +325,34 @@ def _best_single(selector, store):
 
 def _judge_of(selector, store, part):
     return judge_of(selector.metric, store, part, selector.greater_is_better)
+
+
+def _rivals(selector, store):
+    """Simple rivals by name, chosen on the cases of selection."""
+    rivals = {MEAN: mean_of_all(store)}
+    if FAMILY not in store.settings:
+        return {BEST: _best_single(selector, store), **rivals}
+    best = best_of_families(store, selector.metric, selector.greater_is_better)
+    if len(best) > 1:
+        weights = sum(one.weights_ for one in best.values()) / len(best)
+        rivals[_MEAN_OF_FAMILIES] = WeightedEnsemble(store, weights.to_numpy())
+    return {_FAMILY.format(family): one for family, one in best.items()} | rivals
+
+
+def _strongest(judge, values):
+    """The `Rival` of values by fold: for each fold that which is best on the other folds."""
+    rivals = values.drop(columns=ENSEMBLE)
+    others = (rivals.sum() - rivals) / (len(rivals) - 1)
+    chosen = [rivals.loc[fold, name] for fold, name in others.idxmax(axis=1).items()]
+    gains = values[ENSEMBLE] - chosen
+    score = float(judge.natural(np.mean(chosen)))
+    return Rival(rivals.mean().idxmax(), score, float(gains.mean()), _error_of_folds(gains))
+
+
+def _error_of_folds(gains):
+    """Standard error of the mean of gains on folds whose selections share cases."""
+    n_folds = len(gains)
+    return float(np.sqrt(np.var(gains, ddof=1) * (1 / n_folds + 1 / (n_folds - 1))))
 
 
 def _of_part(ensemble, part):

@@ -46,13 +46,15 @@ from bnmtl.seeding import check_seed, seed_of
 from bnmtl.wording import Bare, type_of
 
 TEST, SIBLING = "test", "sibling"
+MODERN, N_FOLDS = "modern", 5  # the default profile, and its folds
+SHARE = 0.2  # of the rows for hill climbing, without folds
 
 
 def build_library(
     X,
     y,
-    profile="small",
-    hillclimb=0.2,
+    profile="modern",
+    hillclimb=None,
     cv=None,
     test=None,
     out=None,
@@ -80,19 +82,23 @@ def build_library(
         Numeric and nominal columns. Missing cells are handed to trees and networks, and become the
         median or the most frequent category for the others.
     y : array-like of shape (n_rows,)
-        Labels of two classes; a library predicts the second of them, sorted.
-    profile : "small", "thesis", or a list of settings, default="small"
-        "small" is about 150 models, 190 with nominal columns; "thesis" has the grids of appendix
-        4.B, about 1100 models. A setting is a dictionary with a family and its parameters, such as
-        ``{"family": "SVMs", "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a
-        classifier. These receive a frame of floats and categories.
-    hillclimb : float, int or (X, y), default=0.2
+        Labels of two classes or more. Of two, a library predicts the second, sorted.
+    profile : "modern", "small", "thesis", or a list of settings, default="modern"
+        "modern" is 42 models, 48 with nominal columns: gradient boosting, extra trees, random
+        forests, logistic regression, support vectors and networks. "small" is about 150 models, 190
+        with nominal columns; "thesis" has the grids of appendix 4.B, about 1100 models. A setting
+        is a dictionary with a family and its parameters, such as ``{"family": "SVMs", "kernel":
+        "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These receive a
+        frame of floats and categories.
+    hillclimb : float, int or (X, y), default=None
         Share or number of the rows that are held out of training, for calibration and selection; or
-        other rows for it. Not used with ``cv``.
+        other rows for it. None with folds; without, it is a fifth.
     cv : int, default=None
         Number of folds of embedded cross-validation: a model is one sibling for each fold, which
         predicts the rows of its fold and is calibrated on them, so that all rows are used for hill
-        climbing. New rows get the mean of the siblings.
+        climbing. New rows get the mean of the siblings. Without ``hillclimb``, None is five folds
+        for "modern", fewer if a class has fewer rows, and no folds for the other profiles, which
+        would take hours.
     test : (X, y), default=None
         Further rows to predict, as the part "test". Their labels may be None.
     out : str or path-like, default=None
@@ -157,8 +163,13 @@ def build_library(
     _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force)
     check_hillclimb(hillclimb, cv)
     check_choice("calibration", calibration, METHODS)
-    _check_siblings(each_sibling, cv, test)
+    has_folds = isinstance(profile, str) and profile == MODERN and hillclimb is None
+    if cv is None and hillclimb is None and not has_folds:
+        hillclimb = SHARE
     rows = Rows(X, y, hillclimb, test, groups=groups)
+    if cv is None and has_folds:
+        cv = rows.most_folds(N_FOLDS)
+    _check_siblings(each_sibling, cv, test)
     found = None if out is None or force else read_record(Path(out))
     seed = found.seed if found is not None and random_state is None else seed_of(random_state)
     cases = replace(rows.cases(cv, seed), calibration=calibration)

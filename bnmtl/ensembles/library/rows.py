@@ -95,6 +95,11 @@ class Rows:
         groups = None if self.groups is None else self.groups[held_out]
         return Cases(self.columns, self.X[train], self.y[train], pair, None, test, groups)
 
+    def most_folds(self, number):
+        """A number of folds of embedded cross-validation; fewer if a class or groups are few."""
+        few = np.bincount(self.y).min() if self.groups is None else len(np.unique(self.groups))
+        return int(np.clip(few, 2, number))
+
     def _folds(self, cv, state):
         """The fold of each row; all classes are in each fold, and groups are whole."""
         folds, options = np.empty(len(self.y), dtype=int), {"shuffle": True, "random_state": state}
@@ -183,10 +188,13 @@ def check_hillclimb(value, cv):
     """Raise unless a value says which cases are used for hill climbing."""
     if cv is not None:
         check_whole("cv", cv, least=2)
-        if is_pair("hillclimb", value):
-            remedies = "join the rows to the others"
-            rule = "must not be rows with {cv}, where every row is used for hill climbing"
-            raise InputError("hillclimb", rule, remedies=remedies)
+        if value is not None:
+            rule = "must be None with {cv}, where every row is used for hill climbing"
+            if is_pair("hillclimb", value):
+                raise InputError("hillclimb", rule, remedies="join the rows to the others")
+            raise InputError("hillclimb", rule, value)
+        return
+    if value is None:
         return
     if is_pair("hillclimb", value):
         return
