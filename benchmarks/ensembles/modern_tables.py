@@ -1,11 +1,149 @@
 """Tables and claims of the study of the profile "modern"."""
 
+import pandas as pd
+from scipy import stats
+
+from benchmarks.claims import OURS, Claim, claims_table
+from benchmarks.summary import LEVEL, markdown, mean_and_error
+
+MODERN, SMALL, SHARE, RIVALS = "modern, 5 folds", "small, a fifth", "modern, a fifth", "rivals"
+SELECTION, MEAN = "selection", "mean of the five"
+LOGISTIC, BOOSTING = "logistic regression", "gradient boosting"
+# (Library, method) -> title.
+METHODS = {
+    (MODERN, SELECTION): "modern, 5 folds",
+    (MODERN, "best single model"): "its best single model",
+    (MODERN, "mean of all models"): "its mean of all models",
+    (SHARE, SELECTION): "modern, a fifth",
+    (SMALL, SELECTION): "small, a fifth",
+    (RIVALS, BOOSTING): "gradient boosting",
+    (RIVALS, "extra trees"): "extra trees",
+    (RIVALS, "random forest"): "random forest",
+    (RIVALS, LOGISTIC): "logistic regression",
+    (RIVALS, "support vectors"): "support vectors",
+    (RIVALS, MEAN): "mean of the five",
+}
+_SHOWN = ("modern, 5 folds", "modern, a fifth", "small, a fifth", "mean of the five")
+FEW = 1000  # rows of a small table
+
+
+def by_table(lines, measure):
+    """Means over splits: a row per table and a column per method."""
+    found = {
+        title: lines[lines["library"] == library]
+        .assign(value=lambda part, method=method: [one[method] for one in part[measure]])
+        .groupby("table", sort=False)["value"]
+        .mean()
+        for (library, method), title in METHODS.items()
+        if (lines["library"] == library).any()
+    }
+    return pd.DataFrame(found)
+
+
+def seconds_by_table(lines):
+    """Mean seconds over splits: a row per table and a column per library."""
+    return lines.pivot_table(index="table", columns="library", values="seconds", sort=False)
+
 
 def tables(lines):
-    """None yet."""
-    return {}
+    """Losses by table, means by method, weights of families, and the claims."""
+    if not len(lines):
+        return {}
+    losses, shares = by_table(lines, "cross_entropy"), by_table(lines, "accuracy")
+    found = {
+        "modern_library": markdown(_by_table(lines, losses)),
+        "modern_library_means": markdown(_means(losses, shares)),
+        "modern_library_families": markdown(_families(lines)),
+    }
+    if len(losses) > 1:
+        found["modern_library_claims"] = claims_table(claims(lines))
+    return found
+
+
+def _by_table(lines, losses):
+    """Log losses of the main methods, the best one in bold, and the ratio of times."""
+    shapes = lines.groupby("table", sort=False)[["rows", "classes"]].first()
+    splits, seconds = lines.groupby("table")["split"].nunique(), seconds_by_table(lines)
+    simple = [title for (library, _), title in METHODS.items() if library == RIVALS]
+    shown = losses.reindex(columns=[*_SHOWN])
+    shown["best of the five"] = losses.reindex(columns=simple[:-1]).min(axis=1)
+    rows = []
+    for table, values in shown.iterrows():
+        row = {"table": table, **shapes.loc[table], "splits": splits[table]}
+        for title, value in values.items():
+            text = "" if pd.isna(value) else f"{value:.3f}"
+            row[title] = f"**{text}**" if value == values.drop("best of the five").min() else text
+        if {MODERN, SMALL} <= set(seconds):
+            row["time"] = f"{seconds.loc[table, MODERN] / seconds.loc[table, SMALL]:.1f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _means(losses, shares):
+    """Means over tables, and the number of tables on which the modern library is better."""
+    modern = losses.get(METHODS[MODERN, SELECTION])
+    rows = []
+    for title, values in losses.items():
+        row = {"method": title, "log loss": f"{values.mean():.3f}"}
+        row["accuracy"] = f"{100 * shares[title].mean():.1f} %"
+        if modern is not None:
+            gains = (values - modern).dropna()
+            is_same = title == METHODS[MODERN, SELECTION]
+            row["modern, 5 folds, is better by"] = "" if is_same else mean_and_error(gains, 3)
+            wins = f"{(gains > 0).sum()} of {len(gains)}"
+            row["on"] = "" if is_same else wins
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _families(lines):
+    """Mean weights and seconds of the families in the modern library with folds."""
+    part = lines[lines["library"] == MODERN]
+    weights = pd.DataFrame(list(part["weights"])).fillna(0.0)
+    seconds = pd.DataFrame(list(part["seconds_by_family"])).fillna(0.0)
+    times = seconds.div(seconds.sum(axis=1), axis=0)
+    is_in = (weights > 0.05).sum()
+    return pd.DataFrame(
+        {
+            "family": name,
+            "weight": f"{100 * weights[name].mean():.0f} %",
+            "weight above 5 %": f"{is_in[name]} of {len(weights)}",
+            "share of the time": f"{100 * times[name].mean():.0f} %",
+        }
+        for name in weights.mean().sort_values(ascending=False).index
+    )
+
+
+def _gain(text, gains):
+    """A claim that a mean over tables is above 0, by a t-test."""
+    p = stats.ttest_1samp(gains, 0).pvalue
+    shown = f"{mean_and_error(gains, 3)} (p {p:.3f}), {(gains > 0).sum()} of {len(gains)}"
+    return Claim(text, OURS, shown, bool(gains.mean() > 0 and p < LEVEL))
 
 
 def claims(lines):
-    """None yet."""
-    return []
+    """What modern libraries gain in log loss over tables, and what they take."""
+    losses = by_table(lines, "cross_entropy")
+    modern, rows = losses[METHODS[MODERN, SELECTION]], lines.groupby("table")["rows"].first()
+    few = rows.index[rows < FEW]
+    for other, text in (
+        (METHODS[SMALL, SELECTION], "selection from modern with 5 folds beats that from small"),
+        (METHODS[SHARE, SELECTION], "and from modern with a fifth held out"),
+        (METHODS[RIVALS, MEAN], "and the mean of five default classifiers"),
+        (METHODS[RIVALS, LOGISTIC], "and logistic regression"),
+        (METHODS[RIVALS, BOOSTING], "and gradient boosting"),
+        ("its best single model", "and the best single model of the library"),
+        ("its mean of all models", "and the mean of its models"),
+    ):
+        gains = (losses.get(other, pd.Series(dtype=float)) - modern).dropna()
+        if len(gains) > 1:
+            yield _gain(text, gains)
+        part = gains[gains.index.isin(few)]
+        if other == METHODS[SMALL, SELECTION] and 1 < len(part) < len(gains):
+            yield _gain(f"the same on tables of fewer than {FEW} rows", part)
+    seconds = seconds_by_table(lines)
+    if {MODERN, SMALL} <= set(seconds):
+        ratios = (seconds[MODERN] / seconds[SMALL]).dropna()
+        text = "modern with 5 folds takes a third of the time of small"
+        shown = f"{ratios.mean():.1f} times, {ratios.min():.1f} to {ratios.max():.1f}"
+        yield Claim(text, OURS, shown, (int((ratios < 0.4).sum()), len(ratios)))
