@@ -97,8 +97,9 @@ class Rows:
 
     def most_folds(self, number):
         """A number of folds of embedded cross-validation; fewer if a class or groups are few."""
-        few = np.bincount(self.y).min() if self.groups is None else len(np.unique(self.groups))
-        return int(np.clip(few, 2, number))
+        counts = [*np.bincount(self.y)]
+        counts += [] if self.groups is None else [len(np.unique(self.groups))]
+        return int(np.clip(min(counts), 2, number))
 
     def _folds(self, cv, state):
         """The fold of each row; all classes are in each fold, and groups are whole."""
