@@ -626,6 +626,7 @@ MISTAKES = [
     ({"y": ["yes"] + ["no"] * 29}, "`hillclimb` must leave cases of both classes.*'yes' has 1 row"),
     ({"y": ["yes"] * 2 + ["no"] * 28, "hillclimb": 2}, "`hillclimb` must leave cases of both cl"),
     ({"cv": 1}, "`cv` must be a whole number"),
+    ({"y": list("abc") * 10, "hillclimb": 2}, "`hillclimb` must leave 3 rows for hill climbing"),
     ({"groups": [1] * 9}, "`groups` of part `hillclimb` must be one value per case, 30, got 9"),
     ({"groups": [None] * 30}, "`groups` must not be missing"),
     ({"groups": [1] * 30}, "`groups` must hold two groups or more, got 1"),

@@ -126,9 +126,11 @@ class Rows:
         n_rows, held_out = len(self.y), self.hillclimb
         if isinstance(held_out, float):
             held_out = int(np.ceil(held_out * n_rows))
-        if not 2 <= held_out <= n_rows - 2:
-            rule = "must leave 2 rows for hill climbing, and 2 for training"
-            raise InputError("hillclimb", rule, self.hillclimb, found="there are {n:row}", n=n_rows)
+        least = len(self.classes)
+        if not least <= held_out <= n_rows - least:
+            rule = "must leave {least} rows for hill climbing, and {least} for training"
+            details = {"found": "there are {n:row}", "n": n_rows, "least": least}
+            raise InputError("hillclimb", rule, self.hillclimb, **details)
         if self.groups is None:
             options = {"stratify": self.y, "random_state": state}
             parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
