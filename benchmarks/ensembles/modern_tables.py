@@ -28,7 +28,7 @@ FEW = 1000  # rows of a small table
 
 
 def by_table(lines, measure):
-    """Means over splits: a row per table and a column per method."""
+    """Means over splits: a row per table, by its number of rows, and a column per method."""
     found = {
         title: lines[lines["library"] == library]
         .assign(value=lambda part, method=method: [one[method] for one in part[measure]])
@@ -37,7 +37,8 @@ def by_table(lines, measure):
         for (library, method), title in METHODS.items()
         if (lines["library"] == library).any()
     }
-    return pd.DataFrame(found)
+    rows = lines.groupby("table")["rows"].first().sort_values(kind="stable")
+    return pd.DataFrame(found).reindex(rows.index)
 
 
 def seconds_by_table(lines):
@@ -74,7 +75,9 @@ def _by_table(lines, losses):
             text = "" if pd.isna(value) else f"{value:.3f}"
             row[title] = f"**{text}**" if value == values.drop("best of the five").min() else text
         if {MODERN, SMALL} <= set(seconds):
-            row["time"] = f"{seconds.loc[table, MODERN] / seconds.loc[table, SMALL]:.1f}"
+            row["times as long as small"] = (
+                f"{seconds.loc[table, MODERN] / seconds.loc[table, SMALL]:.1f}"
+            )
         rows.append(row)
     return pd.DataFrame(rows)
 
