@@ -142,7 +142,7 @@ def test_tables_of_a_library_beside_its_rivals():
         in (found["modern_library"])
     )
     assert (
-        "| small, a fifth | 0.510 | 51.0 % | 0.202 ± 0.002 | 3 of 3 |"
+        "| small, a fifth | 3 | 0.510 | 51.0 % | 0.202 ± 0.002 | 3 of 3 |"
         in (found["modern_library_means"])
     )
     said = found["modern_library_claims"]

@@ -87,7 +87,7 @@ def _means(losses, shares):
     modern = losses.get(METHODS[MODERN, SELECTION])
     rows = []
     for title, values in losses.items():
-        row = {"method": title, "log loss": f"{values.mean():.3f}"}
+        row = {"method": title, "tables": values.notna().sum(), "log loss": f"{values.mean():.3f}"}
         row["accuracy"] = f"{100 * shares[title].mean():.1f} %"
         if modern is not None:
             gains = (values - modern).dropna()
