@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases, best_single, mean_of_all
+from bnmtl.ensembles import (
+    EnsembleSelector,
+    PredictionStore,
+    Stacking,
+    UnusedCases,
+    best_single,
+    mean_of_all,
+    model_averaging,
+)
 from bnmtl.ensembles.unused_cases import Rival
 from bnmtl.metrics import prediction
 
@@ -139,8 +147,14 @@ def test_folds_do_not_divide_groups():
     two = PredictionStore(p, y, groups=y)
     with pytest.raises(ValueError, match="must have cases of each class in two groups or more"):
         UnusedCases.by_folds(fitted(two))
-    with pytest.raises(ValueError, match="must have cases of each class in two groups or more"):
-        fitted(two, prune="sweep")
+    # Nor do the other ways to combine models that need folds.
+    for combine in (
+        lambda: fitted(two, prune="sweep"),
+        lambda: model_averaging(two, temperature="cv"),
+        lambda: Stacking(method="logistic").fit(two),
+    ):
+        with pytest.raises(ValueError, match="must have cases of each class in two groups or more"):
+            combine()
 
 
 def test_a_part_is_scored_by_the_selector():
@@ -266,9 +280,9 @@ def test_words(gain, error, optimism, words, trust):
     if gain > 2 * error:
         assert pays == f"The ensemble is better than {of_rival}by 0.1000 ± 0.0100."
     else:
-        word = "better" if gain > 0 else "worse"
+        how = "beyond chance, but" if gain > 0 else "but worse"
         assert pays == (
-            f"The ensemble is not better than {of_rival}beyond chance, {abs(gain):.4f} ± 0.0100 "
-            f"{word}: the library does not pay here."
+            f"The ensemble is not better than {of_rival}{how} by {abs(gain):.4f} ± 0.0100: the "
+            "library does not pay here."
         )
     assert ("chance" in first) == (abs(gain) < 2 * error and gain != 0)

@@ -272,10 +272,10 @@ class UnusedCases:
         rival = f"the {name}, the strongest simple rival ({score:.4f}),"
         if gain > 2 * error:
             return f"The ensemble is better than {rival} by {gain:.4f} ± {error:.4f}."
-        word = "better" if gain > 0 else "worse"
+        how = "but worse" if gain <= 0 else "beyond chance, but"
         return (
-            f"The ensemble is not better than {rival} beyond chance, {abs(gain):.4f} ± {error:.4f} "
-            f"{word}: the library does not pay here."
+            f"The ensemble is not better than {rival} {how} by {abs(gain):.4f} ± {error:.4f}: the "
+            "library does not pay here."
         )
 
     def optimism_in_words(self):
