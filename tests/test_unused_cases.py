@@ -280,9 +280,8 @@ def test_words(gain, error, optimism, words, trust):
     if gain > 2 * error:
         assert pays == f"The ensemble is better than {of_rival}by 0.1000 ± 0.0100."
     else:
-        how = "beyond chance, but" if gain > 0 else "but worse"
-        assert pays == (
-            f"The ensemble is not better than {of_rival}{how} by {abs(gain):.4f} ± 0.0100: the "
-            "library does not pay here."
-        )
+        words = f"not better than {of_rival}but worse by {abs(gain):.4f} ± 0.0100"
+        if gain > 0:
+            words = f"better than {of_rival}by {gain:.4f} ± 0.0100 only, which may be chance"
+        assert pays == f"The ensemble is {words}: the library does not pay here."
     assert ("chance" in first) == (abs(gain) < 2 * error and gain != 0)

@@ -272,11 +272,11 @@ class UnusedCases:
         rival = f"the {name}, the strongest simple rival ({score:.4f}),"
         if gain > 2 * error:
             return f"The ensemble is better than {rival} by {gain:.4f} ± {error:.4f}."
-        how = "but worse" if gain <= 0 else "beyond chance, but"
-        return (
-            f"The ensemble is not better than {rival} {how} by {abs(gain):.4f} ± {error:.4f}: the "
-            "library does not pay here."
-        )
+        if gain > 0:
+            words = f"better than {rival} by {gain:.4f} ± {error:.4f} only, which may be chance"
+        else:
+            words = f"not better than {rival} but worse by {abs(gain):.4f} ± {error:.4f}"
+        return f"The ensemble is {words}: the library does not pay here."
 
     def optimism_in_words(self):
         """Say how far the score on the cases of selection can be trusted."""
