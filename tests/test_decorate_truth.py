@@ -189,7 +189,7 @@ def test_tables_of_filled_cells():
             line[name] = line[name] or [None, None]
     lines += [
         {"part": BIRDS, "table": "birds", "complete": n, "method": method}
-        | {"log_loss": [level + n / 1000, level], "wrong_cells": [0.1, 0.1], "shared": 0.2}
+        | {"log_loss": [1.0001 * level + n / 1000, level], "wrong_cells": [0.1, 0.1], "shared": 0.2}
         for n in (10, 20)
         for method, level in ((SHARES, 0.5), (ALONE, 0.45), (TOGETHER, 0.4))
     ]

@@ -204,7 +204,9 @@ CALLS = {
     "principal": lambda n: relatedness.TaskSelector(MultitaskLearner(), n).fit(
         {"t": FRAME, "u": FRAME}
     ),
-    "column of a classifier": lambda n: BayesNetClassifier().fit(numbers(n), list(Y) * 75),
+    "column of a classifier": lambda n: BayesNetClassifier().fit(
+        pd.DataFrame({n: [None, *"abc"]}), Y
+    ),
     "statistic": lambda n: validation.jackknife(rounds(), n),
     "calibration": lambda n: calibration.CalibratedClassifier(
         DecisionTreeClassifier(), method=n
