@@ -162,6 +162,11 @@ def test_tables_show_what_was_measured():
     assert "| 4 (5) | 4 (5) |" in found["ensemble_selection_differences"]
     assert "| 75% |" in found["ensemble_selection_mimics"]  # (0.34 - 0.31) / (0.34 - 0.30)
     assert "| 0.3300 (25%) | 0.3100 (75%) |" in found["ensemble_selection_pseudo_cases"]
+    values = dict(zip("abcdef", [0.5, 0.3, 0.4, 0.4, 0.2, 0.25], strict=True))
+    curve = [{"analysis": "mimic", "trial": 0, "problem": "ADULT", "mimic": {"errors": values}}]
+    (stop,) = selection_tables._stops(pd.DataFrame(curve)).to_dict("records")
+    assert [stop[name] for name in ("largest", "best")] == ["f", "e"]
+    assert stop["best before 2 without a better one"] == "b"
     assert "ensemble_selection_students" not in found
     assert "| small | 100 | selection | " in found["ensemble_selection_profiles"]
     assert "| thesis | 1000 | selection | " in found["ensemble_selection_profiles"]

@@ -68,6 +68,7 @@ def tables(lines):
         found["ensemble_selection_mimics"] = markdown(_mimics(lines))
         found["ensemble_selection_costs"] = markdown(_needs(lines))
         found["ensemble_selection_pseudo_cases"] = markdown(_by_pseudo_cases(lines))
+        found["ensemble_selection_stops"] = markdown(_stops(lines))
         students = _students(lines)
         if len(students):
             found["ensemble_selection_students"] = markdown(students)
@@ -285,6 +286,31 @@ def _by_pseudo_cases(lines):
             }
             rows.append(row | cells)
     return pd.DataFrame(rows).fillna("")
+
+
+def _stops(lines, patience=2):
+    """Where the curves of mimics are best, and what two sizes without a better one end at."""
+    rows = []
+    for line in lines[lines["analysis"] == "mimic"].to_dict("records"):
+        errors = line["mimic"]["errors"]
+        sizes, values = list(errors), list(errors.values())
+        best = int(np.argmin(values))
+        # The first best size that no better one follows among the next ones.
+        stop = next(
+            at for at, value in enumerate(values) if value == min(values[: at + patience + 1])
+        )
+        rows.append(
+            {
+                "library": "thesis" if line["trial"] == 0 else "small",
+                "problem": line["problem"],
+                "largest": sizes[-1],
+                "best": sizes[best],
+                f"best before {patience} without a better one": sizes[stop],
+                "error with the largest": f"{values[-1]:.4f}",
+                "with the best": f"{values[best]:.4f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _errors(line, student="mimic"):
