@@ -11,7 +11,12 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -42,6 +47,7 @@ from bnmtl.calibration import (
     TemperatureCalibrator,
 )
 from bnmtl.calibration.methods import METHODS
+from bnmtl.errors import InputTypeError
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 pytestmark = pytest.mark.beside_kernels
@@ -427,6 +433,16 @@ def test_training_cases_among_those_of_calibration(make_cases, is_shared):
         "`calibration` shares cases with `X`, so the"
     ] * is_shared
     assert all(one.filename == __file__ and issubclass(one.category, UserWarning) for one in caught)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [FrozenEstimator(RandomForestClassifier(3).fit(X, Y)), RandomForestRegressor(3)],
+    ids=["fitted", "regressor"],
+)
+def test_only_classifiers_that_will_be_fitted_have_out_of_bag_votes(estimator):
+    with pytest.raises(InputTypeError, match="must be a forest or bagging if `cv='oob'`"):
+        CalibratedClassifier(estimator, cv="oob").fit(X, Y)
 
 
 def test_isotonic_calibration_needs_many_cases():

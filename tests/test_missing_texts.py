@@ -127,7 +127,7 @@ def pooled(path, **options):
 
 
 def of_library(path, **options):
-    X, _ = labelled(LibraryOptions(table=path, label="y", **options))
+    X, _, _ = labelled(LibraryOptions(table=path, label="y", **options))
     return of(X)
 
 
@@ -257,7 +257,7 @@ def trained_here(function, tasks, arguments_of, *_):
 def test_a_library_reads_new_cases_as_its_table(table, tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "run", trained_here)
     table_options = LibraryOptions(table=table, label="b", only_na=("?", "-"))
-    X, y = labelled(table_options)
+    X, y, _ = labelled(table_options)
     store = build_library(X, y, [{"family": "naive Bayes"}], out=tmp_path / "store", random_state=0)
     store.library.with_na_values(store.path, na_values_of((), ("?", "-")))
     again = PredictionStore.open(tmp_path / "store")
@@ -312,7 +312,7 @@ def test_rows_of_a_library_are_read_as_they_were(tmp_path, odd, monkeypatch):
     y = np.array([odd, "", "yes"])[[0, 2] * 10 if odd == "" else [1, 0] * 10]
     settings = [{"family": "naive Bayes"}]
     store = build_library(X, y, settings, out=tmp_path / "store", random_state=0)
-    again, labels, _ = training_rows(store)
+    again, labels, *_ = training_rows(store)
     assert again["a"].fillna("gap").tolist() == X["a"].fillna("gap").tolist()
     assert np.array_equal(again["b"].to_numpy(float), X["b"], equal_nan=True)
     assert labels.tolist() == y.tolist()

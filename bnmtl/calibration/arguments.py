@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
+from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
@@ -96,7 +97,7 @@ def check_takes_out_of_bag(estimator):
     """Raise unless members of the classifier leave cases out, which they can predict."""
     parameters = estimator.get_params(deep=False)
     remedy = "use folds"
-    if "oob_score" not in parameters:
+    if "oob_score" not in parameters or not is_classifier(estimator):
         rule = "must be a forest or bagging if {cv=oob}, because others have no out-of-bag votes"
         raise InputTypeError("estimator", rule, type_of(estimator), remedies=remedy)
     for name, needed in (("bootstrap", True), ("warm_start", False)):

@@ -220,6 +220,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             rule = "must be a number of folds, a splitter, an iterable of (train, test), 'prefit' "
             raise InputError("cv", rule + "or 'oob'", self.cv)
         is_named = isinstance(self.cv, str)
+        if is_named and self.cv == "oob":
+            check_takes_out_of_bag(base)
         is_fitted = isinstance(base, FrozenEstimator) or (is_named and self.cv == "prefit")
         kind = "prefit" if is_fitted else "oob" if is_named else "folds"
         if calibration is not None:
@@ -275,7 +277,6 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     def _fit_out_of_bag(self, X, y, weights):
         """Fit the classifier and score each case by the members that were not fitted to it."""
         base = self._base()
-        check_takes_out_of_bag(base)
         with warnings.catch_warnings():
             # Cases without a vote are counted below.
             warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)

@@ -259,7 +259,7 @@ def _read_record(path):
         raise InputError("folder", rule, found=found, remedies=remedies, **detail)
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _damaged(file, "it is not JSON") from None
     format_ = {key: record.get(key) for key in FORMAT} if isinstance(record, dict) else {}
     if format_ != FORMAT:
