@@ -29,6 +29,7 @@ class NaiveBayesSampler(BaseEstimator):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
     >>> pseudo = NaiveBayesSampler().fit(frame, [0, 0, 1, 1]).sample(100, random_state=0)
     >>> pseudo.drop_duplicates().sort_values("a").to_numpy().tolist()
@@ -110,6 +111,7 @@ class MarginalSampler(BaseEstimator):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"a": [0, 1], "b": ["x", "y"]})
     >>> pseudo = MarginalSampler().fit(frame).sample(100, random_state=0)
     >>> len(pseudo.drop_duplicates())
