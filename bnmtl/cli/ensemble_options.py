@@ -22,7 +22,7 @@ from bnmtl.cli.fields import (
 )
 
 # What means missing unless --na and --only-na say it.
-_OF_LIBRARY = "empty cells, NA and NaN (of a library: what did when it was made)"
+_OF_LIBRARY = "empty cells, NA and NaN (for a library, the same as when it was built)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,8 +55,8 @@ class DecorateClassifier(Committee):
         Others receive frames as they are. A `bnmtl.classification.BayesNetClassifier` needs
         ``unseen="ignore"`` where columns are numbers, because artificial ones may be new. None is
         ``DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)``, which made better
-        ensembles than a full tree. All of its ``random_state`` parameters are set. `SETTINGS` has
-        the arguments of Weka and of the thesis.
+        ensembles than a full tree. `fit` sets all of its ``random_state`` parameters. `SETTINGS`
+        has the arguments of Weka and of the thesis.
     n_estimators : int, default=15
         Number of members at which the search for further ones ends.
     max_iterations : int, default=50
