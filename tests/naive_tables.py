@@ -1,6 +1,6 @@
 """Naive twins of tables that tasks may share: every partition of the tasks, written out.
 
-`row_evidence` is the twin of the kernels in ``groups``, `shared_evidence` of ``sharing``, and
+`row_evidence` is the twin of the kernels in ``groups``, `shared_evidence` of ``all_sets``, and
 `shared_tables` of ``shared_tables`` and of ``networks.components``.
 """
 
@@ -49,8 +49,26 @@ def row_evidence(counts, c, t):
     return log_sum(found)
 
 
-def shared_evidence(counts, concentrations, ts):
-    """Log evidence of a family over tasks that may share its table; counts[task][row][state]."""
+def shared_evidence(counts, concentrations, ts, own=None):
+    """Log evidence of a family over tasks that may share its table; counts[task][row][state].
+
+    With ``own``, half of it is a sum over partitions of the tasks into parts whose concentrations
+    are their own, weighted as by a Chinese restaurant process with that concentration.
+    """
+    if own is None:
+        return common_evidence(counts, concentrations, ts)
+    found = []
+    for parts in partitions(list(range(len(counts)))):
+        value = math.lgamma(own) - math.lgamma(own + len(counts))
+        for part in parts:
+            value += math.log(own) + math.lgamma(len(part))
+            value += common_evidence([counts[s] for s in part], concentrations, ts)
+        found.append(value)
+    return log_sum([common_evidence(counts, concentrations, ts), log_sum(found)]) - math.log(2)
+
+
+def common_evidence(counts, concentrations, ts):
+    """`shared_evidence` if all tasks have the same concentrations."""
     by_row = list(zip(*counts, strict=True))
     values = [
         sum(row_evidence(row, c, t) for row in by_row if any(map(sum, row)))

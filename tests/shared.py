@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from searches import encode_quietly
 
 from bnmtl import MixedDirichlet
+from bnmtl.scores import OWN_CONCENTRATION
 
 CONCENTRATIONS, TS = (0.1, 1.0), (0.5, 2.0)
 SCORE = MixedDirichlet(CONCENTRATIONS)
@@ -66,7 +67,9 @@ def log_evidence(tasks, joint, adjacency):
                 families.setdefault(parents, []).append(task)
         for parents, group in families.items():
             names = [joint.variables[parent] for parent in parents]
-            total += naive_tables.shared_evidence(counts_of(group, names, name), CONCENTRATIONS, TS)
+            total += naive_tables.shared_evidence(
+                counts_of(group, names, name), CONCENTRATIONS, TS, OWN_CONCENTRATION
+            )
     return total
 
 

@@ -14,13 +14,13 @@ from scipy.special import beta
 from shared import counted
 
 from bnmtl._kernels import all_sets, groups, probable_groups, scoring, terms
-from bnmtl._kernels._jit import Arrays
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import Task
 
 CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
 GRIDS = (CONCENTRATIONS, (20.0,), (1e3, 1e5))
 TS = (0.1, 0.5, 2.0, 10.0)
+OWN = 0.5
 
 
 def task_of(name, counts, order=None):
@@ -34,22 +34,22 @@ def task_of(name, counts, order=None):
     return Task(name, ("p", "y"), states, np.ascontiguousarray(codes))
 
 
-def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
+def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, own=OWN):
     """The tasks that have rows, bound to the score."""
     tasks = [task_of(f"t{s}", table, order) for s, table in enumerate(counts) if np.sum(table)]
-    kind = terms.MIXTURE
-    return BoundTasks(tasks, kind, 1.0, concentrations=concentrations, partitions=ts)
+    grids = {"concentrations": concentrations, "partitions": ts, "own_concentration": own}
+    return BoundTasks(tasks, terms.MIXTURE, 1.0, **grids)
 
 
-def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
+def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, own=OWN):
     """Evidence of the family over all tasks that have rows."""
-    bound = bound_of(counts, concentrations, ts, order)
+    bound = bound_of(counts, concentrations, ts, order, own)
     return bound.evidence(1, [0], range(len(bound.positions))) / bound.scale
 
 
 @pytest.mark.parametrize("case", reference.sharing()["cases"])
 def test_values_of_plain_code(case):
-    assert evidence(case["counts"]) == pytest.approx(case["evidence"], abs=2e-8)
+    assert evidence(case["counts"], own=None) == pytest.approx(case["evidence"], abs=2e-8)
     bound = bound_of(case["counts"])
     with_rows = [s for s, table in enumerate(case["counts"]) if np.sum(table)]
     for at, s in enumerate(with_rows):
@@ -58,10 +58,76 @@ def test_values_of_plain_code(case):
 
 
 @settings(max_examples=examples(100))
-@given(counted(), st.sampled_from([TS, (0.02, 5.0)]), st.sampled_from(GRIDS))
-def test_naive_twin(counts, ts, concentrations):
-    expected = naive_tables.shared_evidence(counts.tolist(), concentrations, ts)
-    assert evidence(counts, concentrations, ts) == pytest.approx(expected, rel=1e-10, abs=1e-9)
+@given(
+    counted(),
+    st.sampled_from([TS, (0.02, 5.0)]),
+    st.sampled_from(GRIDS),
+    st.sampled_from([None, OWN, 3.0]),
+)
+def test_naive_twin(counts, ts, concentrations, own):
+    expected = naive_tables.shared_evidence(counts.tolist(), concentrations, ts, own)
+    found = evidence(counts, concentrations, ts, own=own)
+    assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+# Flat in some tasks and steep in others; few counts, three states.
+FLAT_AND_STEEP = [
+    [[30, 25], [20, 30]],
+    [[100, 0], [5, 95]],
+    [[25, 25], [30, 25]],
+    [[90, 5], [0, 85]],
+]
+FEW = [
+    [[3, 0, 1], [0, 0, 2]],
+    [[1, 1, 0], [4, 0, 0]],
+    [[0, 0, 0], [2, 2, 1]],
+    [[9, 0, 0], [0, 7, 0]],
+]
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (FLAT_AND_STEEP, (-76.28303083, -102.49031862, -178.65116389, -204.34806292)),
+        (FEW, (-6.15243774, -11.8075288, -19.20258832, -24.39707878)),
+    ],
+)
+def test_values_of_own_concentrations(counts, expected):
+    """Values of one to four tasks, by enumeration of labelings in plain code with scipy."""
+    found = [evidence(counts[:n]) for n in range(1, 5)]
+    assert found == pytest.approx(expected, abs=2e-8)
+
+
+@settings(max_examples=examples(60))
+@given(counted())
+def test_own_concentrations_cost_at_most_log_2(counts):
+    common = evidence(counts, own=None)
+    assert evidence(counts) >= common - math.log(2) - 1e-9
+    # A single value of both concentrations is every part's own.
+    common, own = (evidence(counts, (0.5,), (1e-30,), own=one) for one in (None, 1e-30))
+    assert own == pytest.approx(common, abs=1e-6)
+
+
+def test_own_concentrations_gain_where_tables_are_flat_in_some_tasks_and_steep_in_others():
+    gain = evidence(FLAT_AND_STEEP) - evidence(FLAT_AND_STEEP, own=None)
+    assert gain > 1
+    alike = [FLAT_AND_STEEP[1]] * 4
+    assert -math.log(2) <= evidence(alike) - evidence(alike, own=None) < 0
+
+
+def test_tasks_without_rows_change_nothing():
+    """Nor do they count towards the largest number of tasks with concentrations of their own."""
+    tasks = [task_of(f"t{s}", table) for s, table in enumerate(FLAT_AND_STEEP)]
+    empty = [task_of(f"e{s}", [[0, 0], [0, 0]]) for s in range(groups.MOST_EXACT)]
+    few, many = (
+        BoundTasks(rows, terms.MIXTURE, 1.0, concentrations=CONCENTRATIONS, partitions=TS)
+        for rows in (tasks, [*empty[:4], *tasks, *empty[4:]])
+    )
+    expected = few.evidence(1, [0], range(4)) / few.scale
+    found = many.evidence(1, [0], range(4 + groups.MOST_EXACT)) / many.scale
+    assert found == pytest.approx(expected, abs=1e-9)
+    found = many.evidence(1, [0], [0, 4, 5, 6, 7]) / many.scale
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=examples(60))
@@ -111,7 +177,7 @@ def test_limits_of_the_concentration_of_partitions(counts, c):
     )
     assert evidence(counts, (c,), (1e30,)) == pytest.approx(separate, abs=1e-6)
     merged = sum(naive_tables.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
-    assert evidence(counts, (c,), (1e-30,)) == pytest.approx(merged, abs=1e-6)
+    assert evidence(counts, (c,), (1e-30,), own=None) == pytest.approx(merged, abs=1e-6)
 
 
 @pytest.mark.parametrize("counts", [((3, 1), (2, 2)), ((0, 5), (4, 1)), ((1, 0), (0, 1))])
@@ -127,14 +193,15 @@ def test_two_tasks_are_the_integral_over_their_probabilities(counts):
         lambda p, o: p**a * (1 - p) ** b * o**d * (1 - o) ** e * prior(p) * prior(o), 0, 1, 0, 1
     )[0]
     expected = math.log(same / (1 + t) + different * t / (1 + t))
-    assert evidence(np.array(counts)[:, None], (c,), (t,)) == pytest.approx(expected, abs=1e-6)
+    found = evidence(np.array(counts)[:, None], (c,), (t,), own=None)
+    assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_rows_that_are_merged_count_as_often_as_they_are_there():
     counts = np.array([[[90, 10], [5, 200]], [[1, 2], [3, 1]]])
     bound = bound_of(counts)
     assert bound.engine([0, 1], np.arange(2)).weight_at.tolist() == [0, -1]
-    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, OWN)
     assert bound.evidence(1, [0], [0, 1]) / bound.scale == pytest.approx(expected, rel=1e-12)
 
 
@@ -156,7 +223,7 @@ def test_families_of_many_configurations_are_numbered_by_rank():
     for s, task_codes in enumerate(codes):
         for child, *row in task_codes.T.tolist():
             counts[s, rows.index(tuple(row)), child] += 1
-    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, OWN)
     assert bound.evidence(0, parents, range(k)) / bound.scale == pytest.approx(expected, rel=1e-10)
 
 
@@ -222,22 +289,21 @@ def test_naive_twin_of_many_counts(row, concentrations):
 @pytest.mark.parametrize("n_cases", [100, 4000])
 def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
     counts = np.array([SURE, np.roll(SURE, 1, axis=0)]).transpose(1, 0, 2) * n_cases // 4000
-    for concentrations in (CONCENTRATIONS, (100.0,)):
-        bound = bound_of(counts, concentrations)
+    for concentrations, own in ((CONCENTRATIONS, None), (CONCENTRATIONS, OWN), ((100.0,), OWN)):
+        bound = bound_of(counts, concentrations, own=own)
         k = len(bound.positions)
         values, engine = np.zeros(1 << k, np.int64), bound.up_to_date(bound.whole)
-        memory = Arrays(all_sets.SETS, **all_sets.new_sets(k, 1 << k, concentrations, TS))
         with bound.scratch(np.arange(2)) as scratch:
             scratch.members[:k] = range(k)
             # fmt: off
             all_sets.value_sets(
-                engine.table, scratch.table, memory.table, k, 1, np.array([0]), 1, -1, values
+                engine.table, scratch.table, k, 1, np.array([0]), 1, -1, values
             )
             # fmt: on
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]
             member_counts = counts[members].tolist()
-            expected = naive_tables.shared_evidence(member_counts, concentrations, TS)
+            expected = naive_tables.shared_evidence(member_counts, concentrations, TS, own)
             assert values[group] / bound.scale == pytest.approx(expected, rel=1e-9)
 
 

@@ -47,6 +47,7 @@ GROUPS = layout(
     KNOWN_FACTORS := ints("known_factors"),  # (states,): 1 if computed; index 0 is for cells
     SUMS := floats("sums", 2),  # (sets, t c): sums over the partitions of a set
     RISING := floats("rising", 2),  # (t, tasks): logs of the normalizers of sums, initially nan
+    NORMS := floats("norms", 2),  # (tasks, t c): inverse normalizers of sums
     SHIFTS := floats("shifts", 2),  # (sets, c): subtracted from log weights; a sum over the tasks
     RANKED_BY := ints("ranked"),  # (k,): tasks by decreasing number of counts
     BEAM_GROUPS := ints("beam_groups", 2),  # (2 `BEAM`, 1): number of groups of each partition
@@ -58,6 +59,13 @@ GROUPS = layout(
     NEXT_EVIDENCE := ints("next_evidence", 2),  # (`BEAM` k, c): of a group with one more task
     NEXT_WEIGHTS := floats("next_weights", 2),  # (`BEAM` k, t c)
     NEXT_WORTH := floats("next_worth"),  # (`BEAM` k,)
+    SET_TOTALS := ints("set_totals", 2),  # (sets, t c): log evidence of a family so far
+    SET_PRODUCTS := floats("set_products", 2),  # (sets, t c): factors not yet in the totals
+    TASK_EVIDENCE := ints("task_evidence", 2),  # (k, c): log evidence of each task alone
+    PRODUCT_RANGE := floats("product_range"),  # (1,): bound in nats on the current products
+    SET_EVIDENCE := ints("set_evidence"),  # (sets,): log evidence of a family
+    SET_GAINS := floats("set_gains"),  # (sets,): the same beyond that of the set's tasks alone
+    PART_SUMS := floats("part_sums"),  # (sets,): logs of sums over the partitions into parts
 )
 
 
@@ -95,6 +103,14 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "next_evidence": (beam * k, c),
         "next_weights": (beam * k, tc),
         "next_worth": (beam * k,),
+        "norms": (min(k, MOST_EXACT) + 1, tc),
+        "set_totals": (n_sets, tc),
+        "set_products": (n_sets, tc),
+        "task_evidence": (min(k, MOST_EXACT), c),
+        "product_range": (1,),
+        "set_evidence": (n_sets,),
+        "set_gains": (n_sets,),
+        "part_sums": (n_sets,),
     }
     fields = [field for field in GROUPS if field.name in sizes]
     made = {field.name: np.zeros(sizes[field.name], field.dtype) for field in fields}
@@ -114,14 +130,18 @@ def know_rising(scratch, partitions):
 
     The weights of all partitions are divided by them.
     """
-    rising = RISING(scratch)
+    rising, norms = RISING(scratch), NORMS(scratch)
     # Without tasks the log normalizer is 0, and nan before the first call.
     if rising[0, 0] == 0.0:
         return
+    n_c = norms.shape[1] // partitions.size
     for t in range(partitions.size):
         rising[t, 0] = 0.0
         for m in range(rising.shape[1] - 1):
             rising[t, m + 1] = rising[t, m] + math.log(partitions[t] + m)
+        for m in range(rising.shape[1]):
+            for c in range(n_c):
+                norms[m, t * n_c + c] = math.exp(-rising[t, m])
 
 
 @kernel

@@ -1,174 +1,33 @@
-"""Scores of families of several tasks that may share tables, used by `scores.bound`.
+"""Scores of graphs of several tasks that may share tables, used by `scores.bound`.
 
-The evidence of a family f over a set S of tasks is
-
-    log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
-                               w_t(B) prod over groups b of B of exp D(counts of b in j; c) ),
-
-see ``groups``. For one task, it equals the local score of the mixture.
-Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
-them have the child and the parents.
+Each family is scored jointly over the tasks whose graph has it, see ``all_sets``.
+Data contract: as in ``scoring``.
 """
 
 import numpy as np
 
-from bnmtl._kernels._jit import Callback, call, kernel, table_at
-from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import COUNTS, MOST_EXACT, TOTALS, add_logs, sum_sets
+from bnmtl._kernels._jit import Callback, kernel, table_at
+from bnmtl._kernels.all_sets import shared_value
 from bnmtl._kernels.joint_rows import (
-    BLOCK,
     FEWER_PARENTS,
-    GATHERED,
     GROUP_KEYS,
     GROUP_PARENTS,
     MEMBERS_OF,
-    PLACES_OF,
     SEARCHED,
     USABLE_OF,
-    count_block,
-    gather,
 )
 from bnmtl._kernels.partition import ARITIES, CODE_AT
-from bnmtl._kernels.probable_groups import add_probable_partitions
 from bnmtl._kernels.scoring import (
-    ASKED,
-    BASES,
-    CACHE,
-    CALLS,
-    CHILD_KEYS,
     COLUMN,
-    COMPUTED,
-    CONCENTRATIONS,
-    COUNTERS,
-    CUT,
     FAMILY,
     METHOD,
     MOST_CELLS,
-    OWNERS,
-    PARTITIONS,
     SCALE,
-    TASK_KEYS,
-    TERMS,
     VARIABLE_KEYS,
     WANTED,
     exclude,
-    family_value,
     without,
 )
-from bnmtl._kernels.terms import log_mean
-
-# Distinguishes the key of a set of tasks from the key of a single task.
-OF_A_SET = np.int64(0x5DEECE66D1234567)
-
-
-@kernel
-def set_key(engine, scratch, n_members):
-    """Key of the members; does not depend on their order."""
-    key = OF_A_SET
-    for i in range(n_members):
-        key ^= TASK_KEYS(engine)[MEMBERS_OF(scratch)[i]]
-    return key
-
-
-@kernel
-def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
-    """Evidence of a family over the members, as an integer.
-
-    ``v`` is an additional parent or -1. Families that differ only in v are counted from the same
-    blocks of rows.
-    """
-    if n_members == 1:
-        s = MEMBERS_OF(scratch)[0]
-        return separate_value(engine, scratch, s, child, parents, n_parents, v)
-    variable_keys = VARIABLE_KEYS(engine)
-    counters, cache = COUNTERS(scratch), CACHE(engine)
-    rows_key = set_key(engine, scratch, n_members) ^ CHILD_KEYS(engine)[child]
-    for at in range(n_parents):
-        rows_key ^= variable_keys[parents[at]]
-    key = rows_key
-    arity = np.int64(1)
-    if v >= 0:
-        key ^= variable_keys[v]
-        arity = ARITIES(engine)[v]
-    counters[ASKED] += 1
-    value = recall(cache, key)
-    if value != MISSING:
-        return value
-    counters[COMPUTED] += 1
-    n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
-    clear_totals(scratch)
-    for block in range(n_blocks):
-        count_block(engine, scratch, n_members, child, v, block)
-        for state in range(arity):
-            add_block(engine, scratch, n_members, ARITIES(engine)[child], state)
-    value = log_mean(TOTALS(scratch), METHOD(engine)[SCALE])
-    keep(cache, key, value)
-    return value
-
-
-@kernel
-def separate_value(engine, scratch, s, child, parents, n_parents, v):
-    """Local score of a family of one task, as an integer; ``v`` as in `shared_value`."""
-    if v < 0:
-        return family_value(engine, scratch, s, child, parents, n_parents)
-    family, end = CUT(scratch), np.int64(0)
-    for at in range(n_parents):
-        if end == at and parents[at] > v:
-            family[end] = v
-            end += 1
-        family[end] = parents[at]
-        end += 1
-    if end == n_parents:
-        family[end] = v
-    return family_value(engine, scratch, s, child, family, n_parents + 1)
-
-
-@kernel
-def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
-    """`gather`, unless the rows are already sorted as needed; return the number of blocks."""
-    gathered = GATHERED(scratch)
-    if gathered[0] != key:
-        gathered[1] = gather(engine, scratch, n_members, child, parents, n_parents)
-        gathered[0] = key
-    return gathered[1]
-
-
-@kernel
-def clear_totals(scratch):
-    """Reset the totals for a new family."""
-    totals = TOTALS(scratch)
-    for at in range(totals.size):
-        totals[at] = 0
-
-
-@kernel
-def take_block(scratch, n_members, r, state):
-    """Move the rows of BLOCK for one state of the last parent to COUNTS, for tasks with counts.
-
-    Returns the number of tasks with counts; their indices are written to PLACES_OF.
-    """
-    counts, rows, places = COUNTS(scratch), BLOCK(scratch), PLACES_OF(scratch)
-    begin, m = state * n_members * r, np.int64(0)
-    for i in range(n_members):
-        total = np.int64(0)
-        for k in range(r):
-            counts[m, k] = rows[begin + i * r + k]
-            rows[begin + i * r + k] = 0
-            total += counts[m, k]
-        if total > 0:
-            places[m] = i
-            m += 1
-    return m
-
-
-@kernel
-def add_block(engine, scratch, n_members, r, state):
-    """Add the log evidence of the rows of BLOCK for one state of the last parent."""
-    m = take_block(scratch, n_members, r, state)
-    if m > MOST_EXACT:
-        call(CALLS(engine)[3], engine, scratch, m, r, np.int64(0))
-    elif m > 0:
-        call(CALLS(engine)[2], engine, scratch, m, r, np.int64(2))
 
 
 @kernel
@@ -302,38 +161,3 @@ def _gains_together(engine, scratch, n_searched, child, n_parents):
 
 
 GAINS_TOGETHER = Callback(_gains_together)
-
-
-def _exact_row(engine, scratch, m, r, step):
-    row_exactly(table_at(engine), table_at(scratch), m, r, step)
-
-
-def _probable_row(engine, scratch, m, r, _):
-    row_probably(table_at(engine), table_at(scratch), m, r)
-
-
-# Evidence of a row: large functions with many callers.
-EXACT_ROW, PROBABLE_ROW = Callback(_exact_row), Callback(_probable_row)
-
-
-@kernel
-def row_exactly(engine, scratch, m, r, step):
-    """Add the evidence of a row to TOTALS; the counts of its m tasks are in COUNTS.
-
-    With a ``step`` of 1, only compute the sums over partitions of all sets of the tasks.
-    """
-    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
-    method, partitions = METHOD(engine), PARTITIONS(engine)
-    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
-    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
-    if step > 1:
-        add_logs(scratch, m, concentrations.size, partitions.size, scale)
-
-
-@kernel
-def row_probably(engine, scratch, m, r):
-    """Add the evidence of a row to TOTALS, using the most probable partitions."""
-    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
-    method, partitions = METHOD(engine), PARTITIONS(engine)
-    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
-    add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)

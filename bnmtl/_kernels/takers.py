@@ -12,14 +12,12 @@ int whose bit s stands for task s. The takers of a parent are the tasks in which
 import numpy as np
 
 from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
-from bnmtl._kernels.all_sets import SETS, new_sets, value_sets
+from bnmtl._kernels.all_sets import shared_value, value_sets
 from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
 from bnmtl._kernels.partition import ARITIES, CODE_AT
 from bnmtl._kernels.scoring import METHOD, MOST_CELLS, SCALE, VARIABLE_KEYS
-from bnmtl._kernels.sharing import shared_value
 
 TAKERS = layout(
-    *SETS,
     WITHOUT := ints("without"),  # (sets,): evidence of a family by the set of tasks that have it
     WITH_IT := ints("with_it"),  # (sets,): the same with one more parent
     GROUP := ints("group"),  # (k,): tasks that have the same other parents
@@ -31,14 +29,13 @@ TAKERS = layout(
 )
 
 
-def new_takers(may, odds, concentrations, partitions, n_sets):
+def new_takers(may, odds, n_sets):
     """Memory for moves of tasks, as a dict; ``may`` and ``odds`` as in `TAKERS`.
 
     ``n_sets`` is 2 to the power of the number of tasks, or 0 without enumeration of sets.
     """
     k, n, _ = may.shape
     return {
-        **new_sets(k, n_sets, concentrations, partitions),
         "without": np.zeros(n_sets, np.int64),
         "with_it": np.zeros(n_sets, np.int64),
         "group": np.zeros(k, np.int64),
@@ -140,10 +137,10 @@ def add_group(engine, scratch, memory, held, n_tasks, child, n_parents, v):
     for i in range(n_tasks):
         members[i] = group[i]
     nothing = np.int64(-1)
-    value_sets(engine, scratch, memory, n_tasks, child, parents, n_parents, nothing, without)
+    value_sets(engine, scratch, n_tasks, child, parents, n_parents, nothing, without)
     n_candidates = list_candidates(engine, scratch, memory, held, n_tasks, child, n_parents, v)
     with_it = WITH_IT(memory)
-    value_sets(engine, scratch, memory, n_candidates, child, parents, n_parents, v, with_it)
+    value_sets(engine, scratch, n_candidates, child, parents, n_parents, v, with_it)
     candidates, scale = CANDIDATES(memory), METHOD(engine)[SCALE]
     worth, odds = WORTH_OF(memory)[child, v], ODDS_OF(memory)
     for takers in range(worth.size):

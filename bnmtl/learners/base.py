@@ -19,7 +19,7 @@ from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
-from bnmtl.scores import PARTITIONS, MixedDirichlet
+from bnmtl.scores import OWN_CONCENTRATION, PARTITIONS, MixedDirichlet
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.first_start import compilation_reported, search_kernels
@@ -34,6 +34,7 @@ class Learner(BaseEstimator):
 
     # For learners without this parameter.
     table_sharing = None
+    _own_concentration = OWN_CONCENTRATION
 
     def __new__(cls, *args, **parameters):
         refuse_moved(parameters)
@@ -204,9 +205,11 @@ class Learner(BaseEstimator):
         n_sharing = len(tasks) * self.scores_together(tasks)
         return search_kernels(effort.search, prior, n_sharing)
 
-    def _partitions(self, tasks):
-        """Concentrations of partitions for the score; empty for separate tables."""
-        return PARTITIONS if self.scores_together(tasks) else ()
+    def _sharing(self, tasks):
+        """Concentrations of partitions for the score; none for separate tables."""
+        if not self.scores_together(tasks):
+            return {"partitions": ()}
+        return {"partitions": PARTITIONS, "own_concentration": self._own_concentration}
 
     def structure_priors(self, whole, alone=False):
         """The structure prior of every task, by name; its sparsity depends on all rows of the task.
@@ -266,7 +269,7 @@ class Learner(BaseEstimator):
             alone_priors,
             cache_size=limits.cache_size,
             max_cells=limits.max_cells,
-            partitions=self._partitions(tasks),
+            **self._sharing(tasks),
         )
         effort.tally.bounds.append(problems[0].scores.bound)
         return problems
@@ -328,8 +331,7 @@ class Learner(BaseEstimator):
         )
         sources = tasks if parameters_from is None else parameters_from
         self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks)
-        limits = {"max_cells": self.used_limits().max_cells}
-        limits["partitions"] = self._partitions(tasks)
+        limits = {"max_cells": self.used_limits().max_cells, **self._sharing(tasks)}
         self._scored_by = self.used_score(), limits
         # From an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):

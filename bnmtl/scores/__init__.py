@@ -1,6 +1,6 @@
 """Decomposable network scores: public score objects, and scores bound to rows of tasks."""
 
-from bnmtl.scores.bound import PARTITIONS, BoundScore
+from bnmtl.scores.bound import OWN_CONCENTRATION, PARTITIONS, BoundScore
 from bnmtl.scores.decomposable import (
     AIC,
     BIC,
@@ -18,6 +18,7 @@ __all__ = [
     "BIC",
     "CONCENTRATIONS",
     "K2",
+    "OWN_CONCENTRATION",
     "PARTITIONS",
     "BDeu",
     "BDs",

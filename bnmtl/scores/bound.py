@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bnmtl._kernels import cache, scoring, sharing
+from bnmtl._kernels import all_sets, cache, scoring, sharing
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.scores.packing import most_cells, packed
@@ -17,6 +17,8 @@ DEFAULT_CACHE = 200.0
 # Concentrations of the partitions of tasks for shared tables: from one table for all tasks to one
 # for each.
 PARTITIONS = (0.1, 0.5, 2.0, 10.0)
+# The concentration of partitions of tasks into parts whose cells have concentrations of their own.
+OWN_CONCENTRATION = 0.5
 # Initial slots of a cache, which grows as needed.
 FEWEST_SLOTS = 1 << 12
 # Minimum numbers per family in a cache that must not lose entries: its buckets stay nearly empty.
@@ -42,6 +44,9 @@ class BoundTasks:
     partitions : sequence of float, default=()
         Concentrations of the partitions of tasks that share a table; empty if tables are not
         shared. Only for a mixture score.
+    own_concentration : float, default=0.5
+        Concentration of the partitions of tasks into parts that share tables with concentrations of
+        cells and of partitions of their own; None without such parts.
 
     Attributes
     ----------
@@ -62,6 +67,7 @@ class BoundTasks:
         max_cells=None,
         concentrations=(),
         partitions=(),
+        own_concentration=OWN_CONCENTRATION,
     ):
         self.variables = tuple(sorted(set().union(*(task.variables for task in tasks))))
         index = {variable: at for at, variable in enumerate(self.variables)}
@@ -73,6 +79,8 @@ class BoundTasks:
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
         # Concentrations of the partitions of tasks that share a table.
         self.partitions = np.array(partitions, float)
+        own = own_concentration if len(partitions) else None
+        self._own = np.array([] if own is None else [own], float)
         self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
@@ -131,7 +139,7 @@ class BoundTasks:
         with self.scratch(np.arange(len(self.variables))) as scratch:
             scratch.members[: len(tasks)] = tasks
             engine = self.up_to_date(self.whole)
-            value = sharing.shared_value(
+            value = all_sets.shared_value(
                 engine.table, scratch.table, len(tasks), child, held, len(held), -1
             )
         return int(value)
@@ -173,9 +181,9 @@ class BoundTasks:
         rows, calls = self._rows, [scoring.GAINS_CALLBACK.address, 0, 0, 0]
         # Unused kernels are not compiled.
         if self.shares_tables:
-            calls[1:3] = sharing.GAINS_TOGETHER.address, sharing.EXACT_ROW.address
+            calls[1:3] = sharing.GAINS_TOGETHER.address, all_sets.EXACT_ROW.address
         if self.shares_tables and len(self.positions) > MOST_EXACT:
-            calls[3] = sharing.PROBABLE_ROW.address
+            calls[3] = all_sets.PROBABLE_ROW.address
         return Arrays(
             scoring.ENGINE,
             **{name: rows[name] for name in ("codes", "bits", "weights")},
@@ -185,6 +193,7 @@ class BoundTasks:
             method=self._method,
             most_cells=self._most_cells[tasks],
             partitions=self.partitions,
+            own=self._own,
             given=np.zeros(0, np.int64),
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],

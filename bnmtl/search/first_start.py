@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 from bnmtl._kernels import (
+    all_sets,
     cache,
     changes,
     climbing,
@@ -44,8 +45,8 @@ _ORDERS = (
 _EXACT = (scoring.by_set, subsets.add_scores, subsets.find_sinks)
 _COUPLED = (coupling.gather_gains, coupling.optimistic_gains)
 _SOLVERS = {PairedPrior: coupling.paired_states, EditPrior: coupling.edit_states}
-_SHARED = (sharing.EXACT_ROW, sharing.GAINS_TOGETHER, sharing.graph_score_together)
-_COUPLED_AND_SHARED = (cache.keep, sharing.shared_value, takers.evidence_of)
+_SHARED = (all_sets.EXACT_ROW, sharing.GAINS_TOGETHER, sharing.graph_score_together)
+_COUPLED_AND_SHARED = (cache.keep, all_sets.shared_value, takers.evidence_of)
 
 
 def search_kernels(search, prior, n_sharing):
@@ -66,7 +67,7 @@ def search_kernels(search, prior, n_sharing):
     """
     called, has_many = _EVERY + _of_search(search, n_sharing), n_sharing > MOST_EXACT
     if n_sharing:
-        called += _SHARED + (sharing.PROBABLE_ROW,) * has_many
+        called += _SHARED + (all_sets.PROBABLE_ROW,) * has_many
     if prior is None:
         return called
     if type(prior) not in _SOLVERS or prior.by_task():

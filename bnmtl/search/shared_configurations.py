@@ -119,14 +119,11 @@ class SharedConfigurationSearch(ConfigurationSearch):
         if self._memory is None:
             odds = np.stack([present - absent for present, absent in self.arc_terms])
             required = by_child(np.stack([one.required for one in self.problem.constraints]))
-            bound = self._scores.bound
             self._memory = Arrays(
                 kernels.TAKERS,
                 **kernels.new_takers(
                     self.permitted | required,
                     by_child(odds),
-                    bound.concentrations,
-                    bound.partitions,
                     1 << len(self.states) if len(self.states) <= MOST_EXACT else 0,
                 ),
             )
