@@ -12,6 +12,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -22,9 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from benchmarks import study
+from benchmarks import package_tables, study
 from benchmarks.ensembles.modern_tables import claims, tables
-from benchmarks.ensembles.small_tables import QUICK, TABLES, read
 from bnmtl.ensembles import EnsembleSelector, best_single, build_library, mean_of_all
 from bnmtl.ensembles.library.columns import FRAME, NUMBERS, SCALED, preparation
 from bnmtl.ensembles.library.rows import Rows
@@ -33,6 +33,22 @@ from bnmtl.metrics.prediction import accuracy, cross_entropy
 NAME = "modern_library"
 SETTINGS = ("table", "split", "library")
 TEST_SIZE = 0.3
+QUICK = "quick"
+# Table, by number of rows -> how it is read differently from the default of its source.
+TABLES = {
+    "wine": {},
+    "birthwt": {},
+    "fgl": {},
+    "penguins": {"left_out": ("island",)},
+    "Pima": {},
+    "breast cancer": {},
+    "Mroz": {},
+    "Participation": {},
+    "mexico": {},
+    "Hdma": {},
+    "Chile": {},
+    "Workinghours": {},
+}
 FIXED = {"test_size": TEST_SIZE, "calibration": "auto"}  # the default of `build_library`
 JOBS = 1
 N_SPLITS = 2
@@ -72,6 +88,26 @@ def plan(quick, trials=N_SPLITS):
         for wanted in ([modern, small], [*others, RIVALS])
         for table in TABLES
     ]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError if packages that have the tables are missing."""
+    package_tables.check_installed(case["table"] for case in cases)
+
+
+def read(table):
+    """Features with missing cells, and labels as text."""
+    if table == QUICK:
+        return _quick()
+    features, labels = package_tables.read(table, **TABLES[table])
+    return features, labels.astype(str).rename("label")
+
+
+def _quick():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    code = (X["a"] + rng.logistic(size=120) / 3 > 0).astype(int) + (X["b"] > 1)
+    return X, pd.Series(np.array(["low", "middle", "high"])[code], name="label")
 
 
 def measure(table, split, wanted):
