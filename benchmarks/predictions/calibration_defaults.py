@@ -305,12 +305,14 @@ def draw(lines):
         axes.axvline(0, color="gray", linewidth=0.6)
         axes.set_xscale("symlog", linthresh=0.01)
         axes.set_xticks([-0.01, 0, 0.01, 0.1], ["-0.01", "0", "0.01", "0.1"])
+        axes.set_xticks([], minor=True)
 
     learners = list(dict.fromkeys(found.index.get_level_values("learner")))
     label = "log loss minus the lower one of the sigmoids of scores and of clipped log odds"
     options = {"sharex": True, "sharey": True, "supxlabel": f"{label}; a point is a table"}
-    figure = panels(draw_learner, (2.1, 1.8), learners, **options)
+    figure = panels(draw_learner, (2.1, 2.1), learners, **options)
     figure.axes[0].set_yticks(range(len(shown)), shown)
+    figure.axes[0].set_ylim(-0.6, len(shown) - 0.4)
     return figure
 
 
