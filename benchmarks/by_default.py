@@ -21,5 +21,12 @@ LEARNERS = {
     "together, tables shared": lambda seed: MultitaskLearner(random_state=seed),
 }
 
+
+class CommonConcentrations(MultitaskLearner):
+    """The score in which all tasks with a family have the same concentrations, an earlier one."""
+
+    _own_concentration = None
+
+
 # Concentrations of the default score before 1e3, 1e4 and 1e5 were added.
 UP_TO_100 = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)

