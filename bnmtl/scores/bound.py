@@ -1,5 +1,6 @@
 """Scores bound to the rows of tasks, with a cache shared by all searches over these rows."""
 
+import copy
 import math
 import threading
 from contextlib import contextmanager
@@ -81,17 +82,64 @@ class BoundTasks:
         self.partitions = np.array(partitions, float)
         own = own_concentration if len(partitions) else None
         self._own = np.array([] if own is None else [own], float)
-        self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
+        self._most_cells = np.array([most_cells(task.n_rows, max_cells) for task in tasks], float)
+        self._max_cells = max_cells
+        self._most_shared_cells = most_cells(sum(task.n_rows for task in tasks), max_cells)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
             random.integers(1, np.iinfo(np.int64).max, size) * random.choice([-1, 1], size)
             for size in (len(tasks), len(self.variables), len(self.variables))
         ]
-        most = max(int(cache_size * MEGABYTE) // 16, FEWEST_SLOTS)
-        self._most_slots = 1 << (most.bit_length() - 1)
+        n_rows, n_states = self._rows["n_rows"].tolist(), int(self._rows["arities"].max())
+        shared = (n_rows, n_states, self.partitions.size) if self.shares_tables else None
+        self._scratch_sizes = (
+            *(len(self.variables), max(n_rows), self._most_cases, len(concentrations)),
+            shared,
+        )
+        self._cache = _Cache(cache_size)
+        # Memory of threads that is not in use.
+        self._idle = []
         self.asked = self.computed = 0
         self.left_out = []
-        self._prepare()
+
+    def among(self, tasks, own_concentration=OWN_CONCENTRATION):
+        """This score on some of its tasks, with the same cache.
+
+        Parameters
+        ----------
+        tasks : list of int
+        own_concentration : float or None, default=0.5
+            As for the constructor.
+
+        Returns
+        -------
+        BoundTasks
+            Tasks and variables are numbered from 0; variables that no task has are left out.
+        """
+        at = np.unique(np.concatenate([self.positions[s] for s in tasks]))
+        index = np.full(len(self.variables), -1)
+        index[at] = np.arange(len(at))
+        part = copy.copy(self)
+        part.__dict__ = {
+            name: value for name, value in part.__dict__.items() if name not in ("whole", "summed")
+        }
+        part.variables = tuple(self.variables[v] for v in at)
+        part.positions = [index[self.positions[s]] for s in tasks]
+        block, rows = np.ix_(tasks, at), self._rows
+        part._rows = {
+            **{name: rows[name] for name in ("codes", "bits", "weights")},
+            **{name: rows[name][tasks] for name in ("weight_at", "n_rows", "n_cases")},
+            **{name: rows[name][block] for name in ("code_at", "bits_at")},
+            "arities": rows["arities"][at],
+        }
+        task_keys, variable_keys, child_keys = self._keys
+        part._keys = [task_keys[tasks], variable_keys[at], child_keys[at]]
+        part._most_cells = self._most_cells[tasks]
+        part._own = self._own if own_concentration is not None else np.zeros(0)
+        part._most_shared_cells = most_cells(int(part._rows["n_cases"].sum()), self._max_cells)
+        part.asked = part.computed = 0
+        part.left_out = []
+        return part
 
     def of(self, s):
         """The score of task s, indexed by its own variables."""
@@ -152,26 +200,27 @@ class BoundTasks:
     @cached_property
     def whole(self):
         """An engine with all tasks and variables, so that kernels can work on any of them."""
-        return self.engine(range(len(self.positions)), np.arange(len(self.variables)))
+        engine = self.engine(range(len(self.positions)), np.arange(len(self.variables)))
+        if not self.shares_tables:
+            return engine
+        # The rows of all tasks support a table that they share.
+        cells = np.full_like(self._most_cells, self._most_shared_cells)
+        return engine.replaced(most_cells=np.maximum(cells, self._most_cells))
 
     @cached_property
     def summed(self):
         """The same without shared tables."""
-        return self.whole.replaced(partitions=np.zeros(0)) if self.shares_tables else self.whole
+        separate = {"partitions": np.zeros(0), "most_cells": self._most_cells}
+        return self.whole.replaced(**separate) if self.shares_tables else self.whole
 
     def __getstate__(self):
         """State for another process, which makes a new cache and new memory for threads."""
-        not_copied = {"_lock", "_idle", "_slots", "whole", "summed"}
+        not_copied = {"_idle", "whole", "summed"}
         return {name: value for name, value in self.__dict__.items() if name not in not_copied}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._prepare()
-
-    def _prepare(self):
-        self._slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
         self._idle = []
-        self._lock = threading.Lock()
 
     def engine(self, tasks, positions):
         """The arrays that the kernels need, for some tasks and variables."""
@@ -198,13 +247,14 @@ class BoundTasks:
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
-            cache=self._slots,
+            cache=self._cache.slots,
             calls=np.array(calls),
         )
 
     def up_to_date(self, engine):
         """The engine with the current cache."""
-        return engine if engine.cache is self._slots else engine.replaced(cache=self._slots)
+        slots = self._cache.slots
+        return engine if engine.cache is slots else engine.replaced(cache=slots)
 
     @property
     def concentrations(self):
@@ -225,47 +275,78 @@ class BoundTasks:
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = self._new_scratch()
+            scratch = scoring.new_scratch(*self._scratch_sizes)
         try:
             yield scratch
         finally:
             self._take_in(scratch, positions)
             self._idle.append(scratch)
 
-    def _new_scratch(self):
-        n_rows, n_states = self._rows["n_rows"].tolist(), int(self._rows["arities"].max())
-        shared = (n_rows, n_states, self.partitions.size) if self.shares_tables else None
-        return scoring.new_scratch(
-            len(self.variables), max(n_rows), self._most_cases, len(self.concentrations), shared
-        )
+    def reserve(self, n_tables):
+        """Make the cache large enough for that many further tables, within the memory limit."""
+        self._cache.reserve(n_tables)
 
     def _take_in(self, scratch, positions):
         counters = scratch.counters
-        with self._lock:
+        with self._cache.lock:
             self.asked += int(counters[scoring.ASKED])
             self.computed += int(counters[scoring.COMPUTED])
             if counters[scoring.TOO_LARGE] and not self.left_out:
                 family = positions[scratch.excluded[2 : 2 + scratch.excluded[0]]]
                 self.left_out = [self.variables[v] for v in family]
-            self._grow(self.computed)
+            self._cache.add(int(counters[scoring.COMPUTED]))
         counters[:] = 0
 
+
+class _Cache:
+    """Scores of families by key, in memory that grows as needed.
+
+    Attributes
+    ----------
+    slots : int64 array
+        As in ``bnmtl._kernels.cache``.
+    lock : threading.Lock
+        Held while the cache grows.
+    """
+
+    def __init__(self, megabytes):
+        most = max(int(megabytes * MEGABYTE) // 16, FEWEST_SLOTS)
+        self._most_slots = 1 << (most.bit_length() - 1)
+        self._prepare()
+
+    def __getstate__(self):
+        return {"_most_slots": self._most_slots}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._prepare()
+
+    def _prepare(self):
+        self.slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
+        self.lock = threading.Lock()
+        self._n_tables = 0
+
+    def add(self, n_tables):
+        """Count further tables, and enlarge the cache if it is more than a quarter full."""
+        self._n_tables += n_tables
+        self._grow(self._n_tables)
+
+    def reserve(self, n_tables):
+        """Make the cache large enough for further tables, within the memory limit."""
+        n_tables += self._n_tables
+        if self.slots.size < 8 * n_tables and self.slots.size < 2 * self._most_slots:
+            with self.lock:
+                self._grow(n_tables)
+
     def _grow(self, n_tables):
-        """Enlarge the cache if it is more than a quarter full."""
-        size = self._slots.size // 2
+        size = self.slots.size // 2
         wanted = size
         while wanted < self._most_slots and wanted < 4 * n_tables:
             wanted *= 2
         if wanted > size:
             larger = np.zeros(2 * wanted, np.int64)
-            cache.move(self._slots, larger)
-            self._slots = larger
-
-    def reserve(self, n_tables):
-        """Make the cache large enough for that many tables, within the memory limit."""
-        if self._slots.size < 8 * n_tables and self._slots.size < 2 * self._most_slots:
-            with self._lock:
-                self._grow(n_tables)
+            cache.move(self.slots, larger)
+            self.slots = larger
 
 
 class BoundScore:
@@ -339,7 +420,7 @@ class BoundScore:
 
     def keep_up(self, scratch):
         """Let the cache grow during a long search."""
-        self.bound.reserve(self.bound.computed + int(scratch.counters[scoring.COMPUTED]))
+        self.bound.reserve(int(scratch.counters[scoring.COMPUTED]))
 
     def local_score(self, child, parents):
         """Score of the family of ``child``, by index; ``parents`` in any order."""

@@ -10,18 +10,19 @@ MOST_DISTINCT = 1 / 8
 ROWS_TO_LOOK_AT = 512
 
 
-def most_cells(task, max_cells=None):
-    """The largest number of cells in a table of a task.
+def most_cells(n_rows, max_cells=None):
+    """The largest number of cells in a table of one task, or of tasks that share tables.
 
     Parameters
     ----------
-    task : bnmtl.tasks.Task
+    n_rows : int
+        Of the task, or of all tasks together.
     max_cells : int, default=None
         None uses the default rule: 10 cells per row, and at least 1000.
     """
     if max_cells is not None:
         return max_cells
-    return max(FEWEST_CELLS, CELLS_PER_ROW * task.n_rows)
+    return max(FEWEST_CELLS, CELLS_PER_ROW * n_rows)
 
 
 def packed(tasks, positions, n_variables):
