@@ -10,6 +10,7 @@ from bnmtl.errors import InputTypeError
 from bnmtl.graphs import adjacency
 from bnmtl.learners.baselines import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
+from bnmtl.learners.task_groups import AUTO
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
@@ -67,10 +68,12 @@ def as_chosen(learner):
     -------
     Learner
         A `MultitaskLearner` at the penalty of a `MultitaskLearnerCV`; otherwise one of the same
-        kind.
+        kind. Groups of tasks that were found are given.
     """
     if isinstance(learner, MultitaskLearnerCV):
         return at_penalty(learner, learner.penalty_)
+    if learner.task_groups == AUTO:
+        return changed(learner, task_groups=learner.task_groups_.to_dict())
     return changed(learner)
 
 
@@ -131,12 +134,10 @@ def with_graphs(learner, configuration):
     matrices = [
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
+    groups = None
     if isinstance(learner, MultitaskLearner):
-        prior = as_chosen(learner).used_prior()
-        search = search_over(problems, other.effort(), Reporter(False))
-        given = Solution(matrices, 0.0, [], "given", {})
-        scored = search.scored(prior, given, problems)
-        score, task_scores = scored.score, scored.task_scores
+        groups = learner.groups_of_names()
+        score, task_scores = _scored_by_group(other, problems, matrices, groups)
     elif isinstance(learner, IdenticalLearner):
         joint = JointProblem(problems)
         common = joint.spread(matrices).any(axis=0)
@@ -149,8 +150,23 @@ def with_graphs(learner, configuration):
         pairs = zip(problems, matrices, strict=True)
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
         score = sum(task_scores)
-    other.publish(tasks, tasks, problems, matrices, score, task_scores)
+    other.publish(tasks, tasks, problems, matrices, score, task_scores, groups=groups)
     return other
+
+
+def _scored_by_group(learner, problems, matrices, groups):
+    """Score and task scores of given graphs under a fitted `MultitaskLearner`."""
+    prior, tasks = as_chosen(learner).used_prior(), learner.tasks_
+    score, task_scores = 0.0, dict.fromkeys(tasks)
+    for group in groups:
+        members = [tasks.names.index(name) for name in group]
+        of_group = learner.group_problems(problems, tasks, members)
+        search = search_over(of_group, learner.effort(), Reporter(False))
+        given = Solution([matrices[s] for s in members], 0.0, [], "given", {})
+        scored = search.scored(prior, given, of_group)
+        score += scored.score
+        task_scores.update(zip(group, scored.task_scores, strict=True))
+    return score, list(task_scores.values())
 
 
 def for_tasks(learner, tasks):
@@ -181,6 +197,10 @@ def for_tasks(learner, tasks):
             parameters[name] = kept
         else:
             parameters[name] = _among(name, value, tasks)
+    if is_by_task(parameters.get("task_groups")):
+        labels = parameters["task_groups"].items()
+        labels = {task: label for task, label in labels if str(task) in tasks.names}
+        parameters["task_groups"] = labels
     prior = parameters.get("prior")
     if isinstance(prior, CouplingPrior):
         parameters["prior"] = prior.among(tasks.variables, tasks.names)

@@ -10,7 +10,7 @@ from bnmtl.tasks.association import signed_association
 _KINDS = ("all", "some", "one", "sole")
 
 
-def arc_table(configuration, tasks, bound):
+def arc_table(configuration, tasks, bound, groups=None):
     """One row per arc and task.
 
     Parameters
@@ -20,18 +20,22 @@ def arc_table(configuration, tasks, bound):
         The rows.
     bound : BoundTasks
         A score bound to these rows.
+    groups : list of lists of str, default=None
+        Tasks that learn from each other; None is one group.
 
     Returns
     -------
     pandas.DataFrame
         Columns from, to, task, strength (nats that the score loses without the arc in this task,
-        not counting structure priors; where tasks may share tables, the score of all tasks),
+        not counting structure priors; where tasks may share tables, the score of its group),
         compelled (directed in the task's CPDAG), n_tasks (tasks with the arc), n_tasks_possible
         (tasks in which both variables exist and vary) and tau_b (Kendall's tau-b of the two
         columns: above 0 if both rise together; nan if it is within one standard error of 0 or the
         states of a variable have no order); sorted by from, to and task.
     """
     rows, counts, together = [], sharing(configuration), bound.shares_tables
+    groups = [tasks.names] if groups is None else groups
+    group_of = {name: group for group in groups for name in group}
     for at, (name, task) in enumerate(tasks.items()):
         graph, scores = configuration[name], bound.of(at)
         compelled = compelled_arcs(graph)
@@ -41,7 +45,9 @@ def arc_table(configuration, tasks, bound):
                 gains = scores.gains(task.index[child], held)
             for parent in parents:
                 if together:
-                    strength = _strength_together(configuration, at, parent, child, bound)
+                    strength = _strength_together(
+                        configuration, at, parent, child, bound, group_of[name]
+                    )
                 else:
                     strength = -gains[task.index[parent]]
                 arc = parent, child
@@ -54,16 +60,16 @@ def arc_table(configuration, tasks, bound):
     return pd.DataFrame(rows, columns=["from", "to", "task", *types]).astype(types)
 
 
-def _strength_together(configuration, at, parent, child, bound):
-    """Loss in the score of all tasks if one task loses an arc, given the graphs of the others."""
+def _strength_together(configuration, at, parent, child, bound, group):
+    """Loss in the score of a group if one task loses an arc, given the graphs of the others."""
     index = {variable: v for v, variable in enumerate(bound.variables)}
     having = set(configuration[list(configuration)[at]].pred[child])
     value = 0
     for parents, is_now in ((having, True), (having - {parent}, False)):
         tasks = [
             s
-            for s, graph in enumerate(configuration.values())
-            if s != at and child in graph and set(graph.pred[child]) == parents
+            for s, (name, graph) in enumerate(configuration.items())
+            if s != at and name in group and child in graph and set(graph.pred[child]) == parents
         ]
         family = index[child], [index[one] for one in parents]
         gain = bound.evidence(*family, [*tasks, at])

@@ -34,6 +34,7 @@ class Learner(BaseEstimator):
 
     # For learners without this parameter.
     table_sharing = None
+    task_groups = None
     _own_concentration = OWN_CONCENTRATION
 
     def __new__(cls, *args, **parameters):
@@ -211,15 +212,16 @@ class Learner(BaseEstimator):
             return {"partitions": ()}
         return {"partitions": PARTITIONS, "own_concentration": self._own_concentration}
 
-    def structure_priors(self, whole, alone=False):
+    def structure_priors(self, whole, groups=None):
         """The structure prior of every task, by name; its sparsity depends on all rows of the task.
 
-        With ``alone`` it is the prior for a task that is learned alone.
+        Tasks learn from each other in groups of names; None is one group.
         """
-        score = self.used_score()
-        n_tasks = len(whole) if self._adds_up(whole) and not alone else 1
+        score, adds_up = self.used_score(), self._adds_up(whole)
+        groups = [whole.names] if groups is None else groups
+        n_tasks = {name: len(group) if adds_up else 1 for group in groups for name in group}
         sizes = self._n_varying(whole)
-        automatic = {name: auto_prior(score, n, n_tasks) for name, n in sizes.items()}
+        automatic = {name: auto_prior(score, n, n_tasks[name]) for name, n in sizes.items()}
         return structure_priors(whole, self.structure_prior, automatic)
 
     def _n_varying(self, tasks):
@@ -259,7 +261,9 @@ class Learner(BaseEstimator):
         """
         whole = tasks if whole is None else whole
         constraints = self.constraints(whole) if constraints is None else constraints
-        alone_priors = self.structure_priors(whole, alone=True) if self._adds_up(tasks) else None
+        alone_priors = None
+        if self._adds_up(tasks):
+            alone_priors = self.structure_priors(whole, [[name] for name in whole])
         limits = self.used_limits()
         problems = TaskProblem.of_all(
             tasks,
@@ -274,6 +278,32 @@ class Learner(BaseEstimator):
         effort.tally.bounds.append(problems[0].scores.bound)
         return problems
 
+    def group_problems(self, problems, whole, members):
+        """The problems of some of the tasks, which learn from each other only.
+
+        Parameters
+        ----------
+        problems : list of TaskProblem
+            Of all tasks.
+        whole : Tasks
+            As in `problems`.
+        members : list of int
+
+        Returns
+        -------
+        list of TaskProblem
+        """
+        if len(members) == len(problems):
+            return problems
+        names = [problems[s].name for s in members]
+        rest = [[name] for name in whole if name not in names]
+        priors = self.structure_priors(whole, [names, *rest])
+        bound = problems[0].scores.bound.among(members)
+        return [
+            problems[s].among(bound.of(at), priors[name], whole[name])
+            for at, (s, name) in enumerate(zip(members, names, strict=True))
+        ]
+
     def _start_matrices(self, whole, problems, start):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
         if start is None:
@@ -286,9 +316,9 @@ class Learner(BaseEstimator):
     def arcs_(self):
         """One row per arc and task, computed on first access; see `arc_table`."""
         self._check_fitted("arcs_")
-        score, limits = self._scored_by
+        score, limits, groups = self._scored_by
         bound = score.bind_all(list(self.tasks_.values()), **limits)
-        return arc_table(self.configuration_, self.tasks_, bound)
+        return arc_table(self.configuration_, self.tasks_, bound, groups)
 
     @cached_property
     def networks_(self):
@@ -320,8 +350,14 @@ class Learner(BaseEstimator):
         if not hasattr(self, "tasks_"):
             raise AttributeError(f"`{name}` is there after `fit` of the {type(self).__name__}.")
 
-    def publish(self, tasks, whole, problems, matrices, score, task_scores, parameters_from=None):
-        """Set the learned attributes from the adjacency matrices."""
+    def publish(
+        self, tasks, whole, problems, matrices, score, task_scores, *, rows=None, groups=None
+    ):
+        """Set the learned attributes from the adjacency matrices.
+
+        Tables come from other ``rows``, if any are given; tasks learn from each other in ``groups``
+        of names, by default in one.
+        """
         self.score_ = float(score)
         index = pd.Index(tasks.names, name="task")
         self.task_scores_ = pd.Series(np.array(task_scores, dtype=float), index=index)
@@ -329,14 +365,14 @@ class Learner(BaseEstimator):
             (problem.name, learned_graph(tasks[problem.name], matrix))
             for problem, matrix in zip(problems, matrices, strict=True)
         )
-        sources = tasks if parameters_from is None else parameters_from
+        sources = tasks if rows is None else rows
         self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks)
         limits = {"max_cells": self.used_limits().max_cells, **self._sharing(tasks)}
-        self._scored_by = self.used_score(), limits
+        self._scored_by = self.used_score(), limits, groups
         # From an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
-        chances = arc_probabilities(self.structure_priors(whole), tasks)
+        chances = arc_probabilities(self.structure_priors(whole, groups), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)
 

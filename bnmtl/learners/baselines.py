@@ -196,7 +196,7 @@ class PooledLearner(_FromGraph):
         scores = [problem.log_posterior(matrix) for problem in problems]
         everywhere = dict.fromkeys(tasks, rows["pooled"])
         matrices, score = [matrix] * len(problems), pooled.log_posterior(matrix)
-        self.publish(tasks, whole, problems, matrices, score, scores, everywhere)
+        self.publish(tasks, whole, problems, matrices, score, scores, rows=everywhere)
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(_pooled(tasks)).values()

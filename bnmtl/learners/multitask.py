@@ -4,16 +4,25 @@ import math
 from collections.abc import Mapping
 
 import networkx as nx
+import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.learners.start_graphs import start_matrices
+from bnmtl.learners.task_groups import (
+    AUTO,
+    TASK_GROUPS,
+    check_task_groups,
+    find_groups,
+    given_groups,
+)
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search import HillClimbing
-from bnmtl.search.constraints import check_names
-from bnmtl.search.multitask import STARTS
+from bnmtl.search.constraints import check_names, is_by_task
+from bnmtl.search.effort import in_parallel
+from bnmtl.search.multitask import STARTS, Solution
 from bnmtl.search.shared_multitask import search_over
 
 # Penalty of the default prior.
@@ -43,6 +52,7 @@ class MultitaskLearner(Learner):
         method ``log_coupling(states, pair=None, tasks=None)`` with values of at most 0, and
         optionally ``structure_weights(pair, tasks)``.
     {TABLE_SHARING}
+    {TASK_GROUPS}
     {common_parameters(START)}
 
     Attributes
@@ -58,12 +68,22 @@ class MultitaskLearner(Learner):
         their sum plus the log coupling, unless tasks are scored together.
     arcs_ : pandas.DataFrame
         One row per arc and task: strength, whether it is compelled, number of tasks with it.
-    start_ : str
-        The start of the best solution; "own tables" is the solution without shared tables.
+    start_ : str, or dict label -> str
+        The start of the best solution; "own tables" is the solution without shared tables. By group
+        if there are several.
     borrowed_ : pandas.DataFrame
         How many rows of other tasks count for each table: task, variable, source and rows; empty if
         tables are not shared.
-    start_scores_ : dict str -> float
+    start_scores_ : dict str -> float, or dict label -> dict
+    task_groups_ : pandas.Series by task
+        The label of each task's group. Groups that are found are numbered from 1.
+    group_gains_ : pandas.DataFrame
+        With ``task_groups="auto"``: for each pair of tasks, how many nats their arcs are worth more
+        together than alone; nan where it was not tried.
+    group_margins_ : pandas.Series by task
+        With "auto": nats that speak against another group for this task, by quick fits.
+    alternatives_ : pandas.DataFrame
+        With "auto": the best partitions that were tried, a row each, and their values.
     arc_probability_ : pandas.Series by task
         Probability of an arc in one direction under the structure prior; 1/2 if the prior is
         uniform, nan if it differs between arcs.
@@ -97,6 +117,7 @@ class MultitaskLearner(Learner):
         *,
         structure_prior="auto",
         table_sharing="auto",
+        task_groups=None,
         required=(),
         forbidden=(),
         tiers=None,
@@ -114,6 +135,7 @@ class MultitaskLearner(Learner):
 
     def check_parameters(self):
         super().check_parameters()
+        check_task_groups(self.task_groups)
         if self.prior is not None:
             check_prior(self.prior)
 
@@ -121,17 +143,74 @@ class MultitaskLearner(Learner):
         return super()._kernels_called(tasks, effort, self.used_prior())
 
     def _fit(self, tasks, whole, effort, report):
-        prior = self.used_prior()
-        check_prior_names(prior, tasks)
+        check_prior_names(self.used_prior(), tasks)
         problems = self.problems(tasks, effort, whole)
-        search = search_over(problems, effort, report)
-        given = self.given_starts(whole, problems)
+        given, evidence, known = self.given_starts(whole, problems), {}, {}
+        if self.task_groups == AUTO and len(tasks) > 1:
+            groups, evidence, known = find_groups(self, tasks, whole, problems, effort, report)
+        else:
+            by_name = self.task_groups if is_by_task(self.task_groups) else None
+            groups = given_groups(by_name, tasks)
+        members = [[tasks.names.index(name) for name in group] for group in groups]
+
+        def solve(members, effort):
+            if tuple(members) in known and given is None and self.start is None:
+                return known[tuple(members)]
+            starts = given and {
+                name: [graphs[s] for s in members] for name, graphs in given.items()
+            }
+            return self._solved(
+                self.group_problems(problems, whole, members), starts, effort, report
+            )
+
+        solutions = list(in_parallel(solve, [(group,) for group in members], effort))
+        self._publish_groups(tasks, whole, problems, groups, solutions)
+        for name in ("group_gains_", "group_margins_", "alternatives_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(evidence)
+
+    def groups_of_names(self):
+        """The groups of a fitted learner, as lists of task names."""
+        labels = getattr(self, "task_groups_", None)
+        return given_groups(None if labels is None else labels.to_dict(), self.tasks_)
+
+    def _solved(self, problems, given, effort, report):
+        """The best configuration of tasks that learn from each other."""
+        prior, search = self.used_prior(), search_over(problems, effort, report)
         names = None if given else self.start_names()
         if names == ("orders",):
             search.check_orders(prior)
-        starts = given or search.starts([prior], names)
-        solution = search.solve(prior, starts, report)
-        self._publish_solution(tasks, whole, problems, solution)
+        return search.solve(prior, given or search.starts([prior], names), report)
+
+    def _publish_groups(self, tasks, whole, problems, groups, solutions):
+        """Set the learned attributes from the solution of each group of names."""
+        if len(groups) == 1:
+            self._publish_solution(tasks, whole, problems, solutions[0])
+        else:
+            at = {
+                name: (solution, i)
+                for group, solution in zip(groups, solutions, strict=True)
+                for i, name in enumerate(group)
+            }
+            parts = [at[name] for name in tasks.names]
+            whole_solution = Solution(
+                [solution.matrices[i] for solution, i in parts],
+                sum(solution.score for solution in solutions),
+                [solution.task_scores[i] for solution, i in parts],
+                None,
+                {},
+            )
+            self._publish_solution(tasks, whole, problems, whole_solution, groups)
+        labels = self.task_groups if is_by_task(self.task_groups) else None
+        labels = {str(name): label for name, label in (labels or {}).items()}
+        numbers = {name: at for at, group in enumerate(groups, 1) for name in group}
+        index = pd.Index(tasks.names, name="task")
+        self.task_groups_ = pd.Series([labels.get(n, numbers[n]) for n in tasks.names], index=index)
+        if len(groups) > 1:
+            of_group = [self.task_groups_[group[0]] for group in groups]
+            pairs = list(zip(of_group, solutions, strict=True))
+            self.start_ = {label: solution.start for label, solution in pairs}
+            self.start_scores_ = {label: solution.start_scores for label, solution in pairs}
 
     def used_prior(self):
         """The prior, or the default one if none is given."""
@@ -142,6 +221,8 @@ class MultitaskLearner(Learner):
         self.check_parameters()
         check_prior_names(self.used_prior(), tasks)
         self.structure_priors(tasks)
+        if is_by_task(self.task_groups):
+            given_groups(self.task_groups, tasks)
         constraints = self.constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)
@@ -177,7 +258,7 @@ class MultitaskLearner(Learner):
             return None
         return {"given": self._start_matrices(whole, problems, self.start)}
 
-    def _publish_solution(self, tasks, whole, problems, solution):
+    def _publish_solution(self, tasks, whole, problems, solution, groups=None):
         if solution.score == -float("inf"):
             raise InputError(
                 "penalty",
@@ -190,7 +271,7 @@ class MultitaskLearner(Learner):
                 ),
             )
         found = solution.matrices, solution.score, solution.task_scores
-        self.publish(tasks, whole, problems, *found)
+        self.publish(tasks, whole, problems, *found, groups=groups)
         self.start_ = solution.start
         self.start_scores_ = solution.start_scores
 

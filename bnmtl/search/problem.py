@@ -94,6 +94,11 @@ class TaskProblem:
             return self
         return replace(self, arc_terms=self.alone_terms)
 
+    def among(self, scores, structure_prior, task):
+        """This task, learned with other tasks: their score, and another structure prior."""
+        arc_terms = _arc_terms(structure_prior, task, self.active)
+        return replace(self, scores=scores, arc_terms=arc_terms)
+
     @cached_property
     def identity(self):
         """A hash of everything that its search depends on except its options and start."""

@@ -5,6 +5,7 @@ plus a coupling of its own that is consistent in the number of tasks: the states
 variables over the tasks are draws from a distribution that the group shares.
 """
 
+import contextlib
 import itertools
 import math
 from dataclasses import dataclass, field
@@ -46,7 +47,8 @@ class GroupValue:
         # Concentrations of their own would need another threshold.
         self._bound = bound.among(range(len(problems)), None) if self._shares_tables else bound
         self._own = [self.joint.scores([s]) for s in range(len(problems))]
-        self._has = self._bound.whole.code_at >= 0
+        # A variable that is constant in a task tells nothing about arcs there.
+        self._varies = np.stack([part.any(axis=0) for part in self.joint.takes_part])
         self._families, self._values, self._normalizers = {}, {}, {}
         self._read_states(concentration)
         self.no_arcs = np.stack([one.required for one in self.joint.constraints])
@@ -107,7 +109,7 @@ class GroupValue:
         for child in range(len(self.joint.variables)):
             having = {}
             for s, graph in zip(members, graphs, strict=True):
-                if self._has[s, child]:
+                if self._varies[s, child]:
                     having.setdefault(graph[:, child].tobytes(), []).append(s)
             for parents, tasks in having.items():
                 key = child, parents, tuple(tasks)
@@ -342,7 +344,10 @@ class GroupSearch:
             for _, a, b in sorted(candidates)[:N_EXACT]:
                 rest = [group for at, group in enumerate(groups) if at not in (a, b)]
                 merged = list(canonical([*rest, (*groups[a], *groups[b])]))
-                if total(merged) > max(now, -math.inf if best is None else total(best)) + _TOLERANCE:
+                if (
+                    total(merged)
+                    > max(now, -math.inf if best is None else total(best)) + _TOLERANCE
+                ):
                     best = merged
             if best is None:
                 return groups
@@ -452,12 +457,13 @@ def quick_fits(search, prior, graphs, couplings_of):
     starts = [joint.spread(graphs)]
     for combined in (np.any, np.all):
         graph = acyclic(combined(starts[0], axis=0))
-        allowed = [joint.tasks[s].constraints.allowed_of(joint.restrict(s, graph)) for s in range(len(joint.tasks))]
+        allowed = [
+            joint.tasks[s].constraints.allowed_of(joint.restrict(s, graph))
+            for s in range(len(joint.tasks))
+        ]
         starts.append(joint.spread(allowed))
-    try:
+    with contextlib.suppress(NoCommonGraph):
         starts.append(joint.spread(search.identical))
-    except NoCommonGraph:
-        pass
     couplings = couplings_of(prior, joint)
     found = []
     for matrices in starts:

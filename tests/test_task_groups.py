@@ -1,0 +1,226 @@
+"""Groups of tasks that learn from each other: the value of a group, and the search for them."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from searches import encode_quietly
+from shared import tasks_of
+
+from bnmtl import BDeu, MixedDirichlet
+from bnmtl.scores import PARTITIONS
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.problem import TaskProblem
+from bnmtl.search.task_groups import GroupSearch, GroupValue, acyclic, log_partition_prior
+
+
+def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True):
+    """The value of groups of these tasks."""
+    constraints = constraints_by_task(tasks, required, forbidden, None, None)
+    sharing = {"partitions": PARTITIONS} if is_shared else {}
+    problems = TaskProblem.of_all(tasks, score or MixedDirichlet(), constraints, **sharing)
+    return GroupValue(problems)
+
+
+def pair_of_variables(k, n_rows=6):
+    """Tasks of two variables that vary."""
+    rows = {"a": ["x", "y"] * (n_rows // 2), "b": ["x"] * (n_rows - 1) + ["y"]}
+    return encode_quietly({f"t{s}": pd.DataFrame(rows) for s in range(k)})
+
+
+GRAPHS = [
+    np.array(graph, bool).reshape(2, 2) for graph in ([0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0])
+]
+
+
+def chance(value, members, graphs):
+    return math.exp(value.log_coupling(members, graphs))
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_coupling_of_a_pair_sums_to_1_and_leaving_a_task_out_is_exact(k):
+    value, members = value_of(pair_of_variables(k)), list(range(k))
+    states = list(itertools.product(GRAPHS, repeat=k))
+    assert sum(chance(value, members, graphs) for graphs in states) == pytest.approx(1)
+    for first in itertools.product(GRAPHS, repeat=k - 1):
+        without = chance(value, members[1:], first) if k > 1 else 1.0
+        summed = sum(chance(value, members, [graph, *first]) for graph in GRAPHS)
+        assert summed == pytest.approx(without)
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        {"forbidden": {"t0": [("a", "b")]}},
+        {"forbidden": {"t0": [("a", "b")], "t1": [("b", "a")]}},
+        {"required": {"t0": [("a", "b")]}, "forbidden": {"t2": [("b", "a")]}},
+        {"forbidden": {"t1": [("a", "b"), ("b", "a")]}},
+    ],
+)
+def test_the_coupling_sums_to_1_over_the_states_that_constraints_allow(constraints):
+    value, members = value_of(pair_of_variables(3), **constraints), [0, 1, 2]
+    total = 0.0
+    for graphs in itertools.product(GRAPHS, repeat=3):
+        required = {at for at in members if f"t{at}" in constraints.get("required", {})}
+        is_allowed = all(
+            not any(
+                graph[ord(a) - 97, ord(b) - 97]
+                for a, b in constraints["forbidden"].get(f"t{s}", ())
+            )
+            for s, graph in enumerate(graphs)
+        ) and all(graphs[s][0, 1] for s in required)
+        total += chance(value, members, graphs) if is_allowed else 0.0
+    assert total == pytest.approx(1)
+
+
+def test_worth_of_an_arc_that_all_tasks_have():
+    """Nats at 37 variables, for two, five and twenty tasks, and with one task that lacks it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (8, 37)), columns=[f"v{at:02d}" for at in range(37)])
+    frame.iloc[:2] = [[0] * 37, [1] * 37]
+    value = value_of(encode_quietly({f"t{s:02d}": frame for s in range(20)}))
+    none, arc = np.zeros((2, 37, 37), bool)
+    arc[3, 8] = True
+    for k, together, lacking in ((2, 5.9, 3.5), (5, 23.5, 4.9), (20, 112, 6.5)):
+        alone = value.log_coupling([0], [arc]) - value.log_coupling([0], [none])
+        empty = value.log_coupling(range(k), [none] * k)
+        all_have = value.log_coupling(range(k), [arc] * k) - empty
+        assert all_have - k * alone == pytest.approx(together, abs=0.06 * k)
+        one_lacks = value.log_coupling(range(k), [arc] * (k - 1) + [none]) - empty
+        of_rest = value.log_coupling(range(k - 1), [arc] * (k - 1)) - value.log_coupling(
+            range(k - 1), [none] * (k - 1)
+        )
+        assert of_rest - one_lacks == pytest.approx(lacking, abs=0.06)
+
+
+@st.composite
+def graphs_of(draw, value):
+    """A DAG for every task, within its constraints."""
+    part, found = value.joint.takes_part, []
+    n = part.shape[1]
+    for s in range(len(part)):
+        order = draw(st.permutations(range(n)))
+        graph = np.zeros((n, n), bool)
+        for first, second in itertools.combinations(order, 2):
+            graph[first, second] = draw(st.booleans())
+        found.append(graph & part[s])
+    return found
+
+
+@settings(max_examples=examples(40))
+@given(tasks_of(), st.data(), st.booleans())
+def test_value_without_arcs_is_0_and_does_not_depend_on_the_order_of_tasks(tasks, data, is_shared):
+    value = value_of(tasks, is_shared=is_shared)
+    k, n = len(tasks), len(value.joint.variables)
+    assert value.of(range(k), np.zeros((k, n, n), bool)) == 0
+    graphs = data.draw(graphs_of(value))
+    order = data.draw(st.permutations(range(k)))
+    names = list(tasks)
+    turned = encode_quietly({names[s]: tasks[names[s]].frame() for s in order})
+    expected = value.of(range(k), graphs)
+    other = value_of(turned, is_shared=is_shared)
+    found = other.of(range(k), [graphs[names.index(name)] for name in turned])
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+@settings(max_examples=examples(30))
+@given(tasks_of(), st.data())
+def test_a_task_without_variation_changes_no_value(tasks, data):
+    value = value_of(tasks)
+    graphs = data.draw(graphs_of(value))
+    frames = {name: task.frame() for name, task in tasks.items()}
+    first = next(iter(frames.values()))
+    constant = first.iloc[[0, 0, 0]].reset_index(drop=True)
+    more = value_of(encode_quietly({**frames, "zz": constant}))
+    expected = value.of(range(len(tasks)), graphs)
+    found = more.of(range(len(tasks) + 1), [*graphs, np.zeros_like(graphs[0])])
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+class PairValues:
+    """A value that is a sum over pairs of tasks, for the search without any fit."""
+
+    def __init__(self, gains):
+        self.gains = np.asarray(gains, float)
+        self.joint = type("Joint", (), {"tasks": range(len(self.gains))})
+
+    def of(self, members, graphs):
+        return sum(self.gains[pair] for pair in itertools.combinations(members, 2))
+
+    def improve(self, members, graphs, seen):
+        return graphs, self.of(members, graphs)
+
+
+def found_groups(gains):
+    search = GroupSearch(PairValues(gains), lambda members, is_quick: [[np.eye(1)] * len(members)])
+    for s in range(len(gains)):
+        search.add_graphs([s], [np.eye(1)])
+    return search.search()
+
+
+def partitions_of(k):
+    """All partitions of k tasks, in canonical form."""
+    for labels in itertools.product(range(k), repeat=k):
+        if all(label <= max(labels[:at], default=-1) + 1 for at, label in enumerate(labels)):
+            groups = {}
+            for s, label in enumerate(labels):
+                groups.setdefault(label, []).append(s)
+            yield tuple(map(tuple, groups.values()))
+
+
+@settings(max_examples=examples(40))
+@given(st.data())
+def test_search_finds_groups_that_are_clearly_apart(data):
+    k = data.draw(st.integers(2, 5))
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=k, max_size=k))
+    noise = data.draw(st.lists(st.integers(-9, 9), min_size=k * k, max_size=k * k))
+    noise = np.array(noise).reshape(k, k)
+    gains = (
+        np.where(np.equal.outer(labels, labels), 40, -40) + np.triu(noise, 1) + np.triu(noise, 1).T
+    )
+    found = found_groups(gains)
+    value = PairValues(gains)
+
+    def total(groups):
+        return sum(value.of(group, None) for group in groups) + log_partition_prior(groups)
+
+    best = max(partitions_of(k), key=total)
+    assert tuple(found.groups) == best
+    assert found.margins.min() > 5
+    apart = gains.astype(float)
+    np.fill_diagonal(apart, np.nan)
+    assert np.allclose(found.gains, apart, equal_nan=True)
+
+
+def test_what_the_data_do_not_tell_apart_stays_together():
+    """Below 5 nats tasks are one group, ties included."""
+    for gain in (0, -2):
+        assert found_groups([[0, gain], [gain, 0]]).groups == [(0, 1)]
+    assert found_groups([[0, -9], [-9, 0]]).groups == [(0,), (1,)]
+
+
+def test_prior_of_partitions_sums_to_1():
+    for k in (1, 3, 5):
+        total = sum(math.exp(log_partition_prior(groups)) for groups in partitions_of(k))
+        assert total == pytest.approx(1)
+
+
+def test_acyclic_part_of_a_graph():
+    cyclic = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]], bool)
+    assert acyclic(cyclic).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("score", [MixedDirichlet(), BDeu()])
+def test_two_copies_of_a_task_gain_by_their_arcs(score):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 60)
+    rows = pd.DataFrame({"a": a, "b": np.where(rng.random(60) < 0.9, a, 1 - a)})
+    value = value_of(encode_quietly({"t0": rows, "t1": rows}), score, is_shared=score is None)
+    arc = np.array([[0, 1], [0, 0]], bool)
+    gain = value.of([0, 1], [arc, arc]) - 2 * value.of([0], [arc])
+    assert gain > 0

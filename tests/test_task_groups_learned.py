@@ -1,0 +1,144 @@
+"""Learners whose tasks learn from each other in groups, given or found from the data."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl import (
+    BDeu,
+    HillClimbing,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    problems,
+)
+from bnmtl.learners.adapted import as_chosen, with_graphs
+
+QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Three related tasks, and one that has nothing to do with them."""
+    networks = dict(problems.deletion("asia", 3, 0.05, "shared", random_state=0))
+    networks["zz"] = list(problems.unrelated("asia", 2, random_state=1).values())[1]
+    return problems.sample(networks, 300, random_state=0)
+
+
+def arcs_of(learner, names):
+    return {name: set(learner.configuration_[name].edges) for name in names}
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    return MultitaskLearner(task_groups="auto", **QUICK).fit(rows)
+
+
+def test_groups_given_are_separate_fits_with_tables_of_all(rows):
+    groups = {"task1": "A", "task2": "B", "task3": "A", "zz": "B"}
+    both = MultitaskLearner(task_groups=groups, **QUICK).fit(rows)
+    scores = 0.0
+    for names in (["task1", "task3"], ["task2", "zz"]):
+        part = MultitaskLearner(**QUICK).fit({name: rows[name] for name in names})
+        assert arcs_of(part, names) == arcs_of(both, names)
+        scores += part.score_
+        strengths = both.arcs_[both.arcs_["task"].isin(names)]["strength"].reset_index(drop=True)
+        assert np.allclose(strengths, part.arcs_["strength"])
+    assert both.score_ == pytest.approx(scores, abs=1e-6)
+    assert both.task_groups_.to_dict() == groups
+    assert both.start_.keys() == both.start_scores_.keys() == {"A", "B"}
+    assert set(both.borrowed_["source"]) == set(rows)
+
+
+@pytest.mark.parametrize("score", [None, BDeu()])
+def test_one_group_is_the_learner_without_groups_and_groups_of_one_learn_alone(rows, score):
+    one = MultitaskLearner(score=score, task_groups=dict.fromkeys(rows, 7), **QUICK).fit(rows)
+    without = MultitaskLearner(score=score, **QUICK).fit(rows)
+    assert one.score_ == without.score_
+    assert arcs_of(one, rows) == arcs_of(without, rows)
+    assert one.start_ == without.start_
+    assert set(one.task_groups_) == {7}
+    assert set(without.task_groups_) == {1}
+    each = MultitaskLearner(score=score, task_groups={n: n for n in rows}, **QUICK).fit(rows)
+    alone = SingleTaskLearner(score=score, **QUICK).fit(rows)
+    assert each.score_ == pytest.approx(alone.score_, abs=1e-9)
+    assert arcs_of(each, rows) == arcs_of(alone, rows)
+
+
+def test_an_unrelated_task_is_found(rows, found):
+    assert found.task_groups_.to_dict() == {"task1": 1, "task2": 1, "task3": 1, "zz": 2}
+    gains = found.group_gains_
+    assert np.allclose(gains, gains.T, equal_nan=True)
+    related = ["task1", "task2", "task3"]
+    assert (gains.loc[related, related].to_numpy()[~np.eye(3, dtype=bool)] > 5).all()
+    assert (found.group_margins_ > 5).all()
+    assert found.alternatives_["value"].is_monotonic_decreasing
+    given = MultitaskLearner(task_groups=found.task_groups_.to_dict(), **QUICK).fit(rows)
+    assert arcs_of(given, rows) == arcs_of(found, rows)
+    assert as_chosen(found).task_groups == found.task_groups_.to_dict()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_groups_do_not_depend_on_the_order_of_tasks_nor_on_jobs(rows, found, n_jobs):
+    turned = dict(reversed(rows.items()))
+    other = MultitaskLearner(task_groups="auto", n_jobs=n_jobs, **QUICK).fit(turned)
+    assert other.task_groups_.to_dict() == found.task_groups_.to_dict()
+    gains = found.group_gains_.loc[other.group_gains_.index, other.group_gains_.columns]
+    assert np.allclose(gains, other.group_gains_, equal_nan=True)
+    assert arcs_of(other, rows) == arcs_of(found, rows)
+
+
+@pytest.mark.parametrize("score", [None, BDeu()])
+@pytest.mark.parametrize("prior", [None, PairedPrior(0.5)])
+def test_two_copies_of_a_task_are_one_group(rows, score, prior):
+    copies = {"a": rows["task1"], "b": rows["task1"]}
+    learner = MultitaskLearner(prior, score, task_groups="auto", **QUICK).fit(copies)
+    assert learner.task_groups_.tolist() == [1, 1]
+
+
+def test_one_task_is_its_own_group(rows):
+    learner = MultitaskLearner(task_groups="auto", **QUICK).fit({"task1": rows["task1"]})
+    assert learner.task_groups_.to_dict() == {"task1": 1}
+
+
+def test_tasks_that_must_differ_do_not_share_a_group(rows):
+    """Under a penalty of 1 a required and a forbidden arc contradict each other."""
+    arc = ("smoke", "lung")
+    constraints = {"required": {"task1": [arc]}, "forbidden": {"task2": [arc, arc[::-1]]}}
+    learner = MultitaskLearner(PairedPrior(1), task_groups="auto", **constraints, **QUICK)
+    labels = learner.fit(rows).task_groups_
+    assert labels["task1"] != labels["task2"]
+    assert np.isnan(learner.group_gains_.loc["task1", "task2"])
+
+
+def test_scores_of_other_graphs_are_those_of_the_groups(rows, found):
+    again = with_graphs(found, found.configuration_)
+    assert again.score_ == pytest.approx(found.score_, abs=1e-6)
+    empty = {
+        name: nx.empty_graph(graph.nodes, nx.DiGraph)
+        for name, graph in found.configuration_.items()
+    }
+    assert with_graphs(found, empty).score_ < found.score_
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("car", "`task_groups` must be 'auto', None or a mapping task -> label, got 'car'"),
+        (3, "`task_groups` must be 'auto', None or a mapping task -> label, got 3"),
+        ({"task1": 1, "task2": 1, "task3": 2}, "Task `zz`: `task_groups` names no group"),
+        ({"task9": 1}, "`task_groups` .*task9"),
+    ],
+)
+def test_mistakes(rows, value, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        MultitaskLearner(task_groups=value, **QUICK).fit(rows)
+
+
+def test_rows_of_no_structure_stay_one_group():
+    rng = np.random.default_rng(0)
+    tasks = {f"t{s}": pd.DataFrame(rng.integers(0, 3, (60, 6))).add_prefix("x") for s in range(3)}
+    learner = MultitaskLearner(task_groups="auto", **QUICK).fit(tasks)
+    assert set(learner.task_groups_) == {1}
+    assert not len(learner.arcs_)
