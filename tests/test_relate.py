@@ -97,7 +97,7 @@ def test_relate_writes_everything(call, towns, tmp_path):
     assert "counts the edits" in out and "with the penalty 0.9" in " ".join(out.split())
 
 
-@pytest.mark.parametrize("kind", ["direct", "indirect", "shared"])
+@pytest.mark.parametrize("kind", ["direct", "indirect", "shared", "evidence"])
 def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
     code, out, _ = call(*THREE, "--relatedness", kind, "--out", "near")
     assert code == 0
@@ -107,6 +107,11 @@ def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
     elif kind == "shared":
         learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **EFFORT)
         expected = 1 - relatedness.shared(towns, learner)
+        assert expected.loc["north", "south"] < expected.loc["north", "west"]
+    elif kind == "evidence":
+        learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **EFFORT)
+        expected = relatedness.evidence(towns, learner)
+        assert expected.to_numpy().min() == 0
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     else:
         expected = relatedness.indirect(towns, bnmtl.SingleTaskLearner(**EFFORT))
@@ -410,15 +415,15 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         ([*TOWNS, "--penalty", "nan"], "a number above 0 and below 1, got nan.\n"),
         (
             [*TOWNS, "--relatedness", "near"],
-            "must be direct, indirect or shared, got near.\n",
+            "must be direct, indirect, shared or evidence, got near.\n",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--penalty", "0.9"],
-            "`--penalty` goes with `--relatedness direct` or `--relatedness shared` only, got 0.9",
+            "`--penalty` does not go with `--relatedness indirect`, got 0.9",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--prior", "paired"],
-            "`--prior` goes with `--relatedness direct` or `--relatedness shared` only, got",
+            "`--prior` does not go with `--relatedness indirect`, got",
         ),
         (
             ["north.csv", "apart.csv"],
@@ -449,7 +454,7 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--table-sharing", "auto"],
-            "`--table-sharing` goes with `--relatedness direct` or `--relatedness shared` only",
+            "`--table-sharing` does not go with `--relatedness indirect`",
         ),
         (
             [*TOWNS, "--principle", "north"],
@@ -648,7 +653,7 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     text = "No rows were held out, so the gain from the arcs is unknown."
     assert kept["verdict"] == text and text in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
-    assert "`--folds` goes with `--relatedness direct` or `--relatedness shared` only, got 0" in err
+    assert "`--folds` does not go with `--relatedness indirect`, got 0" in err
     for measure in ("direct", "indirect"):
         err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
         assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err

@@ -418,7 +418,7 @@ def test_progress_reports_the_searches_and_the_choice():
         (
             {"relatedness": "near"},
             ValueError,
-            "`relatedness` must be 'direct', 'indirect' or 'shared', got .*; or give a D",
+            "`relatedness` must be 'direct', 'indirect', 'shared' or 'evidence', got .*; or give",
         ),
         ({"relatedness": TABLE.drop(index="task3")}, ValueError, "must have one row and one colu"),
         (

@@ -149,16 +149,17 @@ class RelateOptions(LearningOptions):
     """The options of `bnmtl relate`: those of `learn`, except for these."""
 
     relatedness: str = choice(
-        "direct|indirect|shared",
+        "direct|indirect|shared|evidence",
         "direct: edits between structures learned together (the share of pairs of variables that "
         "differ, if tasks do not vary in the same variables). indirect: nats per row that a task "
-        "loses with the structure of another task. shared: how probably their tables differ.",
+        "loses with the structure of another task. shared: how probably their tables differ. "
+        "evidence: by how many nats their arcs gain less together than those of the best pair.",
         default="direct",
     )
     penalty: float | None = option(
         "X",
-        "Penalty of direct and shared, above 0 and below 1 (default 0.9). It acts by log(1 - X): "
-        "0.9 is weak, 0.99 twice as strong, 0.999 three times.",
+        "Penalty of direct, shared and evidence, above 0 and below 1 (default 0.9). It acts by "
+        "log(1 - X): 0.9 is weak, 0.99 twice as strong, 0.999 three times.",
         SMALL_PENALTY,
     )
     table_sharing: str = choice(

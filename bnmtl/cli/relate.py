@@ -29,9 +29,13 @@ _LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
 # Shares of the stages in a time limit.
 _PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
 PENALTY = 0.9
-FOLDS = {"direct": 5, "indirect": 10, "shared": 5}
+FOLDS = {"direct": 5, "indirect": 10, "shared": 5, "evidence": 5}
 # Units; that of direct depends on the tasks.
-_UNITS = {"indirect": "nats per row lost", "shared": "probability of other tables"}
+_UNITS = {
+    "indirect": "nats per row lost",
+    "shared": "probability of other tables",
+    "evidence": "nats below the largest gain",
+}
 _MOST_PICTURES = 12  # of distances, without given principal tasks
 
 
@@ -113,9 +117,9 @@ def _check_together(options):
     given += ["folds"] if options.folds == 0 else []
     given += ["table_sharing"] if options.table_sharing == "auto" else []
     if given and options.relatedness == "indirect":
-        rule = "goes with {relatedness=direct} or {relatedness=shared} only"
-        value, found = getattr(options, given[0]), "the relatedness is indirect"
-        raise contradiction(given[0], rule, found, value)
+        rule = "does not go with {relatedness=indirect}"
+        found = "it compares structures that are learned alone"
+        raise contradiction(given[0], rule, found, getattr(options, given[0]))
 
 
 def _check_tasks(tasks, options):
@@ -184,6 +188,8 @@ def _dissimilarity(options, tasks, learner):
         return relatedness.indirect(tasks, learner, options.folds or FOLDS["indirect"])
     if options.relatedness == "shared":
         return as_distances(relatedness.shared(tasks, learner))
+    if options.relatedness == "evidence":
+        return relatedness.evidence(tasks, learner)
     return relatedness.direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
 
 
@@ -276,6 +282,12 @@ def _meaning(record):
             "are predicted with the structure of the row's task instead of their own: the row says "
             "where the structure comes from, the column whose data; smaller is closer, and below 0 "
             "the rows are predicted even better."
+        )
+    if record["relatedness"] == "evidence":
+        return (
+            "Each number is how many nats of evidence fewer the arcs of two tasks gain by learning "
+            "together, instead of alone, than those of the pair that gains most, with the penalty "
+            f"{penalty_name(record['penalty'])}; smaller is closer."
         )
     if record["relatedness"] == "shared":
         return (

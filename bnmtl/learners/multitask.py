@@ -13,8 +13,8 @@ from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.learners.task_groups import (
     AUTO,
     TASK_GROUPS,
+    GroupsByData,
     check_task_groups,
-    find_groups,
     given_groups,
 )
 from bnmtl.priors import PairedPrior
@@ -147,7 +147,8 @@ class MultitaskLearner(Learner):
         problems = self.problems(tasks, effort, whole)
         given, evidence, known = self.given_starts(whole, problems), {}, {}
         if self.task_groups == AUTO and len(tasks) > 1:
-            groups, evidence, known = find_groups(self, tasks, whole, problems, effort, report)
+            by_data = GroupsByData(self, whole, problems, effort, report)
+            (groups, evidence), known = by_data.find(), by_data.solutions
         else:
             by_name = self.task_groups if is_by_task(self.task_groups) else None
             groups = given_groups(by_name, tasks)

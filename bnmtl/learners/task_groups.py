@@ -1,5 +1,6 @@
 """Groups of tasks that learn from each other: given by the user, or found from the data."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -61,93 +62,113 @@ def given_groups(value, tasks):
     return list(groups.values())
 
 
-def find_groups(learner, tasks, whole, problems, effort, report):
-    """The groups of tasks that the data support.
+class GroupsByData:
+    """The search for the groups of tasks that the data support.
 
     Parameters
     ----------
     learner : MultitaskLearner
-    tasks, whole : Tasks
-        As in ``fit_rows``.
+    whole : Tasks
+        The tasks with all rows.
     problems : list of TaskProblem
         Of all tasks.
     effort : Effort
     report : Reporter
 
-    Returns
-    -------
-    groups : list of lists of str
-    evidence : dict str -> object
-        The attributes ``group_gains_``, ``group_margins_`` and ``alternatives_``.
+    Attributes
+    ----------
     solutions : dict of tuple of int -> Solution
         Full solutions of groups that were found on the way.
     """
-    prior, names = learner.used_prior(), tasks.names
-    effort = effort.share(_SHARE_OF_TIME)
-    quick = replace(effort, search=QUICK)
-    alone = search_over(problems, effort, report).alone(effort)
-    value = GroupValue(problems)
-    index = {variable: at for at, variable in enumerate(value.joint.variables)}
-    solutions, n_fits = {}, 0
 
-    def fit(members, is_quick):
-        nonlocal n_fits
-        n_fits += 1
-        report("groups of tasks", None, n_fits)
-        search = search_over(
-            learner.group_problems(problems, whole, members), quick if is_quick else effort, report
-        )
+    def __init__(self, learner, whole, problems, effort, report):
+        self._learner, self._whole, self._problems = learner, whole, problems
+        self._effort, self._report = effort.share(_SHARE_OF_TIME), report
+        self._quick = replace(self._effort, search=QUICK)
+        self._names = [problem.name for problem in problems]
+        self.solutions, self._n_fits = {}, 0
+        value = GroupValue(problems)
+        self._index = {variable: at for at, variable in enumerate(value.joint.variables)}
+        self._alone = search_over(problems, self._effort, report).alone(self._effort)
+        self._search = GroupSearch(value, self._fit, self._may_join(), self._effort.is_over)
+        for s, graph in enumerate(value.joint.spread(self._alone)):
+            self._search.add_graphs([s], [graph])
+
+    def gains(self):
+        """How much more the arcs of two tasks are worth together than alone, in nats.
+
+        Returns
+        -------
+        pandas.DataFrame, tasks by tasks
+            nan on the diagonal and for pairs that cannot learn together.
+        """
+        return self._table(self._search.gains())
+
+    def find(self):
+        """The best partition.
+
+        Returns
+        -------
+        groups : list of lists of str
+        evidence : dict str -> object
+            The attributes ``group_gains_``, ``group_margins_`` and ``alternatives_``.
+        """
+        found, names = self._search.search(), self._names
+        labels = [
+            {names[s]: at for at, group in enumerate(groups, 1) for s in group}
+            for groups, _ in found.alternatives
+        ]
+        alternatives = pd.DataFrame(labels, columns=names)
+        alternatives["value"] = [value for _, value in found.alternatives]
+        evidence = {
+            "group_gains_": self._table(found.gains),
+            "group_margins_": pd.Series(found.margins, index=pd.Index(names, name="task")),
+            "alternatives_": alternatives,
+        }
+        return [[names[s] for s in group] for group in found.groups], evidence
+
+    def _table(self, gains):
+        labels = pd.Index(self._names, name="task")
+        return pd.DataFrame(gains, index=labels, columns=labels)
+
+    def _fit(self, members, is_quick):
+        """Configurations found for a group by a quick or a full search."""
+        self._n_fits += 1
+        self._report("groups of tasks", None, self._n_fits)
+        prior, effort = self._learner.used_prior(), self._quick if is_quick else self._effort
+        problems = self._learner.group_problems(self._problems, self._whole, members)
+        search = search_over(problems, effort, self._report)
         if is_quick:
-            graphs = [alone[s] for s in members]
-            found = quick_fits(search, prior, graphs, Couplings)
+            found = quick_fits(search, prior, [self._alone[s] for s in members], Couplings)
         else:
-            starts = search.starts([prior])
-            solutions[tuple(members)] = search.solve(prior, starts, report)
-            found = [search.joint.spread(solutions[tuple(members)].matrices)]
-        at = np.array([index[variable] for variable in search.joint.variables])
-        return [[_widened(graph, at, len(index)) for graph in graphs] for graphs in found]
+            solution = search.solve(prior, search.starts([prior]), self._report)
+            self.solutions[tuple(members)] = solution
+            found = [search.joint.spread(solution.matrices)]
+        at = np.array([self._index[variable] for variable in search.joint.variables])
+        n = len(self._index)
+        return [[_widened(graph, at, n) for graph in graphs] for graphs in found]
 
-    search = GroupSearch(value, fit, _may_join(learner, problems, whole, prior), effort.is_over)
-    for s, graph in enumerate(value.joint.spread(alone)):
-        search.add_graphs([s], [graph])
-    found = search.search()
-    gains = pd.DataFrame(found.gains, index=names, columns=names)
-    labels = [
-        {names[s]: at for at, group in enumerate(groups, 1) for s in group}
-        for groups, _ in found.alternatives
-    ]
-    evidence = {
-        "group_gains_": gains,
-        "group_margins_": pd.Series(found.margins, index=pd.Index(names, name="task")),
-        "alternatives_": pd.DataFrame(labels, columns=names).assign(
-            value=[value for _, value in found.alternatives]
-        ),
-    }
-    return [[names[s] for s in group] for group in found.groups], evidence, solutions
+    def _may_join(self):
+        """Pairs of tasks with a pair of variables in common that can agree, bool array (k, k)."""
+        k, prior = len(self._problems), self._learner.used_prior()
+        allowed = np.zeros((k, k), bool)
+        for a, b in itertools.combinations(range(k), 2):
+            first, second = (
+                {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
+                for one in (self._problems[a], self._problems[b])
+            )
+            if len(first & second) < 2:
+                continue
+            pair = self._learner.group_problems(self._problems, self._whole, [a, b])
+            try:
+                Couplings(prior, JointProblem(pair)).check_agreement()
+            except NoCommonGraph:
+                continue
+            allowed[a, b] = allowed[b, a] = True
+        return allowed
 
 
 def _widened(graph, at, n):
     wide = np.zeros((n, n), bool)
     wide[np.ix_(at, at)] = graph
     return wide
-
-
-def _may_join(learner, problems, whole, prior):
-    """Pairs of tasks that have a pair of variables in common and can agree, bool array (k, k)."""
-    k = len(problems)
-    allowed = np.zeros((k, k), bool)
-    for a in range(k):
-        for b in range(a + 1, k):
-            varying = [
-                {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
-                for one in (problems[a], problems[b])
-            ]
-            if len(varying[0] & varying[1]) < 2:
-                continue
-            joint = JointProblem(learner.group_problems(problems, whole, [a, b]))
-            try:
-                Couplings(prior, joint).check_agreement()
-            except NoCommonGraph:
-                continue
-            allowed[a, b] = allowed[b, a] = True
-    return allowed

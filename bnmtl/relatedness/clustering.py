@@ -29,8 +29,8 @@ class TaskClusterer(BaseEstimator):
         penalty, and chooses the number of clusters that predicts them best; structures are learned
         from the remaining rows, probability tables from all. "cv" uses ten folds, or as many as
         there are rows, and learns again from all rows; the clusters are those of all rows.
-    relatedness : {"direct", "shared"}, default="direct"
-        The distances: see `direct`, or 1 minus the probability of `shared`.
+    relatedness : {"direct", "shared", "evidence"}, default="direct"
+        The distances: see `direct` and `evidence`, or 1 minus the probability of `shared`.
 
     Attributes
     ----------

@@ -24,9 +24,9 @@ class Groups:
         self.learner = learner
         self.tasks = tasks
         self._whole = whole
-        self._report = report
+        self.report = report
         self._fitted = {}
-        self._memory = Memory()
+        self.memory = Memory()
 
     def fitted(self, names):
         """The learner fitted to some tasks, with names in any order."""
@@ -44,7 +44,7 @@ class Groups:
         if len(names) < len(self.tasks):
             learner = for_tasks(learner, whole)
         learner.check_parameters()
-        return learner.fit_rows(rows, whole, self._report, memory=self._memory)
+        return learner.fit_rows(rows, whole, self.report, memory=self.memory)
 
     def held_out_score(self, names, name, test):
         """Mean log-likelihood of the held-out rows of a task that is learned with other tasks.

@@ -17,6 +17,8 @@ from bnmtl.graphs import both_take_part, check_dag, takes_part
 from bnmtl.learners.adapted import at_penalty, changed, single_task
 from bnmtl.learners.base import Learner
 from bnmtl.learners.held_out import HeldOut, check_sample_size, held_out_rows, held_out_split
+from bnmtl.learners.multitask import PENALTY, MultitaskLearner
+from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
@@ -27,8 +29,8 @@ from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
 # Symmetric measures, and all measures.
-DISTANCES = ("direct", "shared")
-MEASURES = ("direct", "indirect", "shared")
+DISTANCES = ("direct", "shared", "evidence")
+MEASURES = ("direct", "indirect", "shared", "evidence")
 
 
 def direct(tasks, learner, penalty=0.9, normalize=None):
@@ -261,10 +263,76 @@ def shared_of(groups):
     return _with_arcs(table, learner)
 
 
+def evidence(tasks, learner):
+    """How much less the arcs of two tasks gain by learning together than those of the best pair.
+
+    The gain of a pair is the log evidence that its arcs add, with a prior under which the states of
+    a pair of variables are draws from a distribution that both tasks share, less what they add in
+    each task alone: ``group_gains_`` of `MultitaskLearner` with ``task_groups="auto"``.
+
+    Parameters
+    ----------
+    tasks : mapping name -> DataFrame, list of DataFrame or Tasks
+    learner : MultitaskLearner or MultitaskLearnerCV
+        Its search finds the structure of each task alone, and its prior those of two together; it
+        is not fitted itself. A `MultitaskLearnerCV` is replaced by its `MultitaskLearner` at a
+        penalty of 0.99.
+
+    Returns
+    -------
+    pandas.DataFrame, tasks by tasks
+        In nats. Symmetric, 0 on the diagonal and for the pair with the largest gain; pairs that
+        cannot learn together have the largest entry. Its ``attrs`` are those of `direct`, and the
+        gains themselves (``gains``).
+
+    Raises
+    ------
+    InputTypeError, InputError
+        If `learner` cannot learn tasks together, or there are fewer than two tasks; and as in
+        ``fit``.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, problems
+    >>> problem = problems.components("asia", [("tub", "asia", "either")], [(), (), (0,)],
+    ...                               random_state=0)
+    >>> rows = problems.sample(problem, 500, random_state=0)
+    >>> table = evidence(rows, MultitaskLearner(random_state=0))
+    >>> bool(table.loc["task1", "task2"] < table.loc["task1", "task3"])
+    True
+    """
+    if not isinstance(learner, MultitaskLearner):
+        rule = "must be a MultitaskLearner or a MultitaskLearnerCV"
+        remedy = "tasks are compared when they are learned together"
+        raise InputTypeError("learner", rule, type_of(learner), remedies=remedy)
+    with Reporter(learner.progress) as report:
+        return evidence_of(_all_of(tasks, learner, report))
+
+
+def evidence_of(groups):
+    """`evidence` for the rows and the learner of groups of tasks."""
+    learner, tasks = groups.learner, groups.tasks
+    if isinstance(learner, MultitaskLearnerCV):
+        learner = at_penalty(learner, PENALTY)
+    alone = groups.fit(single_task(learner))
+    effort = learner.effort(groups.memory)
+    problems = learner.problems(tasks, effort)
+    gains = GroupsByData(learner, tasks, problems, effort, groups.report).gains()
+    values = gains.to_numpy()
+    distances = np.nanmax(values, initial=-np.inf) - values
+    distances[np.isnan(distances)] = np.nanmax(distances, initial=0.0)
+    np.fill_diagonal(distances, 0.0)
+    table = pd.DataFrame(distances, index=gains.index, columns=gains.columns)
+    table.attrs["gains"] = gains
+    return _with_arcs(table, alone)
+
+
 def distances_of(groups, measure):
-    """`direct` or 1 minus `shared`, for the rows and the learner of groups of tasks."""
+    """`direct`, `evidence` or 1 minus `shared`, for the rows and the learner of groups of tasks."""
     if measure == "direct":
         return direct_of(groups)
+    if measure == "evidence":
+        return evidence_of(groups)
     return as_distances(shared_of(groups))
 
 

@@ -36,7 +36,7 @@ class TaskSelector(BaseEstimator):
         all rows; the order of the tasks is that of all rows. A small validation set often selects
         too few tasks: in the project's benchmark it does worse than all tasks, and than all tasks
         with `PairedPrior(task_distance=...)`, which needs no number.
-    relatedness : "direct", "indirect", "shared" or DataFrame, default="direct"
+    relatedness : "direct", "indirect", "shared", "evidence" or DataFrame, default="direct"
         The measure of distance: see `direct`, `indirect` and `shared`; or a table of
         dissimilarities, of which only the column of the principal task is used.
 
