@@ -15,8 +15,9 @@ from shared import tasks_of
 from bnmtl import BDeu, MixedDirichlet
 from bnmtl.scores import PARTITIONS
 from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.group_value import GroupValue
 from bnmtl.search.problem import TaskProblem
-from bnmtl.search.task_groups import GroupSearch, GroupValue, acyclic, log_partition_prior
+from bnmtl.search.task_groups import GroupSearch, acyclic, log_partition_prior
 
 
 def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True):

@@ -9,9 +9,10 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.search.constraints import check_names, is_by_task
 from bnmtl.search.couplings import Couplings
+from bnmtl.search.group_value import GroupValue
 from bnmtl.search.problem import JointProblem, NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
-from bnmtl.search.task_groups import QUICK, GroupSearch, GroupValue, quick_fits
+from bnmtl.search.task_groups import QUICK, GroupSearch, quick_fits
 
 AUTO = "auto"
 # Part of the remaining time that the search for groups may take.
