@@ -135,7 +135,8 @@ class Limits(_Options):
     ----------
     max_cells : int, default=None
         Families with more cells in their table are excluded, with a warning that names one. None
-        allows ten cells per row of the task, and at least 1000, without a warning.
+        allows ten cells per row, and at least 1000, without a warning: rows of the task, or of all
+        tasks that learn from each other if they share tables.
     max_families : int, default=None
         Maximum number of local scores requested by each search, including cached ones. A search
         ended by it returns its best graph so far, with a warning, and is still reproducible.
