@@ -1,0 +1,1 @@
+"""Studies of groups of tasks that learn from each other."""
