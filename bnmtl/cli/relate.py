@@ -10,7 +10,7 @@ from bnmtl.cli.learner import common_parameters, learner_at, score_named
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
+from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.cli.time_limit import TimeLimit
 from bnmtl.errors import InputError, InputWarning
 from bnmtl.io.file_sizes import check_required
@@ -95,6 +95,7 @@ def _compared(options, tasks, common, limit, run):
     """Return the dissimilarities and the comparison on held-out rows."""
     check_required(_learner(options, common), tasks)
     warn_of_copies(tasks)
+    warn_of_order(tasks)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
     # The verdict repeats this warning.
     run.caught[:] = [one for one in run.caught if not _says_no_arcs(one.message)]

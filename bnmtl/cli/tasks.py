@@ -6,6 +6,7 @@ from bnmtl.cli.columns import na_option, na_values
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
+from bnmtl.tasks.order import THRESHOLD, order_score
 from bnmtl.wording import Bare
 
 
@@ -60,6 +61,22 @@ def warn_of_copies(tasks):
     found = "copies count as rows of their own and make chance look like structure"
     originals = {name: len(task.originals[1]) for name, task in tasks.items()}
     report_copies(originals, {name: task.n_rows for name, task in tasks.items()}, found)
+
+
+def warn_of_order(tasks):
+    """Warn if neighboring rows are more alike than in a random order."""
+    score = order_score(tasks.values())
+    if score > THRESHOLD:
+        warn(
+            rule="Rows next to each other are more alike than by chance ({score:.0f} standard "
+            "deviations), as in a series or in sorted rows",
+            found="if they depend on each other, chance looks like structure",
+            remedies=(
+                "thin a series to every so many rows",
+                "ignore this if rows were only sorted",
+            ),
+            score=score,
+        )
 
 
 def report_copies(originals, n_rows, found):

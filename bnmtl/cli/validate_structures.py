@@ -11,7 +11,7 @@ from bnmtl.cli.columns import complete_names
 from bnmtl.cli.judged_cases import check_task_names, read_rows
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, encoded_tasks, warn_of_copies
+from bnmtl.cli.tasks import check_folds, encoded_tasks, warn_of_copies, warn_of_order
 from bnmtl.confidence import arc_stability, predictive_check
 from bnmtl.confidence.stability import GIVEN
 from bnmtl.errors import InputError
@@ -70,6 +70,7 @@ def run(options, progress=None):
         several = len(tasks) > 1
         check_folds(options.folds, tasks, or_none=False)
         warn_of_copies(tasks)
+        warn_of_order(tasks)
         learner = (MultitaskLearner if several else SingleTaskLearner)(
             random_state=options.seed,
             n_jobs=-1 if options.jobs is None else options.jobs,
