@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, type_of
@@ -21,6 +22,14 @@ def checked_labels(X, y):
         raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
     check_classification_targets(y)
     return y
+
+
+def checked_scores(scores, y, weights=None, is_probability=False):
+    """Scores, labels 0 and 1 and weights of the cases that count, or an error."""
+    names = ("y", "scores", "sample_weight")
+    y, scores, weights = checked_cases(y, scores, weights, is_probability, names)
+    counts = weights > 0
+    return scores[counts], y[counts], weights[counts]
 
 
 def checked_classes(y, rule="must hold cases of two classes or more"):
@@ -98,15 +107,24 @@ def check_every_class(y, classes):
 def share_cases(X, other):
     """Whether two tables are the same object, share memory, or have equal row labels.
 
-    Row labels 0 .. n - 1 of both are those of any table, and say nothing.
+    Row labels 0 .. n - 1 are those of any table and say nothing if both tables have them. If one
+    has them, the rows of equal labels must be equal, too.
     """
     tables = pd.DataFrame | pd.Series
     if isinstance(X, tables) and isinstance(other, tables):
-        are_names = not (_is_counted(X.index) and _is_counted(other.index))
-        if are_names and not set(X.index).isdisjoint(other.index):
+        n_counted = _is_counted(X.index) + _is_counted(other.index)
+        labels = set(X.index).intersection(other.index) if n_counted < 2 else ()
+        if labels and (n_counted == 0 or _are_equal(X, other, labels)):
             return True
     pairs = zip(_columns(X), _columns(other), strict=False)
     return X is other or any(np.shares_memory(column, its) for column, its in pairs)
+
+
+def _are_equal(X, other, labels):
+    """Whether the first rows of some labels are equal in two tables."""
+    first, second = (one[one.index.isin(labels)] for one in (X, other))
+    first = first[~first.index.duplicated()]
+    return first.equals(second[~second.index.duplicated()].loc[first.index])
 
 
 def _is_counted(index):
