@@ -240,8 +240,9 @@ def test_joint_posteriors_of_many_variables_are_refused(n_variables, n_states, s
     shown = ", ".join(f"`x0{i}`" for i in range(10))
     assert str(caught.value) == (
         "`network` must not connect so many unobserved variables; a table of "
-        f"{size} numbers over variables {shown} and {n_variables - 10} more would be needed: give "
-        "more evidence, or ask for fewer variables."
+        f"{size} numbers over {n_variables} variables ({shown} and {n_variables - 10} more) "
+        "would be needed, and the limits are 67,108,864 and 63: give more evidence, or ask for "
+        "fewer variables."
     )
 
 
