@@ -270,7 +270,7 @@ def test_hidden_variables_with_one_state_count_as_axes_only_if_asked_for():
     joint = inference.posterior(network, [*parents[1:], "last"])
     assert joint.ravel() == pytest.approx([0.2, 0.8])
     # With all parents, the product over the hidden child has 64 variables.
-    with pytest.raises(ValueError, match="must not connect .* and 54 more would be needed"):
+    with pytest.raises(ValueError, match="must not connect .* over 64 variables .* and 63:"):
         inference.posterior(network, [*parents, "last"])
     assert BayesNet.from_pgmpy(network.to_pgmpy()) == network
 

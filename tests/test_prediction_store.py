@@ -463,6 +463,46 @@ def test_an_interrupted_replacement_keeps_the_earlier_store(tmp_path, monkeypatc
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
 
 
+@pytest.mark.parametrize("name", ["store", "s" * 255])
+@pytest.mark.parametrize("again", ["open", "save"])
+def test_a_kill_between_two_renames_hides_no_store(tmp_path, monkeypatch, name, again):
+    first, rename, path = example(2), Path.rename, tmp_path / name
+    first.save(path)
+    example(4).save(tmp_path / "other")
+
+    def killed(source, target):
+        """As after a kill, nothing is moved back either."""
+        if not path.exists():
+            raise OSError(5, "Input/output error")
+        return rename(source, target)
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="Input/output"):
+        patched.setattr(Path, "rename", killed)
+        example(3).save(path, force=True)
+    assert not path.exists()
+    with pytest.warns(UserWarning, match="^The folder .* is the one from before its replacement"):
+        if again == "open":
+            same(first, PredictionStore.open(path))
+        else:
+            with pytest.raises(InputError, match="must be a new or empty folder"):
+                example(3).save(path)
+    same(first, PredictionStore.open(path))
+    same(example(3), example(3).save(path, force=True))
+    assert not list(tmp_path.glob(".bnmtl-*.old"))
+    same(example(4), PredictionStore.open(tmp_path / "other"))
+
+
+def test_a_store_that_was_replaced_is_not_read_as_before(tmp_path):
+    first = example(2, names=["a", "b"]).save(tmp_path / "first")
+    merged = PredictionStore.merge([first, example(3, seed=1, names=["x", "y", "z"])])
+    expected = merged.predictions().copy()
+    new = merged.save(tmp_path / "first", force=True)
+    assert (new.predictions() == expected).all()
+    for store in (first, merged):
+        with pytest.raises(InputError, match="the store in this folder was replaced; open it"):
+            store.predictions()
+
+
 # Files that are not those of the store
 
 
