@@ -299,10 +299,7 @@ def recover_folder(path):
 
 
 def _hidden(path):
-    """The beginning of the name that a folder has while another one takes its place.
-
-    The name itself might be too long with something added.
-    """
+    """The beginning of a folder's name while another one takes its place, of fixed length."""
     return f".bnmtl-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
