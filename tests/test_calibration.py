@@ -663,7 +663,7 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         ),
         (lambda: reliability(Y, F, classes=[0, 1]), ValueError, "`classes` must be left out for"),
         (
-            lambda: reliability(["a"], [[0.5, 0.5]], classes=["a"]),
+            lambda: reliability(["a"], [[0.5, 0.5]], classes=[np.str_("a")]),
             ValueError,
             r"`classes` must be one label per column of `p`, 2 in all, got \['a'\]",
         ),
