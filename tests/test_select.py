@@ -1,6 +1,7 @@
 """`bnmtl select`: what it writes is what the estimator selects, and it says how good that is."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -184,12 +185,17 @@ def test_words_and_report_say_what_unused_cases_show(
     page = Page(text)
     assert "by what was selected on the other folds" in text or has_test
     assert "On the 90 cases of the part test, which were not used" in text or not has_test
-    rows = {name: [float(one) for one in values] for name, *values in page.table("method")}
+    rows = {name: values for name, *values in page.table("method")}
+    *_, rival = rows
+    assert rival == "strongest simple rival" + (not has_test) * ", chosen by folds"
+    assert rows.pop(rival) == ["", f"{unused.rival.score:.4f}"]
+    assert re.search(rf"\n *{rival} +{unused.rival.score:.4f}\n", out)
+    rows = {name: [float(one) for one in values] for name, values in rows.items()}
     simple = fitted.report("hillclimb").scores["hillclimb"]
     for name, (before, after) in rows.items():
         assert (before, after) == pytest.approx((simple[name], unused.scores[name]), abs=6e-5)
     best = min if metric == "cross-entropy" else max
-    assert f"<b>{best(after for _, after in rows.values()):.4f}</b>" in text
+    assert f"<b>{best(unused.scores):.4f}</b>" in text
     assert "<b>naive" not in text and len(page.headings) == 4
     assert "script" not in page.tags and all(one.startswith("data:") for one in page.references)
 

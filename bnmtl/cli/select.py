@@ -35,7 +35,8 @@ class Result(FolderResult):
     ----------
     scores : pandas.DataFrame
         Of the ensemble, the best single model and, unless only some models predict them, the mean
-        of all models, on the cases of selection and on cases that were not used.
+        of all models, on the cases of selection and on cases that were not used; and of the
+        strongest simple rival on the latter, NaN on the former, which choose it.
     """
 
     scores: pd.DataFrame
@@ -146,7 +147,7 @@ def _scores(selector, unused):
     """Scores by method on the cases of selection and on unused ones."""
     selected = SelectionReport.of(selector, HILLCLIMB).scores[HILLCLIMB]
     scores = {"cases of selection": selected, "unused cases": unused.scores}
-    return pd.DataFrame(scores).loc[unused.scores.index]
+    return pd.DataFrame(scores).reindex(unused.scores.index)
 
 
 def _draw(selector):
