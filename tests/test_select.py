@@ -200,15 +200,19 @@ def test_words_and_report_say_what_unused_cases_show(
     assert "script" not in page.tags and all(one.startswith("data:") for one in page.references)
 
 
-def test_a_scorer_of_sklearn_has_its_own_direction(call, no_pictures, files, tmp_path):
-    """The ensemble of the negative log loss is that of the cross-entropy."""
+def test_names_of_scorers_and_losses_have_their_own_direction(call, no_pictures, files, tmp_path):
+    """The ensemble of the negative log loss is that of the cross-entropy, and of the log loss."""
     weights = []
-    for metric, is_loss in (("neg-log-loss", False), ("cross-entropy", True)):
+    for metric, is_loss in (
+        *(("neg-log-loss", False), ("cross-entropy", True), ("log-loss", True)),
+        *(("neg-brier-score", False), ("brier-score", True), ("brier-score-loss", True)),
+    ):
         assert call(*SELECT, "--metric", metric, "--test", "test.csv", "--out", metric)[0] == 0
         found = record(tmp_path / metric)
         assert found["smaller_is_better"] is is_loss and (found["score"] < 0) is not is_loss
         weights.append(pd.read_csv(tmp_path / metric / "weights.csv")["weight"].tolist())
-    assert weights[0] == weights[1]
+    assert weights[0] == weights[1] == weights[2]
+    assert weights[3] == weights[4] == weights[5] != weights[0]
     page = (tmp_path / "neg-log-loss" / "report.html").read_text()
     assert "Scores are neg log loss; larger is better" in page
 
@@ -290,7 +294,7 @@ three.csv => `--label` must have two classes in a file with one column per model
 missing.csv => File `missing.csv`: `--label`: column `y` must be complete; it is not in row 4: f
 single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases
 hill.csv --label z => `hill.csv`: `--label` must be a column of the file, which has `SVM-0`, `tr
-hill.csv --metric roc_aera => `--metric` must be accuracy, f-score, lift, roc-area, average-prec
+hill.csv --metric roc_aera => `--metric` must be accuracy, squared-error, cross-entropy, lift-ch
 hill.csv --metric f1 => `--metric` must be a scorer that asks for probabilities, and `f1` asks f
 hill.csv --metric= => `--metric` must be a name, got nothing.
 hill.csv --test new.csv => File `new.csv`: `--label` must be a column of the file, which has

@@ -137,6 +137,16 @@ def test_sparse_rows():
     )
 
 
+def test_a_model_that_is_dropped_is_left_out():
+    three = [("near", KNeighborsClassifier()), *MODELS]
+    dropped = Stacking(three, cv=2, random_state=0).set_params(near="drop").fit(X, Y)
+    assert dropped.predict_proba(X) == pytest.approx(clone(PLAIN).fit(X, Y).predict_proba(X))
+    assert dropped.get_params()["near"] == "drop" and dropped.coef_.shape == (2, 2)
+    assert [type(one) for one in dropped.estimators_] == [type(one) for _, one in MODELS]
+    tags = dropped.__sklearn_tags__().input_tags
+    assert not tags.sparse  # GaussianNB
+
+
 def test_predictions_before_the_fit():
     for method in ("predict", "predict_proba"):
         with pytest.raises(NotFittedError):
@@ -146,7 +156,14 @@ def test_predictions_before_the_fit():
 STORE = PredictionStore(np.random.default_rng(0).random((3, 8)), [0, 1] * 4)
 MISTAKES = [
     (lambda: Stacking(MODELS, cv=GroupKFold(3)).fit(X, Y), "`cv` must divide .*give `groups`"),
-    (lambda: Stacking(MODELS, cv="five").fit(X, Y), "`cv` must divide the cases into folds"),
+    *(
+        (lambda cv=cv: Stacking(MODELS, cv=cv).fit(X, Y), f"`cv` must be a number of .* got {cv!r}")
+        for cv in ("five", True, 2.5)
+    ),
+    (lambda: Stacking(dict(MODELS)).fit(X, Y), r"of pairs .* got dict; give `list\(estimators.ite"),
+    (lambda: Stacking(GaussianNB()).fit(X, Y), "must be a list of classifiers .* got GaussianNB"),
+    (lambda: Stacking([MODELS[0], None]).fit(X, Y), 'got None; set a model to "drop" to leave it'),
+    (lambda: clone(PLAIN).set_params(tree="drop").fit(X, Y), "two classifiers or more, got 1"),
     (lambda: Stacking(MODELS, cv=[(GROUPS > 7, GROUPS > 7)]).fit(X, Y), "into one test fold"),
     (lambda: Stacking(MODELS, cv=[(Y > 0, Y < 1), (Y < 1, Y > 0)]).fit(X, Y), "two classes"),
     (
