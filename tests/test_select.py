@@ -356,6 +356,19 @@ def test_a_mistake_is_one_line(call, wrong_files, tmp_path, line):
     assert listing(tmp_path) == wrong_files
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("gap", "fill the gap, or leave the case or the model out"),
+        ("word", "leave the column out if it is not a model"),
+        ("wide", "calibrate scores, or leave the column out if it is not a model"),
+    ],
+)
+def test_the_remedy_is_that_of_the_cell(call, wrong_files, name, remedy):
+    said = mistake(call(*(one.replace("hill", name) for one in SELECT), "--out", "out"))
+    assert said.endswith(f": {remedy}.\n")
+
+
 def test_what_must_be_given(call, files):
     see = "must be given: see `bnmtl select --help`.\n"
     assert mistake(call("select")) == f"bnmtl: STORE {see}"
