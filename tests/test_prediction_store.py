@@ -254,7 +254,10 @@ FRAME = pd.DataFrame({"tree": [0.9, 0.2, 0.6, 0.5], "net": [0.6, 0.4, 0.4, 0.1]}
         (FRAME.assign(net="high"), "`frame`: column `net` must be numbers, got str"),
         (FRAME.assign(net=[True, False, True, True]), "column `net` must be numbers, got bool"),
         (FRAME.assign(net=1.5), "column `net` must be probabilities .*row 0, .* has 1.5"),
-        (FRAME.assign(net=[0.1, np.nan, 0.2, 0.3]), "row 1, counted from 0, has no value"),
+        (
+            FRAME.assign(net=[0.1, np.nan, 0.2, 0.3]),
+            "row 1, counted from 0, has no value: fill the gap, or leave",
+        ),
         (FRAME.set_axis(["tree", "tree"], axis=1), "`frame` must have different columns; `tree`"),
         (FRAME.set_axis([0, 1], axis=1), "text as names of models, got 0; `frame.add_prefix"),
         (FRAME.T, "text as names of models, got 0"),
@@ -324,8 +327,14 @@ NAN = float("nan")
     ("predictions", "y", "options", "kind", "text"),
     [
         ([[0.1, 1.2]], [0, 1], {}, InputError, "model 0 .* has 1.2 for case 1"),
-        ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has nan for case 1"),
-        ([[[NAN, 0.5], [0.5, 0.5]]], [0, 1], {}, InputError, "model 0 .* has nan for case 0"),
+        ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has no value for case 1: fill the gap"),
+        (
+            [[[NAN, 0.5], [0.5, 0.5]]],
+            [0, 1],
+            {},
+            InputError,
+            "model 0 .* has no value for case 0: fill the gap",
+        ),
         ([["a", "b"]], [0, 1], {}, InputTypeError, "must be numbers"),
         ([[0.1, 0.2]], [0, 1, 1], {}, InputError, "one column per label, 3, got 2"),
         ([0.1, 0.2], [0, 1], {}, InputError, r"the shape \(models, cases\), got \(2,\)"),

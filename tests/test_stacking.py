@@ -144,6 +144,16 @@ def test_sparse_rows():
     )
 
 
+def test_a_model_that_is_dropped_is_left_out():
+    three = [("near", KNeighborsClassifier()), *MODELS]
+    dropped = Stacking(three, cv=2, random_state=0).set_params(near="drop").fit(X, Y)
+    assert dropped.predict_proba(X) == pytest.approx(clone(PLAIN).fit(X, Y).predict_proba(X))
+    assert dropped.get_params()["near"] == "drop" and dropped.coef_.shape == (2, 2)
+    assert [type(one) for one in dropped.estimators_] == [type(one) for _, one in MODELS]
+    tags = dropped.__sklearn_tags__().input_tags
+    assert not tags.sparse  # GaussianNB
+
+
 def test_predictions_before_the_fit():
     for method in ("predict", "predict_proba"):
         with pytest.raises(NotFittedError):
@@ -159,6 +169,10 @@ MISTAKES = [
     (lambda: Stacking(MODELS, cv=2.5).fit(X, Y), "`cv` must be a whole number .*, got 2.5"),
     (lambda: Stacking(MODELS, cv=[1, 2]).fit(X, Y, Y), "must yield pairs .* or masks, got 1"),
     (lambda: Stacking(MODELS, cv=[([0], [99])]).fit(X, Y, Y), "row numbers below 90, the number"),
+    (lambda: Stacking(dict(MODELS)).fit(X, Y), r"of pairs .* got dict; give `list\(estimators.ite"),
+    (lambda: Stacking(GaussianNB()).fit(X, Y), "must be a list of classifiers .* got GaussianNB"),
+    (lambda: Stacking([MODELS[0], None]).fit(X, Y), 'got None; set a model to "drop" to leave it'),
+    (lambda: clone(PLAIN).set_params(tree="drop").fit(X, Y), "two classifiers or more, got 1"),
     (lambda: Stacking(MODELS, cv=[(GROUPS > 7, GROUPS > 7)]).fit(X, Y), "into one test fold"),
     (lambda: Stacking(MODELS, cv=[(Y > 0, Y < 1), (Y < 1, Y > 0)]).fit(X, Y), "two classes"),
     (

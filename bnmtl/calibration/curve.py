@@ -17,7 +17,7 @@ from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.folds import checked_groups
 from bnmtl.metrics.prediction import root_mean_squared_error
-from bnmtl.metrics.scoring import OF_TABLES, OF_TWO, metric_of
+from bnmtl.metrics.scoring import metric_of
 from bnmtl.seeding import check_seed
 
 _SIZES = tuple(2**power for power in range(5, 14))
@@ -240,8 +240,7 @@ def _checked_metric(metric):
     """Return a function of labels and probabilities that returns floats."""
     if metric is None:
         return root_mean_squared_error
-    names = (*OF_TABLES, *OF_TWO)
-    function = metric_of(metric, names, np.arange(2), needs_direction=False).function
+    function = metric_of(metric, np.arange(2), needs_direction=False).function
 
     def measured(y, p):
         value = function(y, p)

@@ -45,7 +45,8 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
     estimators : list of (str, classifier) or of classifier, default=None
         The models, if `fit` receives features; not used with a store. Their parameters are
         parameters of the ensemble, with the name before: ``set_params(tree__max_depth=3)``. A model
-        without a name gets that of its class in small letters, and a number if there are more.
+        without a name gets that of its class in small letters, and a number if there are more. As
+        in scikit-learn, ``set_params(tree="drop")`` leaves a model out.
     method : {"linear", "logistic"}, default="linear"
         "linear" is one non-negative least-squares regression per class on the probabilities of the
         models; its outputs are divided by their sum, and equal if all are 0. "logistic" is a
@@ -54,10 +55,10 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
     columns : {"own", "all"}, default="own"
         Whether the regression of a class uses the probabilities of that class or of all classes.
         Only with "linear".
-    cv : int, splitter or iterable of (train, test), default=5
+    cv : int, splitter, iterable of (train, test) or None, default=5
         Folds in which the models predict cases that they were not fitted to, each case once.
         Afterwards they are fitted to all cases. A number means stratified folds, fewer if a class
-        has fewer cases or groups. Not used with a store.
+        has fewer cases or groups; None is 5. Not used with a store.
     holdout : float, default=None
         In place of folds, the share of the cases that is held out once; the models are not fitted
         again (blending).

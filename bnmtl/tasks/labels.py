@@ -126,6 +126,10 @@ def _refuse_type(label, argument):
     """Raise an error that names a label and its type."""
     rule, found = "must hold numbers, booleans or text as labels", "{label!s} is of type {kind!s}"
     details = {"label": repr(label), "kind": type_of(label), "remedies": _AS_TEXT}
+    if isinstance(label, complex):
+        # scikit-learn's estimator checks expect these words, and a ValueError.
+        found += " (Complex data not supported)"
+        raise InputError(argument, rule, found=found, **details)
     raise InputTypeError(argument, rule, found=found, **details)
 
 
