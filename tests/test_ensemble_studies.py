@@ -137,7 +137,8 @@ def test_tables_of_a_library_beside_its_rivals():
     )
     for at, loss in ((0, 0.295), (1, 0.45), (3, 0.301)):
         lines.at[at, "cross_entropy"] = {**lines["cross_entropy"][at], "selection": loss}
-    found = modern_tables.tables(lines)
+    half = line("few", 2, "modern, 5 folds", 0.1, 500)  # a split that the others do not have
+    found = modern_tables.tables(pd.concat([lines, pd.DataFrame([half])], ignore_index=True))
     assert (
         "| few | 500 | 2 | 2 | **0.300** | 0.303 | 0.453 | 0.505 | 0.405 | 0.405 | 0.5 |"
         in (found["modern_library"])

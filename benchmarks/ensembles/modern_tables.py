@@ -29,6 +29,12 @@ _SHOWN = (MODERN, SHARE, SMALL_FOLDS, SMALL, MEAN)
 FEW = 1000  # rows of a small table
 
 
+def complete(lines):
+    """The lines of those splits of a table that all libraries have."""
+    known = lines.groupby(["table", "split"])["library"].transform("nunique")
+    return lines[known == lines["library"].nunique()]
+
+
 def by_table(lines, measure):
     """Means over splits: a row per table, by its number of rows, and a column per method."""
     found = {
@@ -52,6 +58,7 @@ def tables(lines):
     """Losses by table, means by method, weights of families, and the claims."""
     if not len(lines):
         return {}
+    lines = complete(lines)
     losses, shares = by_table(lines, "cross_entropy"), by_table(lines, "accuracy")
     found = {
         "modern_library": markdown(_by_table(lines, losses)),
@@ -143,6 +150,7 @@ _COMPARED = (
 
 def claims(lines):
     """What folds and modern profiles gain in log loss over tables, and what they take."""
+    lines = complete(lines)
     losses, rows = by_table(lines, "cross_entropy"), lines.groupby("table")["rows"].first()
     few = rows.index[rows < FEW]
     for one, other, text in _COMPARED:
