@@ -84,7 +84,7 @@ def _by_table(lines, losses):
             text = "" if pd.isna(value) else f"{value:.3f}"
             row[title] = f"**{text}**" if value == values.drop("best of the five").min() else text
         if {MODERN, SMALL} <= set(seconds):
-            row["times as long as small"] = (
+            row["times as long as small, a fifth"] = (
                 f"{seconds.loc[table, MODERN] / seconds.loc[table, SMALL]:.1f}"
             )
         rows.append(row)
@@ -163,8 +163,15 @@ def claims(lines):
         if (one, other) == (MODERN, SMALL) and 1 < len(part) < len(gains):
             yield _gain(f"the same on tables of fewer than {FEW} rows", part)
     seconds = seconds_by_table(lines)
-    if {MODERN, SMALL} <= set(seconds):
-        ratios = (seconds[MODERN] / seconds[SMALL]).dropna()
-        text = "modern with 5 folds takes a third of the time of small"
-        shown = f"{ratios.mean():.1f} times, {ratios.min():.1f} to {ratios.max():.1f}"
-        yield Claim(text, OURS, shown, (int((ratios < 0.4).sum()), len(ratios)))
+    for other, text, most in (
+        (
+            SMALL,
+            "modern with 5 folds takes a third of the time of small with a fifth held out",
+            0.4,
+        ),
+        (SMALL_FOLDS, "modern takes less time than small, both with 5 folds", 1.0),
+    ):
+        if {MODERN, other} <= set(seconds):
+            ratios = (seconds[MODERN] / seconds[other]).dropna()
+            shown = f"{ratios.mean():.1f} times, {ratios.min():.1f} to {ratios.max():.1f}"
+            yield Claim(text, OURS, shown, (int((ratios < most).sum()), len(ratios)))
