@@ -155,7 +155,7 @@ def test_tables_of_a_library_beside_its_rivals():
     assert (
         "| the same on tables of fewer than 1000 rows | our own | 0.203 ± 0.003 (p 0.008)" in said
     )
-    time = "time of small, a fifth held out | our own | 0.5 times, 0.5 to 0.5 | no |"
+    time = "time of small with a fifth held out | our own | 0.5 times, 0.5 to 0.5 | no |"
     assert time in said
     assert "small, both with 5 folds | our own | 0.5 times, 0.5 to 0.5 | yes |" in said
 
