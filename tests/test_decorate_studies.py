@@ -11,7 +11,7 @@ from scipy.io import arff
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
 
-from benchmarks import package_tables, study
+from benchmarks import study
 from benchmarks.decorate import (
     curves,
     few_labels,
@@ -547,7 +547,7 @@ def test_few_labels_are_drawn_and_the_others_predicted(monkeypatch):
     monkeypatch.setattr(few_labels, "draws_of", lambda table, labels: draws)
     lines = run(few_labels, few_labels.plan(True))
     assert set(lines["method"]) == {few_labels.FULL, few_labels.OF_FULL}
-    X, y = package_tables.read(few_labels.QUICK)
+    X, y = few_labels.read(few_labels.QUICK)
     codes = np.unique(y, return_inverse=True)[1]
     seed = int(generator(0, few_labels.FULL, few_labels.QUICK, 30, 1).integers(2**31 - 1))
     train, test = draws[1]

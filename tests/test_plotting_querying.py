@@ -55,6 +55,13 @@ def test_strategies_differ_in_color_or_dashes():
     assert len(looks) == 16
 
 
+def test_a_legend_has_long_names():
+    name = "asked and predicted together, longer search"
+    table = curves().replace({"strategy": {"ours": name}})
+    *_, legend = plotting.strategy_curves(table).axes
+    assert name in [text.get_text() for text in legend.texts]
+
+
 def test_one_trial_has_no_band():
     table = curves()
     figure = plotting.strategy_curves(table[(table["trial"] == 0) & (table["data"] == "bees")])
@@ -115,6 +122,10 @@ def test_diversity_has_a_rank_correlation():
     assert axes.get_ylabel() == "ratio"
     (axes,) = plotting.error_by_diversity(table.assign(error=1.0)).axes
     assert axes.get_title() == "4 ensembles"
+    (few,), (many,) = (
+        plotting.error_by_diversity(pd.concat([table] * n)).axes[0].lines for n in (1, 200)
+    )
+    assert few.get_alpha() > 0.5 > many.get_alpha()
 
 
 @pytest.mark.parametrize(

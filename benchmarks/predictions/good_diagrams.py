@@ -87,6 +87,6 @@ def draw_panel(axes, table):
     colors = ["C0" if many else "white" for many in table["count"] >= MANY]
     axes.scatter(places, heights, s=9, c=colors, edgecolors="C0", linewidths=0.8, zorder=3)
     ticks = {"ticks": [0, 0.5, 1], "labels": ["0", "0.5", "1"]}
-    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
     axes.set_xticks(**ticks)
     axes.set_yticks(**ticks)

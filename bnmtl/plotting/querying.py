@@ -24,12 +24,14 @@ from bnmtl.wording import type_of
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
 _MAP = (330.0, 270.0)
 _SQUARE = 250.0
+_MANY = 500  # points
 _CAPTIONS = {
     "error": "share of errors",
     "squared_error": "squared error",
     "lift_chart_area": "lift chart area",
     "log_loss": "log-loss",
 }
+_LONGEST = 60  # characters of a strategy in the legend
 _LINES = ("-", "-.", ":")  # of strategies with the same color
 _POSITIONS = ("data", "strategy", "trial", "step", "n_labels")
 
@@ -91,7 +93,7 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     panels = dict(list(curves.groupby("data", sort=False)))
     warn_of_boxes([*map(str, [*styles, *panels])])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
-    entries = [(line_sample(one), shorten(name)) for name, one in styles.items()]
+    entries = [(line_sample(one), shorten(name, _LONGEST)) for name, one in styles.items()]
     labels = [f"strategies: {name}" for name in panels]
     figure, every = panels_above_legend(labels, panel, entries, (xlabel, ylabel))
     for axes, (name, rows) in zip(every, panels.items(), strict=True):
@@ -309,7 +311,10 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     figure = new_figure(_SINGLE[0], _SINGLE[1])
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="diversity")
-    axes.plot(rows[diversity], rows[error], "o", color=COLORS["all"], markersize=4, alpha=0.7)
+    # Of many points, the darkness shows how many there are.
+    size, alpha = (4, 0.7) if len(rows) <= _MANY else (3, 0.15)
+    style = {"color": COLORS["all"], "markersize": size, "alpha": alpha, "markeredgewidth": 0}
+    axes.plot(rows[diversity], rows[error], "o", **style)
     title = f"{len(rows)} ensembles"
     if rows[diversity].nunique() > 1 and rows[error].nunique() > 1:
         title = f"rank correlation {stats.spearmanr(rows).statistic:.2f} of {title}"
