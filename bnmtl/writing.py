@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import hashlib
 import os
 import re
 import secrets
@@ -12,7 +13,7 @@ import threading
 import unicodedata
 from pathlib import Path, PurePosixPath
 
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, warn
 from bnmtl.wording import Bare, listed
 
 _LONGEST_STEM = 150  # bytes of UTF-8
@@ -231,7 +232,8 @@ class OutputFolder:
 def replacing_folder(path, force, files_of):
     """Yield a temporary folder that becomes the folder `path` at the end, with all it contains.
 
-    If the block fails or is interrupted, the temporary folder is removed and nothing changes.
+    If the block fails or is interrupted, the temporary folder is removed and nothing changes. If
+    the process is killed while folders are renamed, `recover_folder` finds the earlier one.
 
     Parameters
     ----------
@@ -248,11 +250,13 @@ def replacing_folder(path, force, files_of):
         If the folder must not be replaced or cannot be written, or a file appears in it meanwhile.
     """
     path = Path(os.path.realpath(path))
+    recover_folder(path)
     if os.path.lexists(path):
         _removable(path, path, force, files_of)
     _check_writable(path)
     unique = f"{os.getpid()}-{secrets.token_hex(3)}"
-    temporary, old = (path.parent / f".bnmtl-{unique}.{kind}" for kind in ("partial", "old"))
+    temporary = path.parent / f".bnmtl-{unique}.partial"
+    old = path.parent / f"{_hidden(path)}{unique}.old"
     temporary.mkdir(parents=True)
     try:
         yield temporary
@@ -269,6 +273,34 @@ def replacing_folder(path, force, files_of):
             _remove(old, files)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def recover_folder(path):
+    """Give an earlier folder its name back if a kill in the middle of its replacement took it.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Warns
+    -----
+    UserWarning
+        If it did.
+    """
+    path = Path(os.path.realpath(path))
+    if os.path.lexists(path):
+        return
+    with contextlib.suppress(OSError):
+        hidden = [one for one in path.parent.iterdir() if one.name.startswith(_hidden(path))]
+        if hidden:
+            max(hidden, key=lambda one: one.stat().st_mtime_ns).rename(path)
+            rule = "The folder {path} is the one from before its replacement, which was interrupted"
+            warn(None, rule, path=str(path))
+
+
+def _hidden(path):
+    """The beginning of a folder's name while another one takes its place, of fixed length."""
+    return f".bnmtl-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
 def _removable(folder, path, force, files_of):

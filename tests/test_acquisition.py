@@ -146,7 +146,7 @@ def test_goda_is_the_loop_by_hand():
 
 
 def test_goda_draws_from_a_network_by_default():
-    X, y, observed = cases()
+    X, y, observed = cases(n=20)
     rows = GODA(n_imputations=2, n_candidates=4, random_state=0).acquire(X, y, observed, 2)
     assert len(set(rows)) == 2
     assert not observed[rows].all(axis=1).any()

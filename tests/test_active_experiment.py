@@ -599,5 +599,5 @@ def test_splitters_need_what_they_need():
         run_experiment(**options, groups=[0, 1])
     with pytest.raises(InputError, match="`groups` must have an entry for `a`"):
         run_experiment(BASES, {"a": (X, y), "b": (X, y)}, groups={"b": y})
-    with pytest.raises(InputError, match="`cv` must be able to split `data`"):
+    with pytest.raises(InputError, match="`cv` must divide `data` into folds; KFold says"):
         run_experiment(**options, cv=KFold(200))

@@ -135,11 +135,12 @@ def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cas
     table = written(tmp_path).dropna(subset="y")
     measures = pd.read_csv(tmp_path / "out" / "measures.csv", index_col="method")
     assert list(measures.index) == list(STAGES)
-    y = table["y"]
+    y, kept = table["y"], record(tmp_path / "out")["kept_between"]
     for stage, column in STAGES.items():
         p = table[column]
-        expected = [prediction.cross_entropy(y, p), prediction.root_mean_squared_error(y, p)]
-        expected += [prediction.calibration_error(y, p, "debiased"), prediction.roc_area(y, p)]
+        clipped, window = np.clip(p, *kept), min(100, -(-len(y) // 5))
+        expected = [prediction.cross_entropy(y, clipped), prediction.root_mean_squared_error(y, p)]
+        expected += [prediction.calibration_error(y, p, window=window), prediction.roc_area(y, p)]
         assert measures.loc[stage].tolist() == pytest.approx(expected)
         line = next(line for line in out.splitlines() if line.startswith(f"{stage}  "))
         assert line.split()[-4:] == [f"{one:.4f}" for one in expected]
@@ -261,6 +262,7 @@ def test_the_report(call, cases, tmp_path):
         column: table[column].where(table["y"] == 1, 1 - table[column])
         for column in ("p", "calibrated_platt_by_group")
     }
+    happened = {name: np.clip(p, *kept_record["kept_between"]) for name, p in happened.items()}
     error = (np.log(happened["calibrated_platt_by_group"]) - np.log(happened["p"])).sem()
     assert gain["standard_error"] == pytest.approx(error)
     words = f", {gain['nats']:.4f} ± {error:.4f} (standard error) below that of the scores as they"
@@ -381,7 +383,7 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
     (tmp_path / "cases.csv").write_text("p,y\n0,1\n1,1\n0.5,0\n0.2,0\n")
     err = call(*CALIBRATE, "--force")[2]
     assert err == (
-        "warning: SCORES has scores of 0 or 1; 2 labelled scores of 4 counted as 2.2e-16 instead "
+        "warning: SCORES has scores of 0 or 1; 2 labelled scores of 4 counted as 0.17 instead "
         "of 0, or 1 less that instead of 1, in the cross-entropy before calibration.\n"
     )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -439,7 +441,29 @@ def test_votes_of_0_and_1_are_calibrated_better_not_worse(call, no_picture, tmp_
     assert (error.drop("before") < error["before"] - 0.005).all()
     odds = logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52))
     flat = calibration.PlattCalibrator().fit(odds, table["y"]).predict(odds)
-    assert prediction.calibration_error(table["y"], flat, "debiased") > error.max() + 0.03
+    assert prediction.calibration_error(table["y"], flat) > error.max() + 0.03
+
+
+def test_few_rows_show_what_calibration_did(call, no_picture, tmp_path):
+    """An error that is corrected for chance is 0 for most tables of so few rows."""
+    rng = np.random.default_rng(1)
+    true = rng.beta(0.7, 0.7, 200)
+    y = (rng.random(200) < true).astype(int)
+    p = np.append(expit(2 * logit(true[:-2])), [0.0, 1.0])
+    y[-2:] = 1, 0
+    pd.DataFrame({"p": p, "y": y}).to_csv(tmp_path / "cases.csv", index=False)
+    out, err = call(*CALIBRATE, "--method", "platt", "--method", "beta")[1:]
+    measures = pd.DataFrame(record(tmp_path / "out")["measures"]).T
+    assert (measures["calibration error"] > 0.02).all()
+    by_hand = [abs((p - y)[np.argsort(p)][at : at + 40].mean()) for at in range(161)]
+    assert measures.loc["before", "calibration error"] == pytest.approx(np.mean(by_hand))
+    assert f"{np.mean(by_hand):.4f}" in out
+    clipped = np.clip(p, 1 / 202, 201 / 202)
+    entropy = -np.log(np.where(y == 1, clipped, 1 - clipped)).mean()
+    assert measures.loc["before", "cross-entropy (nats)"] == pytest.approx(entropy)
+    assert "2 labelled scores of 200 counted as 0.005 instead of 0" in err
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "windows of 40 rows" in page and "closer to 0 or 1 than 1 / 202 count as" in page
 
 
 def test_methods_are_those_that_are_asked_for(call, no_picture, cases, tmp_path):

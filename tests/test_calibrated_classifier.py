@@ -412,6 +412,10 @@ NAMED = [f"case {at}" for at in range(len(FRAME))]
         (lambda: (FRAME.set_axis(range(7, 407)), OTHER.set_axis(range(400, 800))), True),
         (lambda: (FRAME.set_axis(PAIRS), OTHER.set_axis(PAIRS)), True),
         (lambda: (FRAME.set_axis(PAIRS), OTHER), False),
+        (lambda: (FRAME, OTHER[200:].copy()), False),
+        (lambda: (OTHER.sample(300, random_state=0), FRAME), False),
+        (lambda: (FRAME.sample(300, replace=True, random_state=0), FRAME), True),
+        (lambda: (FRAME.set_axis(range(7, 407)), OTHER), False),
         (lambda: (csr_array(X), csr_array(X)), False),
         (lambda: (FRAME, OTHER), False),
         (lambda: (FRAME, FRAME.copy()), False),
@@ -476,6 +480,32 @@ def test_a_training_fold_without_a_class():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CalibratedClassifier(GaussianNB(), cv=KFold(3)).fit(X3, Y3)
+
+
+def test_groups_that_a_splitter_ignores_are_a_warning():
+    groups = np.arange(len(Y)) % 6
+    words = "`groups` is ignored by KFold, so cases of a group are in several folds; set `cv` to"
+    with pytest.warns(UserWarning, match=words) as caught:
+        CalibratedClassifier(LOGISTIC, cv=KFold(3)).fit(X, Y, groups=groups)
+    assert len(caught) == 1
+
+
+def test_other_warnings_of_a_splitter_remain():
+    class Loud(KFold):
+        def split(self, X, y=None, groups=None):
+            warnings.warn("these folds are loud", UserWarning, stacklevel=2)
+            return super().split(X, y, groups)
+
+    with pytest.warns(UserWarning, match="folds are loud"):
+        CalibratedClassifier(LOGISTIC, cv=Loud(3)).fit(X, Y)
+
+
+def test_groups_of_several_types():
+    groups = np.array([*range(200), *(f"patient {one}" for one in range(200))], dtype=object)
+    texts = groups.astype(str)
+    found = CalibratedClassifier(LOGISTIC).fit(X, Y, groups=groups).predict_proba(X)
+    expected = CalibratedClassifier(LOGISTIC).fit(X, Y, groups=texts).predict_proba(X)
+    assert (found == expected).all()
 
 
 class Memory:
@@ -637,6 +667,49 @@ Y4 = np.arange(len(X)) % 4
             lambda: fit(X, Y, groups=[None, *Y[1:].tolist()]),
             ValueError,
             "`groups` must name the group of every case; that of row 0 is missing: fill it",
+        ),
+        (lambda: fit(X, Y, groups=np.c_[Y, Y]), ValueError, r"its shape is \(400, 2\)"),
+        (
+            lambda: fit(X, Y, cv=0),
+            ValueError,
+            "`cv` must be a whole number .* 2, got 0; 5",
+        ),
+        (
+            lambda: fit(X, Y, cv=1),
+            ValueError,
+            "`cv` must be a whole number .* 2, got 1; 5",
+        ),
+        (lambda: fit(X, Y, cv=2.5), ValueError, "`cv` must be a whole number .*, got 2.5"),
+        (lambda: fit(X, Y, cv=True), TypeError, "`cv` must be a whole number .*, got True"),
+        (
+            lambda: fit(X, Y, cv=1000),
+            ValueError,
+            f"`cv` must be at most {max(Y.sum(), (1 - Y).sum())}, the number of cases of the "
+            "largest class, got 1000; take fewer folds, or add cases",
+        ),
+        (
+            lambda: fit(X, Y, groups=np.arange(400) % 2),
+            ValueError,
+            "`cv` must be at most 2, the number of groups, got 5; take fewer folds, or add groups",
+        ),
+        (
+            lambda: fit(X, Y, cv=GroupKFold(3)),
+            ValueError,
+            "`groups` must be given for GroupKFold, which keeps groups together, got None",
+        ),
+        (
+            lambda: fit(X, Y, cv=KFold(500)),
+            ValueError,
+            "`cv` must divide the cases into folds; KFold says `Cannot have .*`: take another",
+        ),
+        (lambda: fit(X, Y, cv=KFold), TypeError, r"got the class KFold; write KFold\(\)"),
+        (lambda: fit(X, Y, cv=object()), TypeError, "`cv` must be a number of folds, a splitter"),
+        (lambda: fit(X, Y, cv=[1, 2]), TypeError, "`cv` must yield pairs .* or masks, got 1"),
+        (lambda: fit(X, Y, cv=[([0], [0.5])]), TypeError, "`cv` must yield pairs .* or masks"),
+        (
+            lambda: fit(X, Y, cv=[([0], [400])]),
+            ValueError,
+            "`cv` must yield row numbers below 400, the number of cases, or masks of as many",
         ),
         (
             lambda: CalibratedClassifier(LOGISTIC, n_jobs=0).fit(X, Y),

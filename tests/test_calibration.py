@@ -1,6 +1,7 @@
 """Calibrators: scikit-learn where it is right, laws of scale and weights, definitions by hand."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,8 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
@@ -28,7 +29,10 @@ from bnmtl.calibration import (
 from bnmtl.calibration.methods import METHODS, calibrator_of
 from bnmtl.calibration.platt_by_task import log_marginal
 
-pytestmark = pytest.mark.beside_kernels
+pytestmark = [
+    pytest.mark.beside_kernels,
+    pytest.mark.filterwarnings("ignore:`scores` are from 0 to 1 like probabilities"),
+]
 
 CALIBRATORS = [
     PlattCalibrator(),
@@ -298,6 +302,55 @@ def test_temperatures_are_scikit_learns(n_classes):
     assert 2 < found.temperature_ < 4
     large = TemperatureCalibrator().fit(1e9 * scores, y, weights)
     assert large.temperature_ == pytest.approx(1e9 * found.temperature_, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_temperatures_of_separable_scores_are_those_of_smoothed_targets(n_classes):
+    rng = np.random.default_rng(0)
+    y = np.append(np.arange(n_classes), rng.integers(n_classes, size=30))
+    weights = rng.integers(1, 4, len(y)).astype(float)
+    table = rng.random((len(y), n_classes)) + 2 * np.eye(n_classes)[y]
+    scores = table[:, 1] - table[:, 0] if n_classes == 2 else table
+    sizes = np.bincount(y, weights)
+    targets = np.full(table.shape, 1 / (sizes[y] + n_classes)[:, None])
+    targets[np.arange(len(y)), y] = ((sizes + 1) / (sizes + n_classes))[y]
+
+    def loss(log_temperature):
+        log_p = log_softmax(table / np.exp(log_temperature), axis=1)
+        return -weights @ (targets * log_p).sum(axis=1)
+
+    expected = np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x)
+    found = TemperatureCalibrator().fit(scores, y, weights)
+    assert found.temperature_ == pytest.approx(expected, rel=1e-4)
+    assert 0.9 < found.predict(scores).max() < 0.9999
+    # A case with weight 0 does not count, even if it would make the classes inseparable.
+    more = np.concatenate([scores, -scores[:1]])
+    again = TemperatureCalibrator().fit(more, [*y, y[0]], [*weights, 0])
+    assert again.temperature_ == pytest.approx(found.temperature_, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["one class", "every class"])
+def test_temperatures_of_probabilities_taken_as_log_odds_are_a_warning(shape):
+    p, y = np.array([0.1, 0.4, 0.6, 0.9, 0.8, 0.3]), [0, 1, 0, 1, 1, 0]
+    p = p if shape == "one class" else np.column_stack([1 - p, p])
+    words = "^`scores` are from 0 to 1 like probabilities, but `scale='raw'` takes them as log odds"
+    with pytest.warns(UserWarning, match=words) as caught:
+        TemperatureCalibrator().fit(p, y)
+    assert [one.filename for one in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TemperatureCalibrator("logit").fit(p, y)
+        TemperatureCalibrator().fit(2 * p, y)
+        TemperatureCalibrator().fit(p - 0.5, y)
+
+
+def test_tables_that_sum_to_one_are_taken_as_they_are():
+    """scikit-learn would take logarithms of them."""
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), 60), np.arange(60) % 3
+    with pytest.warns(UserWarning, match="like probabilities"):
+        found = TemperatureCalibrator().fit(p, y).temperature_
+    assert found == pytest.approx(TemperatureCalibrator().fit(p + 7, y).temperature_, rel=1e-6)
 
 
 class GivenTable(GivenScores):
@@ -610,7 +663,7 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         ),
         (lambda: reliability(Y, F, classes=[0, 1]), ValueError, "`classes` must be left out for"),
         (
-            lambda: reliability(["a"], [[0.5, 0.5]], classes=["a"]),
+            lambda: reliability(["a"], [[0.5, 0.5]], classes=[np.str_("a")]),
             ValueError,
             r"`classes` must be one label per column of `p`, 2 in all, got \['a'\]",
         ),

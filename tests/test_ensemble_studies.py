@@ -125,7 +125,8 @@ def test_tables_of_a_library_beside_its_rivals():
             scores | weights
         )
 
-    values = {"modern, 5 folds": 0.0, "small, a fifth": 0.2, "rivals": 0.1}
+    values = {"modern, 5 folds": 0.0, "small, 5 folds": 0.15, "small, a fifth": 0.2}
+    values |= {"modern, a fifth": 0.0, "rivals": 0.1}
     lines = pd.DataFrame(
         [
             line(table, split, library, round(0.3 + value + 0.01 * rows / 1000, 3), rows)
@@ -134,10 +135,12 @@ def test_tables_of_a_library_beside_its_rivals():
             for library, value in values.items()
         ]
     )
-    lines.at[0, "cross_entropy"] = {**lines["cross_entropy"][0], "selection": 0.295}
-    found = modern_tables.tables(lines)
+    for at, loss in ((0, 0.295), (1, 0.45), (3, 0.301)):
+        lines.at[at, "cross_entropy"] = {**lines["cross_entropy"][at], "selection": loss}
+    half = line("few", 2, "modern, 5 folds", 0.1, 500)  # a split that the others do not have
+    found = modern_tables.tables(pd.concat([lines, pd.DataFrame([half])], ignore_index=True))
     assert (
-        "| few | 500 | 2 | 2 | **0.300** |  | 0.505 | 0.405 | 0.405 | 0.5 |"
+        "| few | 500 | 2 | 2 | **0.300** | 0.303 | 0.453 | 0.505 | 0.405 | 0.405 | 0.5 |"
         in (found["modern_library"])
     )
     assert (
@@ -145,11 +148,16 @@ def test_tables_of_a_library_beside_its_rivals():
         in (found["modern_library_means"])
     )
     said = found["modern_library_claims"]
-    assert "| selection from modern with 5 folds beats that from small | our own | 0.202 ± " in said
+    assert "| modern with 5 folds beats small with a fifth held out | our own | 0.202 ± " in said
+    assert "| with 5 folds modern beats small | our own | 0.151 ± 0.001 (p 0.000), 3 of 3" in said
+    assert "| 5 folds beat a fifth held out, of small | our own | 0.051 ± 0.001 " in said
+    assert "| 5 folds beat a fifth held out, of modern | our own | 0.001 ± 0.001 (p 0.423)" in said
     assert (
         "| the same on tables of fewer than 1000 rows | our own | 0.203 ± 0.003 (p 0.008)" in said
     )
-    assert "| our own | 0.5 times, 0.5 to 0.5 | no |" in said
+    time = "time of small with a fifth held out | our own | 0.5 times, 0.5 to 0.5 | no |"
+    assert time in said
+    assert "small, both with 5 folds | our own | 0.5 times, 0.5 to 0.5 | yes |" in said
 
 
 def test_an_error_that_is_not_the_metric_ends_the_comparison():

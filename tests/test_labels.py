@@ -1,5 +1,8 @@
 """Labels in any container: all rooms take them, and give classes and predictions of their kind."""
 
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -287,13 +290,64 @@ def test_positions_of_missing_labels_are_named():
         read_labels(np.ma.array([1, 2], mask=[True, False]))
 
 
-def test_whole_numbers_stay_whole_and_objects_of_other_types_as_they_are():
+def objects(first, second):
+    """Two labels of any type in an array of objects."""
+    y = np.empty(N, dtype=object)
+    for at, is_second in enumerate(IS_SECOND):
+        y[at] = second if is_second else first
+    return y
+
+
+INTERVALS = objects(pd.Interval(0, 1), pd.Interval(1, 2))
+REFUSED = {
+    "decimals": (objects(Decimal("1.5"), Decimal(2)), r"Decimal\('[0-9.]+'\) is of type Decimal"),
+    "intervals": (INTERVALS, r"Interval\(.*\) is of type Interval"),
+    "categories": (pd.Series(INTERVALS).astype("category"), r"Interval\(.*\) is of type Interval"),
+    "bytes": (objects(b"a", b"b"), "b'[ab]' is of type bytes"),
+    "numpy bytes": (objects(b"a", b"b").astype("S1"), r"b'[ab]'\)? is of type bytes"),
+    "dates": (objects(date(2020, 1, 1), date(2021, 1, 1)), "is of type date"),
+    "numpy dates": (objects("2020", "2021").astype("M8[D]"), "is of type date"),
+    "times": (
+        pd.Series(pd.to_datetime(objects("2020", "2021"))),
+        "is of type (datetime64|Timestamp)",
+    ),
+    "spans": (objects(1, 2).astype("m8[s]"), "is of type timedelta"),
+    "complex": (objects(1j, 2j).astype(complex), "is of type complex"),
+    "tuples": (objects((0, 1), (1, 2)), r"\([01], [12]\) is of type tuple"),
+    "large": (objects(2**70, 1), f"whole numbers of at most 64 bits as labels, got {2**70}"),
+    "small": (objects(-(2**70), 1), f"whole numbers of at most 64 bits as labels, got -{2**70}"),
+    "wide": (objects(2**63, -1), f"whole numbers of at most 64 bits as labels, got {2**63}"),
+    "inf": (objects(1, 2) * np.where(IS_SECOND, np.inf, 1), "finite numbers as labels, got inf"),
+    "-inf": (np.where(IS_SECOND, -np.inf, 1), "finite numbers as labels, got -inf"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", [use for use in CHECKED if use not in NETWORKS])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_labels_of_other_types_are_refused_in_one_sentence(use, kind):
+    y, words = REFUSED[kind]
+    with pytest.raises((InputError, InputTypeError), match=words) as caught:
+        USES[use](y)
+    message = str(caught.value)
+    assert message.endswith(": turn labels into text, as with `astype(str)`.") or (
+        message.endswith("; turn labels into text, as with `astype(str)`.")
+    )
+    assert "must hold" in message
+
+
+def test_labels_as_text_are_taken():
+    for kind, (y, _) in REFUSED.items():
+        if kind != "tuples":
+            assert len(set(read_labels(np.asarray(y).astype(str)))) == 2
+
+
+def test_whole_numbers_stay_whole_and_intervals_as_they_are():
     assert read_labels([2**62 + 1, 1]).tolist() == [2**62 + 1, 1]
     assert read_labels(np.array([1, 2.5], dtype=object)).tolist() == [1.0, 2.5]
-    days = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"]))
-    assert read_labels(days).tolist() == days.to_numpy().tolist()
+    assert read_labels([2**64 - 1, 1]).tolist() == [2**64 - 1, 1]
     intervals = pd.Series(pd.interval_range(0, 2)).astype("category")
-    assert read_labels(intervals).tolist() == intervals.tolist()
+    assert read_labels(intervals, takes_intervals=True).tolist() == intervals.tolist()
     # Text may end in a NUL, which numpy's text of fixed width lacks.
     assert read_labels(np.array(["a\0", "a"], np.dtypes.StringDType())).tolist() == ["a\0", "a"]
 

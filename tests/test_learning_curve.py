@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve
-from bnmtl.errors import InputWarning
+from bnmtl.errors import InputError, InputWarning
 from bnmtl.metrics.prediction import brier_score, cross_entropy, root_mean_squared_error
 
 pytestmark = pytest.mark.beside_kernels
@@ -107,6 +107,32 @@ def test_the_order_of_the_cases_does_not_matter():
     # Equal scores, which differ in their labels only.
     scores = np.round(CASES[0], 1)
     assert_frame_equal(curve(scores[order], CASES[1][order]), curve(scores, CASES[1]))
+
+
+@pytest.mark.parametrize("names", [np.arange(500) // 20, [f"site {at % 25}" for at in range(500)]])
+def test_draws_are_of_whole_groups(names):
+    """Cases of the same group follow each other: all but one of the groups of a set are whole."""
+    names, scores = np.array(names), np.sort(CASES[0])
+    group_of = dict(zip(scores.tolist(), names.tolist(), strict=True))
+    SEEN.clear()
+    options = {"sizes": [30, 100], "n_draws": 6, "calibrators": {"share": Shares()}}
+    table = curve(scores, CASES[1], groups=names, **options)
+    seen = [pd.Series([group_of[one] for one in used]).value_counts() for used, _ in SEEN]
+    for at, counts in enumerate(seen):
+        assert len(counts) == (5 if at % 2 else 2) and (counts == 20).sum() == (5 if at % 2 else 1)
+    assert len({tuple(sorted(counts.index)) for counts in seen[::2]}) > 3
+    order = np.random.default_rng(1).permutation(500)
+    moved = curve(scores[order], CASES[1][order], groups=names[order], **options)
+    assert_frame_equal(moved, table)
+
+
+def test_groups_must_leave_both_classes():
+    words = "`groups` must leave cases of both classes among the first 20 of whole groups"
+    with pytest.raises(InputError, match=words):
+        curve(*CASES, groups=CASES[1], sizes=[20, 400])
+    assert len(curve(*CASES, groups=CASES[1], sizes=[400], n_draws=2)) == 6
+    with pytest.raises(InputError, match="`groups` must be one name per case, 500, got 3"):
+        curve(*CASES, groups=[1, 2, 3])
 
 
 def test_random_states():

@@ -633,7 +633,10 @@ MISTAKES = [
     ({"groups": [1, 2] * 15, "cv": 3}, "`cv` must be at most the number of groups, 2, got 3"),
     ({"groups": list(Y), "cv": 2}, "`cv` must leave cases of both classes in every part"),
     ({"groups": [1, 2] * 15, "hillclimb": (X, Y)}, "`groups` must be None if the rows of hill cl"),
-    ({"cv": 25}, "`cv` must leave cases of both classes in every part"),
+    (
+        {"cv": 25},
+        "`cv` must be at most [0-9]+, the number of cases of class .*, got 25",
+    ),
     ({"test": X}, "`test` must be a pair of features and labels; labels may be None"),
     ({"test": (X, ["maybe"] * 30)}, "`y` of part `test` must have only the classes"),
     ({"test": (X[["a"]], None)}, "`b` is missing"),

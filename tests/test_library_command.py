@@ -37,7 +37,7 @@ FEW = [
     {"family": "logistic regression", "ridge": 1.0},
     {"family": "decision trees", "alpha": 0.02, "smoothing": "Laplace"},
 ]
-MANY = [{"family": "logistic regression", "ridge": float(ridge)} for ridge in range(1, 61)]
+MANY = [{"family": "logistic regression", "ridge": float(ridge)} for ridge in range(1, 31)]
 LIBRARY = ("library", "table.csv", "--label", "sold", "--profile", "small", "--out", "store")
 SELECT = ("select", "store", "--metric", "roc-area", "--bags", "2", "--max-steps", "4")
 # A process with few settings as a profile, which is the command otherwise.
@@ -292,13 +292,13 @@ def test_a_killed_command_goes_on(call, monkeypatch, in_this_process, files, tmp
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     n_before = PredictionStore.open(tmp_path / "store").n_models // 2
-    assert 1 < n_before < 60
+    assert 1 < n_before < 30
     monkeypatch.setitem(settings.PROFILES, "small", lambda *_: MANY)
     code, out, err = call(*LIBRARY)
     assert (code, err) == (0, "")
-    assert f"{n_before} of 60 settings were there from an earlier run.\n" in out
-    assert len(in_this_process) == 60 - n_before
-    assert "120 models in store: 60 settings" in out
+    assert f"{n_before} of 30 settings were there from an earlier run.\n" in out
+    assert len(in_this_process) == 30 - n_before
+    assert "60 models in store: 30 settings" in out
     whole = build_library(*pair(files["table"]), MANY, random_state=0)
     same(PredictionStore.open(tmp_path / "store"), whole)
 
@@ -582,7 +582,7 @@ table.csv --group z => `--group` must be a column of TABLE, `b`, `a`, `c`, `town
 table.csv --group sold => `--group` must be another column than the labels, got 'sold'.
 table.csv --group a => File `table.csv`: `--group`: column `a` must be complete; it is not in row 4
 table.csv --cv 1 => `--cv` must be a whole number of at least 2, got 1.
-table.csv --cv 70 => `--cv` must leave cases of both classes in every part; class
+table.csv --cv 70 => `--cv` must be at most
 table.csv --profile big => `--profile` must be modern, small or thesis, got big.
 table.csv --hillclimb 1 => `--hillclimb` must be a number above 0 and below 1, got 1.
 table.csv --hillclimb 0.3 --cv 3 => `--hillclimb` must not go with `--cv`, got 0.3

@@ -143,6 +143,30 @@ def test_folds_choose_the_share():
     assert fixed.weights_.equals(found.weights_)
 
 
+def test_folds_for_the_share_do_not_divide_groups():
+    store = store_of(sizes=(60, 60))
+    part, groups = store.parts["hillclimb"], np.arange(120) // 4
+    y = store.classes[part.y]
+    grouped = PredictionStore(store.predictions(), y, tasks=part.tasks, groups=groups)
+    seen = []
+
+    class Watched(MultitaskEnsembleSelector):
+        def _held_out(self, tasks, models, train, test, share, seed):
+            seen.append((train, test))
+            return float(share == 0.25)
+
+    found = Watched(bags=1, max_steps=1, random_state=0).fit(grouped)
+    assert len(seen) == 5 * 6 and found.share_ == 0.25
+    assert found.share_scores_[0.25] == pytest.approx(1)
+    for train, test in seen:
+        assert not set(groups[train]) & set(groups[test])
+        assert len(train) + len(test) == 120
+        assert len(set(zip(part.tasks[test], y[test], strict=True))) == 4
+    by_class = PredictionStore(store.predictions(), y, tasks=part.tasks, groups=y)
+    with pytest.raises(InputError, match="in two groups or more .*: give a number for `share`"):
+        MultitaskEnsembleSelector(**SMALL).fit(by_class)
+
+
 def test_cases_are_predicted_by_the_ensemble_of_their_task():
     store = store_of(2)
     found = MultitaskEnsembleSelector(0.5, **SMALL).fit(store)

@@ -217,6 +217,9 @@ def test_lift_charts():
     repeated = lift_chart_area(np.repeat(y, weights), np.repeat(p, weights, axis=0))
     assert lift_chart_area(y, p, weights=weights) == pytest.approx(repeated)
     assert lift_chart_area([0, 1], [[0.5, 0.5], [0.5, 0.5]]) == pytest.approx(1)
+    two, scores = rng.integers(2, size=50), rng.random(50)
+    table = np.column_stack([1 - scores, scores])
+    assert lift_chart_area(two, scores) == lift_chart_area(two, table)
 
 
 def test_lift_charts_of_other_points():
@@ -379,7 +382,9 @@ def test_calibration_error_of_several_classes_is_that_of_the_most_probable_one(m
             ValueError,
             "`bins` must be a whole number of at least 1, got 2.0",
         ),
-        (lambda: lift_chart_area(Y, P), ValueError, r"`p` must .* the shape \(cases, classes\)"),
+        (lambda: lift_chart_area(Y, np.eye(2)[None]), ValueError, "`p` must be a list of numbers"),
+        (lambda: lift_chart_area([0, 1], 2 * np.eye(2)), ValueError, "probabilities from 0 to 1"),
+        (lambda: lift_chart_area([0, 1], np.eye(2) / 2), ValueError, "`p` .*sum to 1 over the cla"),
         (lambda: lift_chart_area(Y, [["a"]]), TypeError, "`p` must be numbers of the shape"),
         (
             lambda: lift_chart_area([0, 1], [[np.nan, 0], [0, 1]]),
@@ -391,7 +396,11 @@ def test_calibration_error_of_several_classes_is_that_of_the_most_probable_one(m
             ValueError,
             "`class_prior` must be one number per class, 2, got 3",
         ),
-        (lambda: lift_chart_area([0, 2], np.eye(2)), ValueError, "2 numbers from 0 to 1"),
+        (
+            lambda: lift_chart_area([0, 2], np.eye(2)),
+            ValueError,
+            "position of a class, from 0 to 1",
+        ),
         (lambda: lift_chart_area([0, 1], np.eye(2), step=0.3), ValueError, "a whole part of 1"),
         (lambda: lift_chart_area([0, 1], np.eye(2), step=2), ValueError, "`step` must be"),
         (lambda: jensen_shannon([[0.5, 0.5]]), ValueError, r"\(members, rows, classes\), got"),

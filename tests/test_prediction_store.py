@@ -254,7 +254,10 @@ FRAME = pd.DataFrame({"tree": [0.9, 0.2, 0.6, 0.5], "net": [0.6, 0.4, 0.4, 0.1]}
         (FRAME.assign(net="high"), "`frame`: column `net` must be numbers, got str"),
         (FRAME.assign(net=[True, False, True, True]), "column `net` must be numbers, got bool"),
         (FRAME.assign(net=1.5), "column `net` must be probabilities .*row 0, .* has 1.5"),
-        (FRAME.assign(net=[0.1, np.nan, 0.2, 0.3]), "row 1, counted from 0, has no value"),
+        (
+            FRAME.assign(net=[0.1, np.nan, 0.2, 0.3]),
+            "row 1, counted from 0, has no value: fill the gap, or leave",
+        ),
         (FRAME.set_axis(["tree", "tree"], axis=1), "`frame` must have different columns; `tree`"),
         (FRAME.set_axis([0, 1], axis=1), "text as names of models, got 0; `frame.add_prefix"),
         (FRAME.T, "text as names of models, got 0"),
@@ -324,8 +327,14 @@ NAN = float("nan")
     ("predictions", "y", "options", "kind", "text"),
     [
         ([[0.1, 1.2]], [0, 1], {}, InputError, "model 0 .* has 1.2 for case 1"),
-        ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has nan for case 1"),
-        ([[[NAN, 0.5], [0.5, 0.5]]], [0, 1], {}, InputError, "model 0 .* has nan for case 0"),
+        ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has no value for case 1: fill the gap"),
+        (
+            [[[NAN, 0.5], [0.5, 0.5]]],
+            [0, 1],
+            {},
+            InputError,
+            "model 0 .* has no value for case 0: fill the gap",
+        ),
         ([["a", "b"]], [0, 1], {}, InputTypeError, "must be numbers"),
         ([[0.1, 0.2]], [0, 1, 1], {}, InputError, "one column per label, 3, got 2"),
         ([0.1, 0.2], [0, 1], {}, InputError, r"the shape \(models, cases\), got \(2,\)"),
@@ -461,6 +470,46 @@ def test_an_interrupted_replacement_keeps_the_earlier_store(tmp_path, monkeypatc
         example(3).save(tmp_path / "store", force=True)
     same(first, PredictionStore.open(tmp_path / "store"))
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+@pytest.mark.parametrize("name", ["store", "s" * 255])
+@pytest.mark.parametrize("again", ["open", "save"])
+def test_a_kill_between_two_renames_hides_no_store(tmp_path, monkeypatch, name, again):
+    first, rename, path = example(2), Path.rename, tmp_path / name
+    first.save(path)
+    example(4).save(tmp_path / "other")
+
+    def killed(source, target):
+        """As after a kill, nothing is moved back either."""
+        if not path.exists():
+            raise OSError(5, "Input/output error")
+        return rename(source, target)
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="Input/output"):
+        patched.setattr(Path, "rename", killed)
+        example(3).save(path, force=True)
+    assert not path.exists()
+    with pytest.warns(UserWarning, match="^The folder .* is the one from before its replacement"):
+        if again == "open":
+            same(first, PredictionStore.open(path))
+        else:
+            with pytest.raises(InputError, match="must be a new or empty folder"):
+                example(3).save(path)
+    same(first, PredictionStore.open(path))
+    same(example(3), example(3).save(path, force=True))
+    assert not list(tmp_path.glob(".bnmtl-*.old"))
+    same(example(4), PredictionStore.open(tmp_path / "other"))
+
+
+def test_a_store_that_was_replaced_is_not_read_as_before(tmp_path):
+    first = example(2, names=["a", "b"]).save(tmp_path / "first")
+    merged = PredictionStore.merge([first, example(3, seed=1, names=["x", "y", "z"])])
+    expected = merged.predictions().copy()
+    new = merged.save(tmp_path / "first", force=True)
+    assert (new.predictions() == expected).all()
+    for store in (first, merged):
+        with pytest.raises(InputError, match="the store in this folder was replaced; open it"):
+            store.predictions()
 
 
 # Files that are not those of the store

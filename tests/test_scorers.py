@@ -16,7 +16,6 @@ from bnmtl.ensembles import (
     best_single,
     model_averaging,
 )
-from bnmtl.ensembles.judges import BINARY
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 from bnmtl.metrics.scoring import metric_of
@@ -79,7 +78,7 @@ def test_a_loss_of_sklearn_chooses_the_same_ensemble_as_the_cross_entropy():
 
 def test_the_names_of_scorers_are_as_fast_as_ours():
     names = ("neg_log_loss", "roc_auc", "neg_brier_score")
-    found = [metric_of(one, BINARY, LABELS).known for one in names]
+    found = [metric_of(one, LABELS).known for one in names]
     assert found == ["cross_entropy", "roc_area", "brier_score"]
 
 
@@ -89,10 +88,34 @@ def test_brier_scores_by_products_are_those_of_the_function(store):
         return prediction.brier_score(y, p)
 
     expected = EnsembleSelector(slow, **SMALL, greater_is_better=False).fit(store)
-    for same in (prediction.brier_score, sklearn.metrics.brier_score_loss, "neg_brier_score"):
+    for same in (
+        *(prediction.brier_score, sklearn.metrics.brier_score_loss),
+        *("brier_score", "brier-score", "brier_score_loss", "neg_brier_score"),
+    ):
         found = EnsembleSelector(same, **SMALL).fit(store)
         assert found.weights_.equals(expected.weights_)
         assert abs(found.score_) == pytest.approx(expected.score_)
+
+
+@pytest.mark.parametrize("store", [STORE, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("squared_error", prediction.squared_error),
+        ("calibration_error", prediction.calibration_error),
+        ("lift-chart-area", prediction.lift_chart_area),
+        ("log_loss", sklearn.metrics.log_loss),
+        ("d2_brier_score", sklearn.metrics.d2_brier_score),
+    ],
+)
+def test_a_function_may_be_named(store, name, same):
+    found, expected = (EnsembleSelector(one, **SMALL).fit(store) for one in (name, same))
+    assert found.weights_.equals(expected.weights_) and found.score_ == expected.score_
+    is_loss = same.__name__.endswith(("error", "loss"))
+    assert expected.report().smaller_is_better is is_loss
+    best, worst = (np.min, np.max) if is_loss else (np.max, np.min)
+    values = store.score(name)
+    assert values[best_single(store, name).weights_.idxmax()] == best(values) != worst(values)
 
 
 @pytest.mark.parametrize("store", [STORE, THREE], ids=["two", "three"])
@@ -241,12 +264,35 @@ def test_a_mapping_of_scorers():
         EnsembleSelector({closeness: 1}).fit(STORE)
 
 
-def test_a_scorer_that_needs_decision_values_is_one_sentence():
+def test_a_scorer_that_needs_more_than_probabilities_is_one_sentence():
     hinge = make_scorer(sklearn.metrics.hinge_loss, response_method="decision_function")
-    with pytest.raises(InputError, match="must be defined for the cases and classes.*hinge_loss"):
-        EnsembleSelector(hinge).fit(STORE)
+    for scorer, what in (
+        (hinge, "`make_scorer.*hinge_loss.*` asks for decision values"),
+        (lambda model, X, y: model.decision_function(X).mean(), "asks for decision values"),
+        (lambda model, X, y: model.coef_.mean(), "asks for something else"),
+    ):
+        with pytest.raises(InputError, match="that asks for probabilities, and .*" + what) as found:
+            EnsembleSelector(scorer).fit(STORE)
+        assert "StoredProbabilities" not in str(found.value)
     with pytest.raises(InputTypeError, match="must be the name of a metric, a function"):
         EnsembleSelector(BaseEstimator).fit(STORE)
+
+
+def test_a_function_of_other_arguments_is_neither_a_metric_nor_a_scorer():
+    for function, taken in (
+        (lambda y, p, weights: 1.0, "y, p, weights"),
+        (lambda y_true, y_score, power: 1.0, "y_true, y_score, power"),
+        (lambda p: 1.0, "p"),
+        (lambda: 1.0, "nothing"),
+        (lambda y, p, *, power: 1.0, "y, p, power"),
+        (lambda a, b, c, d: 1.0, "a, b, c, d"),
+    ):
+        message = rf"a function \(y, p\) or a scorer .*; `<lambda>` takes {taken}\.$"
+        with pytest.raises(InputTypeError, match=message):
+            EnsembleSelector(function, greater_is_better=True).fit(STORE)
+    for function in (lambda y, p, power=2: distance(y, p), lambda *both: distance(*both)):
+        found = EnsembleSelector(function, **SMALL, greater_is_better=False).fit(STORE)
+        assert found.score_ == EnsembleSelector("brier_score", **SMALL).fit(STORE).score_
 
 
 def rounds_of(quality):
@@ -269,6 +315,11 @@ def test_rounds_take_the_same_metrics():
         found = compare(good, poor, metric, n_resamples=99, random_state=0)
         assert found.difference > 0 and not found.is_smaller_better
         assert found.difference == pytest.approx(-ours.difference, rel=0.1)
+    # Means over all cases, though the rounds have 14, 13 and 13.
+    found = compare(good, poor, "neg_log_loss", random_state=0)
+    negative = {"first": -ours.first, "second": -ours.second, "difference": -ours.difference}
+    negative |= {"low": -ours.high, "high": -ours.low, "is_smaller_better": False}
+    assert found == ours._replace(**negative)
     for same in (sklearn.metrics.roc_auc_score, "roc_auc", get_scorer("roc_auc")):
         assert good.score(same) == pytest.approx(good.score("roc_area"))
         assert jackknife(good, same) == pytest.approx(jackknife(good, "roc_area"))

@@ -1,6 +1,7 @@
 """`bnmtl select`: what it writes is what the estimator selects, and it says how good that is."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -184,25 +185,34 @@ def test_words_and_report_say_what_unused_cases_show(
     page = Page(text)
     assert "by what was selected on the other folds" in text or has_test
     assert "On the 90 cases of the part test, which were not used" in text or not has_test
-    rows = {name: [float(one) for one in values] for name, *values in page.table("method")}
+    rows = {name: values for name, *values in page.table("method")}
+    *_, rival = rows
+    assert rival == "strongest simple rival" + (not has_test) * ", chosen by folds"
+    assert rows.pop(rival) == ["", f"{unused.rival.score:.4f}"]
+    assert re.search(rf"\n *{rival} +{unused.rival.score:.4f}\n", out)
+    rows = {name: [float(one) for one in values] for name, values in rows.items()}
     simple = fitted.report("hillclimb").scores["hillclimb"]
     for name, (before, after) in rows.items():
         assert (before, after) == pytest.approx((simple[name], unused.scores[name]), abs=6e-5)
     best = min if metric == "cross-entropy" else max
-    assert f"<b>{best(after for _, after in rows.values()):.4f}</b>" in text
+    assert f"<b>{best(unused.scores):.4f}</b>" in text
     assert "<b>naive" not in text and len(page.headings) == 4
     assert "script" not in page.tags and all(one.startswith("data:") for one in page.references)
 
 
-def test_a_scorer_of_sklearn_has_its_own_direction(call, no_pictures, files, tmp_path):
-    """The ensemble of the negative log loss is that of the cross-entropy."""
+def test_names_of_scorers_and_losses_have_their_own_direction(call, no_pictures, files, tmp_path):
+    """The ensemble of the negative log loss is that of the cross-entropy, and of the log loss."""
     weights = []
-    for metric, is_loss in (("neg-log-loss", False), ("cross-entropy", True)):
+    for metric, is_loss in (
+        *(("neg-log-loss", False), ("cross-entropy", True), ("log-loss", True)),
+        *(("neg-brier-score", False), ("brier-score", True), ("brier-score-loss", True)),
+    ):
         assert call(*SELECT, "--metric", metric, "--test", "test.csv", "--out", metric)[0] == 0
         found = record(tmp_path / metric)
         assert found["smaller_is_better"] is is_loss and (found["score"] < 0) is not is_loss
         weights.append(pd.read_csv(tmp_path / metric / "weights.csv")["weight"].tolist())
-    assert weights[0] == weights[1]
+    assert weights[0] == weights[1] == weights[2]
+    assert weights[3] == weights[4] == weights[5] != weights[0]
     page = (tmp_path / "neg-log-loss" / "report.html").read_text()
     assert "Scores are neg log loss; larger is better" in page
 
@@ -284,7 +294,7 @@ three.csv => `--label` must have two classes in a file with one column per model
 missing.csv => File `missing.csv`: `--label`: column `y` must be complete; it is not in row 4: f
 single.csv => STORE must have two cases of each class or more for folds; 'yes' has one: add cases
 hill.csv --label z => `hill.csv`: `--label` must be a column of the file, which has `SVM-0`, `tr
-hill.csv --metric roc_aera => `--metric` must be accuracy, f-score, lift, roc-area, average-prec
+hill.csv --metric roc_aera => `--metric` must be accuracy, squared-error, cross-entropy, lift-ch
 hill.csv --metric f1 => `--metric` must be a scorer that asks for probabilities, and `f1` asks f
 hill.csv --metric= => `--metric` must be a name, got nothing.
 hill.csv --test new.csv => File `new.csv`: `--label` must be a column of the file, which has
@@ -344,6 +354,19 @@ def test_a_mistake_is_one_line(call, wrong_files, tmp_path, line):
     options = ("--metric", "accuracy", "--max-steps", "1", "--bags", "1", "--out", "out")
     assert message in mistake(call("select", *options, *typed.split()))
     assert listing(tmp_path) == wrong_files
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("gap", "fill the gap, or leave the case or the model out"),
+        ("word", "leave the column out if it is not a model"),
+        ("wide", "calibrate scores, or leave the column out if it is not a model"),
+    ],
+)
+def test_the_remedy_is_that_of_the_cell(call, wrong_files, name, remedy):
+    said = mistake(call(*(one.replace("hill", name) for one in SELECT), "--out", "out"))
+    assert said.endswith(f": {remedy}.\n")
 
 
 def test_what_must_be_given(call, files):

@@ -116,6 +116,13 @@ def test_groups_stay_together(cv, method):
     assert set().union(*(predicted for _, predicted in Recorder.seen)) == set(GROUPS)
 
 
+def test_no_folds_named_are_five():
+    models = [("one", Recorder()), ("bayes", GaussianNB())]
+    Recorder.seen = []
+    Stacking(models, cv=None, random_state=0).fit(GROUPS[:, None], Y, groups=GROUPS)
+    assert len(Recorder.seen) == 5 and all(not fitted & new for fitted, new in Recorder.seen)
+
+
 def test_blending_holds_out_groups():
     Recorder.seen = []
     models = [("one", Recorder()), ("bayes", GaussianNB())]
@@ -137,6 +144,16 @@ def test_sparse_rows():
     )
 
 
+def test_a_model_that_is_dropped_is_left_out():
+    three = [("near", KNeighborsClassifier()), *MODELS]
+    dropped = Stacking(three, cv=2, random_state=0).set_params(near="drop").fit(X, Y)
+    assert dropped.predict_proba(X) == pytest.approx(clone(PLAIN).fit(X, Y).predict_proba(X))
+    assert dropped.get_params()["near"] == "drop" and dropped.coef_.shape == (2, 2)
+    assert [type(one) for one in dropped.estimators_] == [type(one) for _, one in MODELS]
+    tags = dropped.__sklearn_tags__().input_tags
+    assert not tags.sparse  # GaussianNB
+
+
 def test_predictions_before_the_fit():
     for method in ("predict", "predict_proba"):
         with pytest.raises(NotFittedError):
@@ -145,13 +162,22 @@ def test_predictions_before_the_fit():
 
 STORE = PredictionStore(np.random.default_rng(0).random((3, 8)), [0, 1] * 4)
 MISTAKES = [
-    (lambda: Stacking(MODELS, cv=GroupKFold(3)).fit(X, Y), "`cv` must divide .*give `groups`"),
-    (lambda: Stacking(MODELS, cv="five").fit(X, Y), "`cv` must divide the cases into folds"),
+    (lambda: Stacking(MODELS, cv=GroupKFold(3)).fit(X, Y), "`groups` must be given for GroupKFo"),
+    (lambda: Stacking(MODELS, cv=GroupKFold(99)).fit(X, Y, groups=GROUPS), "GroupKFold says `Cann"),
+    (lambda: Stacking(MODELS, cv="five").fit(X, Y), "`cv` must be a number of folds, .*'five'"),
+    (lambda: Stacking(MODELS, cv=True).fit(X, Y), "`cv` must be a whole number .*, got True"),
+    (lambda: Stacking(MODELS, cv=2.5).fit(X, Y), "`cv` must be a whole number .*, got 2.5"),
+    (lambda: Stacking(MODELS, cv=[1, 2]).fit(X, Y, Y), "must yield pairs .* or masks, got 1"),
+    (lambda: Stacking(MODELS, cv=[([0], [99])]).fit(X, Y, Y), "row numbers below 90, the number"),
+    (lambda: Stacking(dict(MODELS)).fit(X, Y), r"of pairs .* got dict; give `list\(estimators.ite"),
+    (lambda: Stacking(GaussianNB()).fit(X, Y), "must be a list of classifiers .* got GaussianNB"),
+    (lambda: Stacking([MODELS[0], None]).fit(X, Y), 'got None; set a model to "drop" to leave it'),
+    (lambda: clone(PLAIN).set_params(tree="drop").fit(X, Y), "two classifiers or more, got 1"),
     (lambda: Stacking(MODELS, cv=[(GROUPS > 7, GROUPS > 7)]).fit(X, Y), "into one test fold"),
     (lambda: Stacking(MODELS, cv=[(Y > 0, Y < 1), (Y < 1, Y > 0)]).fit(X, Y), "two classes"),
     (
         lambda: Stacking(MODELS, cv=[(GROUPS > 7, GROUPS < 8)]).fit(X, Y, groups=GROUPS),
-        "`groups` must be None if `cv` lists the folds",
+        "`groups` must be left out if `cv` lists the folds",
     ),
     (lambda: Stacking(MODELS).fit(X, Y, groups=GROUPS[:9]), "`groups` of part `X` must be"),
     (lambda: Stacking(MODELS).fit(X, Y, groups=Y), "two groups or more"),

@@ -65,7 +65,7 @@ def test_folds_are_scored_by_what_was_selected_on_the_others(n_classes, metric):
         gains.append((scores[1] - scores[0]) * (1 if metric == "cross_entropy" else -1))
     assert found.gain == pytest.approx(np.mean(gains))
     assert found.standard_error == pytest.approx(np.std(gains, ddof=1) * np.sqrt(1 / 4 + 1 / 3))
-    assert found.scores.tolist() == pytest.approx(found.table[METHODS].mean().tolist())
+    assert found.scores.tolist() == pytest.approx(found.table.iloc[:, 1:].mean().tolist())
     sign = -1 if metric == "cross_entropy" else 1
     assert found.selected == selector.score_ and found.part is None
     assert found.optimism == pytest.approx(sign * (selector.score_ - found.scores["ensemble"]))
@@ -105,7 +105,10 @@ def test_the_rival_of_a_fold_is_the_best_one_on_the_other_folds(n_classes):
     scores = np.array([losses.loc[fold, name] for fold, name in enumerate(chosen)])
     gains = scores - found.table["ensemble"].to_numpy()
     assert found.rival.name == losses.mean().idxmin()
-    assert found.rival.score == pytest.approx(scores.mean())
+    shown = "strongest simple rival, chosen by folds"
+    assert found.table[shown].tolist() == pytest.approx(scores.tolist())
+    assert found.rival.score == pytest.approx(scores.mean()) == found.scores[shown]
+    assert f"the {shown} ({found.scores[shown]:.4f})" in found.rival_in_words()
     assert found.rival.gain == pytest.approx(gains.mean())
     expected = np.std(gains, ddof=1) * np.sqrt(1 / 4 + 1 / 3)
     assert found.rival.standard_error == pytest.approx(expected)
@@ -121,6 +124,7 @@ def test_the_rival_of_a_part_is_the_best_one_on_the_cases_of_selection():
     mean = rivals[best] @ given.predictions("test").astype(float)
     assert found.rival.name == best
     assert found.rival.score == pytest.approx(prediction.cross_entropy(given.parts["test"].y, mean))
+    assert found.scores["strongest simple rival"] == found.rival.score
     assert found.rival.gain == pytest.approx(found.rival.score - found.scores["ensemble"])
     assert found.rival.standard_error > 0
 
@@ -162,7 +166,7 @@ def test_a_part_is_scored_by_the_selector():
     selector = fitted(given, "accuracy")
     found = UnusedCases.on_part(selector)
     expected = selector.report("test").scores["test"]
-    assert found.scores.to_dict() == pytest.approx(expected.to_dict())
+    assert found.scores[METHODS].to_dict() == pytest.approx(expected.to_dict())
     assert found.table.index.tolist() == ["test"] and found.table["cases"].tolist() == [60]
     assert found.gain == pytest.approx(expected["ensemble"] - expected["best single model"])
     y = given.parts["test"].y
@@ -187,7 +191,7 @@ def test_cases_that_some_models_predict_are_scored_as_a_part(n_classes, metric):
     alone = fitted(part_only(given, "hillclimb"), metric, bags=1, bag_fraction=0.3, random_state=0)
     found = UnusedCases.on_cases(alone, models, given.classes[part.y])
     assert found.scores.to_dict() == expected.scores[METHODS[:2]].to_dict()
-    pd.testing.assert_frame_equal(found.table, expected.table.drop(columns=METHODS[2]))
+    pd.testing.assert_frame_equal(found.table, expected.table[["cases", *METHODS[:2]]])
     assert found.standard_error == expected.standard_error > 0
     assert (found.gain, found.optimism) == (expected.gain, expected.optimism)
     assert found.rival.name == "best single model"
@@ -272,16 +276,22 @@ def test_words(gain, error, optimism, words, trust):
     scores = pd.Series([0.9, 0.8, 0.7], METHODS)
     table = pd.DataFrame({"cases": [5, 5], **scores})
     rival = Rival("mean of all models", 0.85, gain, error)
+    on_part = UnusedCases("ROC area", table, "test", 0.92, scores, gain, error, optimism, rival)
+    named = "the mean of all models, the strongest simple rival (0.8500), "
+    assert named in on_part.rival_in_words() and "folds" not in str(on_part)
     found = UnusedCases("ROC area", table, None, 0.92, scores, gain, error, optimism, rival)
     assert str(found).startswith("By 2 folds over the 10 hill-climbing cases, ")
     first, pays, second = str(found).split("\n")
     assert words in first and trust in second
-    of_rival = "the mean of all models, the strongest simple rival (0.8500), "
+    of_rival = "the strongest simple rival, chosen by folds (0.8500), "
+    strongest = " Over all folds the strongest is the mean of all models."
     if gain > 2 * error:
-        assert pays == f"The ensemble is better than {of_rival}by 0.1000 ± 0.0100."
+        assert pays == f"The ensemble is better than {of_rival}by 0.1000 ± 0.0100.{strongest}"
     else:
-        words = f"not better than {of_rival}but worse by {abs(gain):.4f} ± 0.0100"
-        if gain > 0:
-            words = f"better than {of_rival}by {gain:.4f} ± 0.0100 only, which may be chance"
-        assert pays == f"The ensemble is {words}: the library does not pay here."
+        words = {
+            0.01: f"better than {of_rival}by 0.0100 ± 0.0100, which is not more than chance",
+            0.0: f"not better than {of_rival}but as good",
+            -0.1: f"worse than {of_rival}by 0.1000 ± 0.0100",
+        }[gain]
+        assert pays == f"The ensemble is {words}: the library does not pay here.{strongest}"
     assert ("chance" in first) == (abs(gain) < 2 * error and gain != 0)

@@ -295,6 +295,7 @@ def test_inputs_are_kept():
         ({"scheme": "loo"}, "scheme"),
         ({"scheme": 3}, "splitter"),
         ({"scheme": KFold}, "splitter of scikit-learn, got the class KFold"),
+        ({"scheme": KFold(99)}, "`scheme` must divide the cases into folds; KFold says `Cannot"),
         ({"scheme": "jackknife", "groups": ["a"] * 60}, "two groups or more"),
         ({"y": np.linspace(0.1, 1, 60)}, "`y` must hold labels of classes, got 0.1"),
         ({"X": csr_array(np.eye(60))}, "got csr_array"),

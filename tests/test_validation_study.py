@@ -9,6 +9,7 @@ from benchmarks.validation import network_parts, network_parts_tables, null_p_va
 from benchmarks.validation.network_parts import GIVEN, LEARNERS, NO_ARCS, OF_ARCS, TRUE, TRUE_SHARED
 from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.seeding import generator
+from bnmtl.validation import Comparison
 
 pytestmark = pytest.mark.beside_kernels
 quietly = pytest.mark.filterwarnings("ignore::UserWarning")  # of columns without variation
@@ -252,9 +253,11 @@ def test_p_values_are_small_in_five_percent_of_cases_without_a_difference():
     assert set(rates["null"]) == set(null_p_values.N_BATCHES)
     is_other = rates["null"].isin(null_p_values.SCHEMES) & (rates["p value"] != "p_corrected")
     is_other |= (rates["null"] == null_p_values.EXPERIMENTS) & rates["p value"].str.startswith("p,")
-    # The correction for cases that hold-outs share is an approximation.
+    # The correction for cases that hold-outs share is an approximation, as `Comparison` says.
     is_held_out = (rates["null"] == "15 hold-outs of 10 %") & ~is_other
-    assert (rates["share"][is_held_out] < 0.07).all()
+    trees, bayes = rates["share"][is_held_out]
+    assert f"slightly liberal, {100 * trees:.1f} and {100 * bayes:.1f} %" in Comparison.__doc__
+    assert max(trees, bayes) < 0.0685
     is_other |= is_held_out
     assert (rates["share"] <= rates["most"])[~is_other].all(), rates[~is_other]
     assert set(rates["p value"][is_other]) == {

@@ -320,7 +320,7 @@ def test_what_may_be_chance_is_said():
     assert said[0].endswith("by squared error us and them are better.")
     assert said[1] == (
         "By accuracy, us is best (90.0 % against 80.0 % of them; difference 10.0 points, p = "
-        "0.002); that is hardly chance."
+        "0.002 of the fitted models); that is hardly chance."
     )
     said = _verdict(p=np.nan, p_randomization=0.6, width=np.nan)
     assert said[0].endswith("by squared error us and them are perhaps not better.")

@@ -78,15 +78,13 @@ __all__ = ["claims", "tables"]
 
 
 def plan(quick, trials=N_SPLITS):
-    """Cases by split, then table, libraries with folds first."""
+    """One case per split and table."""
     if quick:
-        return [{"table": QUICK, "split": 0, "wanted": [next(iter(LIBRARIES)), RIVALS]}]
-    modern, small, *others = LIBRARIES
+        return study.every([next(iter(LIBRARIES)), RIVALS], table=[QUICK], split=[0])
     return [
-        {"table": table, "split": split, "wanted": wanted}
+        case
         for split in range(trials)
-        for wanted in ([modern, small], [*others, RIVALS])
-        for table in TABLES
+        for case in study.every([*LIBRARIES, RIVALS], table=TABLES, split=[split])
     ]
 
 

@@ -17,6 +17,7 @@ from bnmtl.active.curves_file import CurvesFile
 from bnmtl.decorate.artificial import take
 from bnmtl.errors import InputError, InputTypeError, check_jobs, check_whole
 from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -326,14 +327,7 @@ def _folds(table, cv, repeats, seed, name):
 
 def _of_splitter(table, splitter, name):
     """Rows of the folds of a splitter."""
-    try:
-        folds = list(splitter.split(table.X, table.codes, table.groups))
-    except ValueError as error:
-        if table.groups is None and "groups" in str(error):
-            rule = "must be given for {splitter!s}, which keeps groups together"
-            raise InputError("groups", rule, None, splitter=type_of(splitter)) from None
-        rule, words = "must be able to split {name}", str(error)
-        raise InputError("cv", rule, found="{words!s}", name=name, words=words) from None
+    folds = splits_of_splitter("cv", splitter, table.X, table.codes, table.groups, table=name)
     for pool, test in folds:
         if not len(pool) or not len(test):
             rule = "must leave cases of {name} on both sides of each split"

@@ -1,17 +1,16 @@
 """Checks of the arguments of calibrated classifiers."""
 
-from numbers import Integral
-
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.model_selection import StratifiedGroupKFold, check_cv
-from sklearn.utils import column_or_1d, indexable
+from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, type_of
 
@@ -23,6 +22,14 @@ def checked_labels(X, y):
         raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
     check_classification_targets(y)
     return y
+
+
+def checked_scores(scores, y, weights=None, is_probability=False):
+    """Scores, labels 0 and 1 and weights of the cases that count, or an error."""
+    names = ("y", "scores", "sample_weight")
+    y, scores, weights = checked_cases(y, scores, weights, is_probability, names)
+    counts = weights > 0
+    return scores[counts], y[counts], weights[counts]
 
 
 def checked_classes(y, rule="must hold cases of two classes or more"):
@@ -45,14 +52,9 @@ def checked_calibration(calibration):
 
 def checked_folds(cv, X, y, groups=None):
     """Pairs of training and test rows; each row is tested once, rows of a group together."""
-    rows = np.arange(len(y))
-    if groups is not None:
-        groups = _checked_groups(groups, X, cv)
-        cv = StratifiedGroupKFold(5 if cv is None else cv) if _is_number(cv) else cv
-    # An iterable may yield masks.
-    splits = check_cv(cv, y, classifier=True).split(X, y, groups)
-    folds = [(rows[train], rows[test]) for train, test in splits]
-    tested = np.concatenate([rows[:0], *(test for _, test in folds)])
+    groups = None if groups is None else checked_groups(groups, len(y))
+    folds = splits_by(cv, X, y, groups)
+    tested = np.concatenate([np.arange(0), *(test for _, test in folds)])
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():
         row = int((times != 1).argmax())
@@ -64,25 +66,6 @@ def checked_folds(cv, X, y, groups=None):
         rule, found = "must train with every class", "{never!r} is in no training fold"
         raise InputError("cv", rule, found=found, remedies="use other folds", never=never[0])
     return folds
-
-
-def _is_number(cv):
-    return cv is None or isinstance(cv, Integral)
-
-
-def _checked_groups(groups, X, cv):
-    """Groups as an array with one name per case, or an error."""
-    if not _is_number(cv) and not hasattr(cv, "split"):
-        rule = "must be left out if {cv} lists the folds"
-        raise InputError("groups", rule, remedies="use a splitter")
-    groups, n = column_or_1d(groups, dtype=None), _num_samples(X)
-    if len(groups) != n:
-        raise InputError("groups", "must be one name per case, {n}", len(groups), n=n)
-    if pd.isna(groups).any():
-        rule, found = "must name the group of every case", "that of row {row} is missing"
-        row = int(pd.isna(groups).argmax())
-        raise InputError("groups", rule, found=found, remedies="fill it", row=row)
-    return groups
 
 
 def check_takes_weights(estimator, weights):
@@ -124,15 +107,24 @@ def check_every_class(y, classes):
 def share_cases(X, other):
     """Whether two tables are the same object, share memory, or have equal row labels.
 
-    Row labels 0 .. n - 1 of both are those of any table, and say nothing.
+    Row labels 0 .. n - 1 are those of any table and say nothing if both tables have them. If one
+    has them, the rows of equal labels must be equal, too.
     """
     tables = pd.DataFrame | pd.Series
     if isinstance(X, tables) and isinstance(other, tables):
-        are_names = not (_is_counted(X.index) and _is_counted(other.index))
-        if are_names and not set(X.index).isdisjoint(other.index):
+        n_counted = _is_counted(X.index) + _is_counted(other.index)
+        labels = set(X.index).intersection(other.index) if n_counted < 2 else ()
+        if labels and (n_counted == 0 or _are_equal(X, other, labels)):
             return True
     pairs = zip(_columns(X), _columns(other), strict=False)
     return X is other or any(np.shares_memory(column, its) for column, its in pairs)
+
+
+def _are_equal(X, other, labels):
+    """Whether the first rows of some labels are equal in two tables."""
+    first, second = (one[one.index.isin(labels)] for one in (X, other))
+    first = first[~first.index.duplicated()]
+    return first.equals(second[~second.index.duplicated()].loc[first.index])
 
 
 def _is_counted(index):

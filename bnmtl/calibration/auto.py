@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_scores
 from bnmtl.calibration.beta import BetaCalibrator
 from bnmtl.calibration.platt import PlattCalibrator, smoothed
-from bnmtl.metrics.cases import checked_cases
 
 # Calibrators and their numbers of parameters.
 _CANDIDATES = ((PlattCalibrator, 2), (BetaCalibrator, 3))
@@ -60,10 +60,7 @@ class AutoCalibrator(BaseEstimator):
         -------
         AutoCalibrator
         """
-        names = ("y", "scores", "sample_weight")
-        y, scores, weights = checked_cases(y, scores, sample_weight, True, names)
-        counts = weights > 0
-        y, scores, weights = y[counts], scores[counts], weights[counts]
+        scores, y, weights = checked_scores(scores, y, sample_weight, is_probability=True)
         targets, lowest = smoothed(y, weights), np.inf
         for candidate, n_parameters in _CANDIDATES:
             fitted = candidate().fit(scores, y, weights)

@@ -5,9 +5,10 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_scores
 from bnmtl.calibration.platt import checked_lowest, clipped_at, loss, newton, smoothed
 from bnmtl.errors import InputError
-from bnmtl.metrics.cases import checked_cases, checked_numbers
+from bnmtl.metrics.cases import checked_numbers
 
 # Slopes as linear functions of those that are fitted: both, or one of them while the other is 0.
 _BOTH, _FIRST, _SECOND = np.eye(2), np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]])
@@ -67,13 +68,10 @@ class BetaCalibrator(BaseEstimator):
         -------
         BetaCalibrator
         """
-        names = ("y", "scores", "sample_weight")
-        y, scores, weights = checked_cases(y, scores, sample_weight, True, names)
-        counts = weights > 0
-        y, weights = y[counts], weights[counts]
+        scores, y, weights = checked_scores(scores, y, sample_weight, is_probability=True)
         targets = smoothed(y, weights)
         self.lowest_ = clipped_at(weights)
-        logs = _logs(scores[counts], self.lowest_)
+        logs = _logs(scores, self.lowest_)
         found = []
         for shape in _shapes(logs, weights):
             slopes, offset, value = _fitted(logs @ shape, targets, weights)

@@ -9,18 +9,20 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from bnmtl.calibration.arguments import checked_classes
+from bnmtl.calibration.arguments import checked_classes, checked_scores
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.methods import is_calibrator
 from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.folds import checked_groups
 from bnmtl.metrics.prediction import root_mean_squared_error
-from bnmtl.metrics.scoring import OF_TABLES, OF_TWO, metric_of
+from bnmtl.metrics.scoring import metric_of
 from bnmtl.seeding import check_seed
 
 _SIZES = tuple(2**power for power in range(5, 14))
 _UNCALIBRATED = "uncalibrated"
+_TRIES = 1000  # to find an order of groups
 
 
 def learning_curve(
@@ -33,6 +35,7 @@ def learning_curve(
     n_draws=10,
     metric=None,
     random_state=None,
+    groups=None,
 ):
     """Evaluate calibrators fitted to increasing numbers of cases on the same test set.
 
@@ -62,6 +65,10 @@ def learning_curve(
     random_state : None, int or numpy.random.Generator, default=None
         With an int, the result depends only on the arguments, not on the order of cases,
         calibrators and sizes. A Generator is advanced by one draw.
+    groups : array-like of names, shape (n,), default=None
+        Group of each calibration case, such as the patient. A draw is then a random order of
+        groups, whose cases follow each other, so that a set has few groups: its cases are as alike
+        as those that a user would have. Test cases should be of other groups.
 
     Returns
     -------
@@ -78,7 +85,8 @@ def learning_curve(
     ------
     TypeError, ValueError
         For labels other than 0 and 1, scores that are not finite numbers, different lengths, only
-        one class, sizes below 2 or above the number of cases, an invalid `random_state`,
+        one class, sizes below 2 or above the number of cases, groups whose first cases have one
+        class in every order, an invalid `random_state`,
         `calibrators` or `metric`, and a calibrator named "uncalibrated".
 
     References
@@ -103,7 +111,7 @@ def learning_curve(
                   1000    0.444
     Name: value, dtype: float64
     """
-    y, scores, _ = checked_cases(y, scores, None, False, ("y", "scores", ""))
+    scores, y, _ = checked_scores(scores, y)
     names = ("test_y", "test_scores", "")
     test_y, test_scores, _ = checked_cases(test_y, test_scores, None, False, names)
     checked_classes(y, "must hold cases of both classes, 0 and 1")
@@ -111,11 +119,18 @@ def learning_curve(
     sizes = _checked_sizes(sizes, len(y))
     check_whole("n_draws", n_draws, 1)
     metric = _checked_metric(metric)
+    names = np.zeros(len(y), dtype=int)
+    if groups is not None:
+        _, names = np.unique(checked_groups(groups, len(y)), return_inverse=True)
     # The given order of cases must not matter.
-    by_score = np.lexsort((y, scores))
-    scores, y = scores[by_score], y[by_score]
+    by_score = np.lexsort((names, y, scores))
+    scores, y, names = scores[by_score], y[by_score], names[by_score]
+    if groups is None:
+        orders = _orders(y, sizes[0], n_draws, random_state)
+    else:
+        orders = _orders_of_groups(names, y, sizes[0], n_draws, random_state)
     rows, warned = [], []
-    for draw, order in enumerate(_orders(y, sizes[0], n_draws, random_state)):
+    for draw, order in enumerate(orders):
         for (name, calibrator), size in product(calibrators.items(), sizes):
             used = order[:size]
             fitted = clone(calibrator, safe=False)
@@ -150,10 +165,7 @@ def _warnings_to(texts):
 
 def _orders(y, smallest, n_draws, random_state):
     """Random orders of the cases with both classes among the first ones of each."""
-    check_seed(random_state, takes_legacy=True)
-    seed = np.random.default_rng(random_state).integers(2**63)
-    for draw in range(n_draws):
-        rng = np.random.default_rng([seed, draw])
+    for rng in _generators(n_draws, random_state):
         order = rng.permutation(len(y))
         first = order[:smallest]
         if np.ptp(y[first]):
@@ -164,6 +176,31 @@ def _orders(y, smallest, n_draws, random_state):
             first = rng.choice(len(y), smallest, replace=False)
         others = np.setdiff1d(order, first, assume_unique=True)
         yield np.concatenate([first, rng.permutation(others)])
+
+
+def _orders_of_groups(groups, y, smallest, n_draws, random_state):
+    """Random orders of whole groups with both classes among the first cases of each."""
+    members = [np.flatnonzero(groups == one) for one in range(groups.max() + 1)]
+    for rng in _generators(n_draws, random_state):
+        for _ in range(_TRIES):
+            parts = [rng.permutation(members[one]) for one in rng.permutation(len(members))]
+            order = np.concatenate(parts)
+            if np.ptp(y[order[:smallest]]):
+                break
+        else:
+            rule = "must leave cases of both classes among the first {least} of whole groups"
+            found, remedies = "in {tries} orders of them it did not", "name larger {sizes}"
+            details = {"least": smallest, "tries": _TRIES, "remedies": remedies}
+            raise InputError("groups", rule, found=found, **details)
+        yield order
+
+
+def _generators(n_draws, random_state):
+    """A generator of random numbers for each draw."""
+    check_seed(random_state, takes_legacy=True)
+    seed = np.random.default_rng(random_state).integers(2**63)
+    for draw in range(n_draws):
+        yield np.random.default_rng([seed, draw])
 
 
 def _checked_calibrators(calibrators):
@@ -203,8 +240,7 @@ def _checked_metric(metric):
     """Return a function of labels and probabilities that returns floats."""
     if metric is None:
         return root_mean_squared_error
-    names = (*OF_TABLES, *OF_TWO)
-    function = metric_of(metric, names, np.arange(2), needs_direction=False).function
+    function = metric_of(metric, np.arange(2), needs_direction=False).function
 
     def measured(y, p):
         value = function(y, p)

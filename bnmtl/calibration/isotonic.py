@@ -5,8 +5,9 @@ from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_scores
 from bnmtl.errors import InputError, check_choice
-from bnmtl.metrics.cases import checked_cases, checked_numbers
+from bnmtl.metrics.cases import checked_numbers
 
 
 class IsotonicCalibrator(BaseEstimator):
@@ -60,12 +61,11 @@ class IsotonicCalibrator(BaseEstimator):
         IsotonicCalibrator
         """
         check_choice("kind", self.kind, ("step", "linear"))
-        names = ("y", "scores", "sample_weight")
-        y, scores, weights = checked_cases(y, scores, sample_weight, False, names)
+        scores, y, weights = checked_scores(scores, y, sample_weight)
         # Use ranks, because scikit-learn treats scores less than 1e-15 apart as tied, and
         # classifiers return many scores that small.
-        known, ranks = np.unique(scores[weights > 0], return_inverse=True)
-        regression = IsotonicRegression().fit(ranks, y[weights > 0], weights[weights > 0])
+        known, ranks = np.unique(scores, return_inverse=True)
+        regression = IsotonicRegression().fit(ranks, y, weights)
         self.scores_ = known[regression.X_thresholds_.astype(int)]
         self.values_ = regression.y_thresholds_
         return self

@@ -5,9 +5,9 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.calibration.arguments import checked_classes
+from bnmtl.calibration.arguments import checked_classes, checked_scores
 from bnmtl.errors import check_choice, check_number
-from bnmtl.metrics.cases import checked_cases, checked_numbers
+from bnmtl.metrics.cases import checked_numbers
 
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
@@ -73,14 +73,10 @@ class PlattCalibrator(BaseEstimator):
         -------
         PlattCalibrator
         """
-        names = ("y", "scores", "sample_weight")
-        y, scores, weights = checked_cases(
-            y, scores, sample_weight, takes_probabilities(self.scale), names
-        )
-        counts = weights > 0
-        y, scores, weights = y[counts], scores[counts], weights[counts]
+        is_probability = takes_probabilities(self.scale)
+        scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
         targets = smoothed(y, weights)
-        self.lowest_ = clipped_at(weights) if self.scale == "logit" else None
+        self.lowest_ = clipped_at(weights) if is_probability else None
         scores = scaled(scores, self.lowest_)
         f, exponent = in_range(scores)
         center, spread = location(f, weights)

@@ -6,6 +6,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_scores
 from bnmtl.calibration.platt import (
     PlattCalibrator,
     curvature,
@@ -19,7 +20,7 @@ from bnmtl.calibration.platt import (
     takes_probabilities,
 )
 from bnmtl.errors import InputError
-from bnmtl.metrics.cases import checked_cases, checked_numbers
+from bnmtl.metrics.cases import checked_numbers
 
 # Bounds of the logarithm of the variance, between sharing everything and nothing.
 _LOG_VARIANCES = (-12.0, 6.0)
@@ -83,7 +84,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         MultitaskPlattCalibrator
         """
         is_probability = takes_probabilities(self.scale)
-        y, scores, weights = checked_cases(y, scores, None, is_probability, ("y", "scores", ""))
+        scores, y, weights = checked_scores(scores, y, is_probability=is_probability)
         names = _names(task, len(scores))
         self.pooled_ = PlattCalibrator(self.scale).fit(scores, y)
         # The same for all tasks, whose sigmoids are to be alike.

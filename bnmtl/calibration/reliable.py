@@ -111,7 +111,8 @@ def _table(y, p, bins):
 
 def _checked_names(classes, p):
     """The labels of the columns, one each, or an error."""
-    names = list(classes)
+    names = classes.tolist() if isinstance(classes, np.ndarray | pd.Index) else list(classes)
+    names = [one.item() if isinstance(one, np.generic) else one for one in names]
     if len(names) != np.shape(p)[1] or len(set(names)) < len(names):
         rule = "must be one label per column of {p}, {n} in all"
         raise InputError("classes", rule, Bare(str(names)), n=np.shape(p)[1])

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_scores
 from bnmtl.calibration.platt import (
     checked_lowest,
     clipped_at,
@@ -13,8 +14,13 @@ from bnmtl.calibration.platt import (
     scaled,
     takes_probabilities,
 )
-from bnmtl.errors import InputError, check_number
-from bnmtl.metrics.cases import checked_cases, checked_numbers, checked_table, checked_weights
+from bnmtl.errors import InputError, check_number, warn
+from bnmtl.metrics.cases import (
+    SUM_TOLERANCE,
+    checked_numbers,
+    checked_table,
+    checked_weights,
+)
 from bnmtl.wording import Bare
 
 # Scores at which the result of scikit-learn shows its temperature, from 1 to 1 / 65536.
@@ -28,6 +34,11 @@ class TemperatureCalibrator(BaseEstimator):
 
     The temperature t is found by scikit-learn. It is one for all classes, so the class with the
     highest score remains the same; a score of 0 remains a probability of 1/2.
+
+    If the true class has the highest score in every case, the likelihood has no maximum. Then a
+    case counts for all K classes: with n cases of its class (the sum of their weights), for the
+    true one (n + 1) / (n + K), and 1 / (n + K) for each other one, the targets of
+    `PlattCalibrator` for two classes.
 
     Parameters
     ----------
@@ -52,7 +63,7 @@ class TemperatureCalibrator(BaseEstimator):
     References
     ----------
     Guo, Pleiss, Sun & Weinberger (2017), "On calibration of modern neural networks", ICML, section
-    4.2.
+    4.2; Platt (1999), "Probabilistic outputs for support vector machines", for the targets.
 
     Examples
     --------
@@ -79,19 +90,31 @@ class TemperatureCalibrator(BaseEstimator):
         Returns
         -------
         TemperatureCalibrator
+
+        Warns
+        -----
+        UserWarning
+            If `scale` is "raw" and the scores look like probabilities: all are from 0 to 1 and, for
+            several classes, sum to 1.
         """
         is_probability = takes_probabilities(self.scale)
         if np.ndim(scores) == 2:
-            y, scores, weights = _checked_table(scores, y, sample_weight, is_probability)
+            scores, y, weights = _checked_table(scores, y, sample_weight, is_probability)
         else:
-            names = ("y", "scores", "sample_weight")
-            y, scores, weights = checked_cases(y, scores, sample_weight, is_probability, names)
-        counts = weights > 0
-        y, scores, weights = y[counts].astype(int), scores[counts], weights[counts]
+            scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
         columns = scores[:, None] if scores.ndim == 1 else scores
-        _check_every_class(y, max(2, columns.shape[1]))
+        y, n_classes = y.astype(int), max(2, columns.shape[1])
+        _check_every_class(y, n_classes)
+        if not is_probability and _are_probabilities(columns):
+            rule = "are from 0 to 1 like probabilities, but {scale=raw} takes them as log odds"
+            warn("scores", rule, remedies="set {scale=logit} if they are probabilities")
         self.lowest_ = clipped_at(weights) if is_probability else None
         columns, exponent = in_range(self._scaled(columns))
+        if n_classes == columns.shape[1]:
+            # The same softmax, which scikit-learn does not mistake for probabilities.
+            columns = columns - columns.max(axis=1, keepdims=True)
+        if _are_separable(columns, y):
+            columns, y, weights = _smoothed_cases(columns, y, weights, n_classes)
         rows = np.arange(len(y))
         # A single fold, whose training and test cases are all.
         model = CalibratedClassifierCV(_AsGiven(), method="temperature", cv=[(rows, rows)])
@@ -171,12 +194,36 @@ class _AsGiven(ClassifierMixin, BaseEstimator):
 
 
 def _checked_table(scores, y, weights, is_probability):
-    """Positions of the true classes, scores (n, n_classes) and weights, or an error."""
+    """Scores (n, n_classes), positions of the true classes and weights of cases that count."""
     scores = checked_table("scores", scores, ("cases", "classes"), is_probability)
     y = checked_numbers("y", y, remedy="use positions in the sorted classes")
     if len(y) != len(scores):
         raise InputError("scores", "must be one row per case, {n} as in {y}", len(scores), n=len(y))
-    return y, scores, checked_weights(weights, len(y), name="sample_weight")
+    weights = checked_weights(weights, len(y), name="sample_weight")
+    counts = weights > 0
+    return scores[counts], y[counts], weights[counts]
+
+
+def _are_probabilities(columns):
+    """Whether scores look like those of one class, or of all, which sum to 1."""
+    is_in_range = ((columns >= 0) & (columns <= 1)).all()
+    sums = columns.sum(axis=1)
+    return bool(is_in_range and (columns.shape[1] == 1 or (abs(sums - 1) < SUM_TOLERANCE).all()))
+
+
+def _are_separable(columns, y):
+    """Whether no other class has a higher score than the true one in any case."""
+    table = np.column_stack([0 * columns, columns]) if columns.shape[1] == 1 else columns
+    return bool((table[np.arange(len(y)), y] == table.max(axis=1)).all())
+
+
+def _smoothed_cases(columns, y, weights, n_classes):
+    """Every case once for each class, weighted by the smoothed target of the class."""
+    sizes = np.bincount(y, weights, n_classes)[y]
+    targets = np.full((len(y), n_classes), 1 / (sizes + n_classes)[:, None])
+    targets[np.arange(len(y)), y] *= sizes + 1
+    classes = np.tile(np.arange(n_classes), len(y))
+    return np.repeat(columns, n_classes, axis=0), classes, (weights[:, None] * targets).ravel()
 
 
 def _check_every_class(y, n_classes):

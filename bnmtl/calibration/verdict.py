@@ -7,10 +7,14 @@ import numpy as np
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
 
 DIGITS = 4
-_EPS = float(np.finfo(float).eps)
 
 
-def gain(y, stages):
+def window_of(n_cases):
+    """Number of cases in a window of the calibration error: 100, or a fifth of few cases."""
+    return min(100, -(-n_cases // 5))
+
+
+def gain(y, stages, lowest):
     """Difference in cross-entropy between the uncalibrated scores and the best method.
 
     If the scores are not probabilities, it is the difference from the next best method.
@@ -20,6 +24,8 @@ def gain(y, stages):
     y : array of 0 and 1, shape (n,)
     stages : mapping of str to float array of shape (n,)
         Probabilities by method, those before calibration under "before".
+    lowest : float
+        Where probabilities are clipped.
 
     Returns
     -------
@@ -27,7 +33,7 @@ def gain(y, stages):
         "of" and "than", the two methods; "nats" and "standard_error" of the mean over cases.
     """
     losses = {
-        method: -np.log(np.clip(np.where(y == 1, p, 1 - p), _EPS, 1 - _EPS))
+        method: -np.log(np.clip(np.where(y == 1, p, 1 - p), lowest, 1 - lowest))
         for method, p in stages.items()
     }
     methods = sorted(losses, key=lambda one: losses[one].mean())

@@ -120,7 +120,7 @@ def repeated_rows(sample_weight, n_rows, **place):
 
 def _labels(y):
     """The values of a separate target."""
-    return y if isinstance(y, pd.Series) else read_labels(y)
+    return y if isinstance(y, pd.Series) else read_labels(y, takes_intervals=True)
 
 
 def target_column(frame, target):
@@ -233,7 +233,8 @@ def target_classes(values):
     """
     check_complete(values)
     is_categorical = isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
-    classes, codes = np.unique(read_labels(values, argument=None), return_inverse=True)
+    labels = read_labels(values, argument=None, takes_intervals=True)
+    classes, codes = np.unique(labels, return_inverse=True)
     # Categories, such as intervals, may have types that other columns cannot have.
     column = pd.Series(pd.Categorical(classes, classes) if is_categorical else classes)
     return classes, read_column(column).labels, codes

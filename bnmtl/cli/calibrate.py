@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.calibration import MultitaskPlattCalibrator, PlattCalibrator, reliability
-from bnmtl.calibration.verdict import best, gain
+from bnmtl.calibration.verdict import best, gain, window_of
 from bnmtl.cli.calibrators import as_record
 from bnmtl.cli.columns import (
     as_written,
@@ -38,10 +38,10 @@ from bnmtl.reports.calibrated import write as write_report
 _FILES = ("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html")
 _EPS = float(np.finfo(float).eps)
 _MEASURES = {
-    # Clipped here: a separate warning reports it.
-    "cross-entropy (nats)": lambda y, p: cross_entropy(y, np.clip(p, _EPS, 1 - _EPS)),
+    "cross-entropy (nats)": cross_entropy,
     "root mean squared error": root_mean_squared_error,
-    "calibration error": lambda y, p: calibration_error(y, p, method="debiased"),
+    # What is corrected for chance is 0 for most tables of 200 rows, good or bad.
+    "calibration error": lambda y, p: calibration_error(y, p, window=window_of(len(y))),
     "ROC area": roc_area,
 }
 
@@ -125,8 +125,13 @@ def _checked(rows, options):
 def _measured(calibrated):
     """Quality of the probabilities, one row per method."""
     y, labelled = calibrated.labelled()
+    # A few scores of 0 and 1 would otherwise decide the mean of all rows.
+    clipped = {method: calibrated.clipped(p) for method, p in labelled.items()}
     table = {
-        name: {method: function(y, p) for method, p in labelled.items()}
+        name: {
+            method: function(y, p)
+            for method, p in (clipped if function is cross_entropy else labelled).items()
+        }
         for name, function in _MEASURES.items()
     }
     return pd.DataFrame(table).rename_axis("method")
@@ -140,11 +145,11 @@ def _warn_of_certainty(calibrated):
     n_certain = np.count_nonzero((before < _EPS) | (before > 1 - _EPS))
     if n_certain:
         found = (
-            "{n:labelled score} of {n_scores} counted as {eps:.1e} instead of 0, or 1 less that "
+            "{n:labelled score} of {n_scores} counted as {lowest:.2g} instead of 0, or 1 less that "
             "instead of 1, in the cross-entropy before calibration"
         )
-        counts = {"n": int(n_certain), "n_scores": len(before)}
-        warn("scores", "has scores of 0 or 1", found=found, eps=_EPS, **counts)
+        counts = {"n": int(n_certain), "n_scores": len(before), "lowest": calibrated.lowest}
+        warn("scores", "has scores of 0 or 1", found=found, **counts)
 
 
 def _warn_of_order(calibrated):
@@ -221,7 +226,7 @@ def _record(calibrated, measures):
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
         "best": best(measures["cross-entropy (nats)"]),
-        "gain": gain(*calibrated.labelled()),
+        "gain": gain(*calibrated.labelled(), calibrated.lowest),
         "probabilities": calibrated.are_probabilities,
         "calibrators": as_record(calibrated.fitted),
         "titles": calibrated.titles,

@@ -75,12 +75,16 @@ class Calibrated:
             for fold in range(self.n_folds):
                 model = self._fit(clone(calibrator), rows[folds != fold])
                 p[rows[folds == fold]] = self._predict(model, rows[folds == fold])
-            p = np.clip(p, self.lowest, 1 - self.lowest)
+            p = self.clipped(p)
             self.stages[self.titles[method]] = self.columns[f"calibrated_{method}"] = p
 
     def labelled(self):
         """Return the labels of `cases`, and their probabilities by title of the method."""
         return self.y[self.cases], {name: p[self.cases] for name, p in self.stages.items()}
+
+    def clipped(self, p):
+        """Return probabilities that are as far from 0 and 1 as labelled cases can distinguish."""
+        return np.clip(p, self.lowest, 1 - self.lowest)
 
     def _ordered(self, ties):
         """Return the labelled cases, negative ones first."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import get_scorer_names
 
 from bnmtl.cli.columns import as_written, na_values
 from bnmtl.cli.messages import renamed
@@ -13,10 +12,10 @@ from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.stores import TEST, has_test, read_store
 from bnmtl.ensembles import EnsembleSelector, SelectionReport, UnusedCases
 from bnmtl.ensembles.folds import stratified_folds
-from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
+from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import check_choice
-from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
+from bnmtl.metrics.scoring import OF_TWO, is_of_sklearn, names_for
 from bnmtl.reports.selected import write as write_report
 from bnmtl.tasks.files import NA_VALUES
 
@@ -35,7 +34,8 @@ class Result(FolderResult):
     ----------
     scores : pandas.DataFrame
         Of the ensemble, the best single model and, unless only some models predict them, the mean
-        of all models, on the cases of selection and on cases that were not used.
+        of all models, on the cases of selection and on cases that were not used; and of the
+        strongest simple rival on the latter, NaN on the former, which choose it.
     """
 
     scores: pd.DataFrame
@@ -112,10 +112,11 @@ def _selector(options, progress):
 def _check_metric(metric, store):
     """Raise unless it is the name of a metric: mistakes should not cost the user time."""
     name = metric.replace("-", "_")
-    if name not in (*OF_TABLES, *OF_TWO) and name in get_scorer_names():
+    known = names_for(len(store.classes))
+    if name in known or (name not in OF_TWO and is_of_sklearn(name)):
         judge_of(metric, store).of(store.predictions()[0])  # it may need labels
         return
-    names = [name.replace("_", "-") for name in (BINARY if store.is_binary else MULTICLASS)]
+    names = [name.replace("_", "-") for name in known]
     remedies = () if store.is_binary else "these are the metrics of more than two classes"
     check_choice("metric", metric.replace("_", "-"), names, remedies=remedies)
 
@@ -146,7 +147,7 @@ def _scores(selector, unused):
     """Scores by method on the cases of selection and on unused ones."""
     selected = SelectionReport.of(selector, HILLCLIMB).scores[HILLCLIMB]
     scores = {"cases of selection": selected, "unused cases": unused.scores}
-    return pd.DataFrame(scores).loc[unused.scores.index]
+    return pd.DataFrame(scores).reindex(unused.scores.index)
 
 
 def _draw(selector):

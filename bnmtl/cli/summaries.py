@@ -168,7 +168,8 @@ def apply(result):
 def select(result):
     """Show scores of the ensemble and of simpler ones, and what was chosen."""
     rows = [
-        [name, *(f"{one:.4f}" for one in values)] for name, *values in result.scores.itertuples()
+        [name, *("" if isnan(one) else f"{one:.4f}" for one in values)]
+        for name, *values in result.scores.itertuples()
     ]
     yield Table([result.record["metric"], *result.scores], rows)
     yield ""

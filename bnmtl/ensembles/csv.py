@@ -1,7 +1,9 @@
 """Predictions in tables: one column per model, and one with the labels."""
 
+import numpy as np
 import pandas as pd
 
+from bnmtl.ensembles.entries import FILL
 from bnmtl.errors import InputError, located
 from bnmtl.tasks.files import read_parts
 from bnmtl.wording import Bare
@@ -84,10 +86,14 @@ def probabilities(table):
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
             value = table[name].iloc[row]
+            remedies = ["leave the column out if it is not a model"]
+            if not np.isnan(columns[name].iloc[row]):
+                remedies.insert(0, "calibrate scores")
+            if pd.isna(value):
+                remedies = FILL
             value = Bare("no value") if pd.isna(value) else str(value)
             rule = "must be probabilities from 0 to 1"
             found = "row {row} below the header has {value}"
-            remedies = "calibrate scores", "leave the column out if it is not a model"
             place = {"column": name, "row": row + 1, "value": value}
             raise InputError(rule=rule, found=found, remedies=remedies, **place)
     return pd.DataFrame(columns, index=table.index).to_numpy(float).T

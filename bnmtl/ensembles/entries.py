@@ -11,6 +11,7 @@ from bnmtl.wording import Bare, type_of
 # Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
 # exact integers, so that memory, disk and any order of summation agree to the last bit.
 SCALE = 2**24
+FILL = ("fill the gap", "leave the case or the model out")  # what to do without a prediction
 _TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
 
 
@@ -76,11 +77,13 @@ def _check_range(array, place):
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():
         model, case, *_ = np.argwhere(wrong)[0]
-        value = Bare(f"{array[tuple(np.argwhere(wrong)[0])]:g}")
+        number = array[tuple(np.argwhere(wrong)[0])]
+        value = Bare("no value" if np.isnan(number) else f"{number:g}")
+        remedies = FILL if np.isnan(number) else "calibrate scores"
         rule = "of part {part} must be probabilities from 0 to 1"
         found = "model {model} of the array, counted from 0, has {value} for case {case}"
         detail = {"model": int(model), "case": int(case), "value": value}
-        raise InputError(rule=rule, found=found, remedies="calibrate scores", **detail, **place)
+        raise InputError(rule=rule, found=found, remedies=remedies, **detail, **place)
 
 
 def _check_sums(array, place):

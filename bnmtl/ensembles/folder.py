@@ -21,7 +21,7 @@ from bnmtl.ensembles.entries import checked_settings
 from bnmtl.ensembles.library.record import files_of_library
 from bnmtl.errors import Action, InputError
 from bnmtl.tasks.files import csv_text
-from bnmtl.writing import replacing_folder, write_whole
+from bnmtl.writing import recover_folder, replacing_folder, write_whole
 
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
@@ -33,16 +33,21 @@ _COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task", "groups": "gr
 class OnDisk:
     """An array in a file, which is mapped into memory each time it is used.
 
-    A store has more files than a process may hold open.
+    A store has more files than a process may hold open. If the file is not the one of before, the
+    store was replaced.
     """
 
     path: Path
     shape: tuple
+    identity: tuple
 
     def __len__(self):
         return self.shape[0]
 
     def __array__(self, dtype=None, copy=None):
+        if not self.path.is_file() or _identity(self.path) != self.identity:
+            rule = "must be the one of before, but the store in this folder was replaced"
+            raise InputError(rule=rule, remedies="open it again", file=self.path)
         array = np.load(self.path, mmap_mode="r", allow_pickle=False)
         return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
@@ -179,6 +184,7 @@ def read(folder):
     Found
     """
     path = Path(folder)
+    recover_folder(path)
     record = _read_record(path)
     try:
         return _read(path, record)
@@ -307,7 +313,14 @@ def _checked_batch(path, part, batch, shape):
 
 
 def _mapped(path):
-    return OnDisk(path, np.load(path, mmap_mode="r", allow_pickle=False).shape)
+    shape = np.load(path, mmap_mode="r", allow_pickle=False).shape
+    return OnDisk(path, shape, _identity(path))
+
+
+def _identity(path):
+    """What tells a file from another one of the same name."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _damaged(path, found):

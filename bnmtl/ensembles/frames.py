@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.classification.columns import is_number
-from bnmtl.ensembles.entries import checked_classes
+from bnmtl.ensembles.entries import FILL, checked_classes
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import Bare, type_of
 
@@ -106,9 +106,10 @@ def _probabilities(frame, name):
     wrong = ~((numbers >= 0) & (numbers <= 1))
     if wrong.any():
         row = int(wrong.argmax())
-        value = Bare("no value" if np.isnan(numbers[row]) else f"{numbers[row]:g}")
+        is_gap = np.isnan(numbers[row])
+        value = Bare("no value" if is_gap else f"{numbers[row]:g}")
         rule, found = "must be probabilities from 0 to 1", "row {row}, counted from 0, has {value}"
-        details = {"row": row, "value": value, "remedies": "calibrate scores"}
+        details = {"row": row, "value": value, "remedies": FILL if is_gap else "calibrate scores"}
         raise InputError(rule=rule, found=found, **details, **place)
     return numbers
 

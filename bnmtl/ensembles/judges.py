@@ -6,7 +6,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, check_number, warn
 from bnmtl.metrics.prediction import baseline
-from bnmtl.metrics.scoring import metric_of
+from bnmtl.metrics.scoring import metric_of, names_for
 from bnmtl.wording import type_of
 
 LOSSES = ("root_mean_squared_error", "cross_entropy")
@@ -19,7 +19,6 @@ BINARY = (
     "break_even_point",
     *LOSSES,
 )
-MULTICLASS = ("accuracy", *LOSSES)
 _TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
 
 
@@ -36,7 +35,8 @@ class Judge:
     y, weights : array of shape (n_cases,)
         Weights may be None.
     known : str, default=None
-        The metric of `bnmtl.metrics.prediction` that has the same values, up to their sign.
+        The metric of `bnmtl.metrics.prediction` that has the same values, up to their sign, if it
+        is one of which scores of ensembles are fast.
     weights_name : str, default="weights"
         The argument of the function for weights.
     """
@@ -157,14 +157,14 @@ def judge_of(metric, store, part="hillclimb", greater_is_better=None, needs_dire
             rule, remedies = "must be None for several metrics", "a scorer has its own direction"
             raise InputError("greater_is_better", rule, greater_is_better, remedies=remedies)
         return _mixed(metric, store, part)
-    names = BINARY if store.is_binary else MULTICLASS
-    found = metric_of(metric, names, store.classes, greater_is_better, needs_direction)
+    found = metric_of(metric, store.classes, greater_is_better, needs_direction)
     if cases.weights is not None and found.weights is None:
         rule = "must be the name of a metric where cases have weights"
-        remedies = f"one of {', '.join(names)}"
+        remedies = f"one of {', '.join(names_for(len(store.classes)))}"
         raise InputError("metric", rule, found="a function takes none", remedies=remedies)
     sign = -1 if found.is_smaller_better else 1
-    options = found.known, found.weights or "weights"
+    known = found.known if found.known in (*BINARY, "brier_score") else None
+    options = known, found.weights or "weights"
     return Judge(found.name, found.function, sign, cases.y, cases.weights, *options)
 
 

@@ -6,6 +6,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.wording import type_of
 
 
 class Composition(BaseEstimator):
@@ -35,7 +36,8 @@ class Composition(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = [get_tags(one).input_tags for _, one in _named(self.estimators)]
+        models = [one for _, one in _named(self.estimators) if not _is_left_out(one)]
+        inner = [get_tags(one).input_tags for one in models]
         tags.input_tags.sparse = all(one.sparse for one in inner)
         tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
         return tags
@@ -57,9 +59,19 @@ def _is_pair(one):
     return isinstance(one, tuple) and len(one) == 2
 
 
+def _is_left_out(model):
+    return isinstance(model, str) and model == "drop"
+
+
 def models_of(ensemble):
-    """The checked pairs of names and classifiers."""
-    models = list(_named(ensemble.estimators))
+    """The checked pairs of names and classifiers, without those that are "drop"."""
+    if not isinstance(ensemble.estimators, list | tuple | None):
+        rule = "must be a list of classifiers or of pairs (name, classifier)"
+        remedies = (
+            "give `list(estimators.items())`" if isinstance(ensemble.estimators, dict) else ()
+        )
+        raise InputTypeError("estimators", rule, type_of(ensemble.estimators), remedies=remedies)
+    models = [one for one in _named(ensemble.estimators) if not _is_left_out(one[1])]
     if len(models) < 2:
         rule, remedies = "must be two classifiers or more", "or fit to a PredictionStore"
         raise InputError("estimators", rule, len(models), remedies=remedies)
@@ -71,7 +83,10 @@ def models_of(ensemble):
             or not hasattr(model, "predict_proba")
         ):
             rule = "must have `fit` and `predict_proba`"
-            raise InputTypeError("estimators", rule, model)
+            remedies = (
+                'set a model to "drop" to leave it out' if isinstance(model, str | None) else ()
+            )
+            raise InputTypeError("estimators", rule, model, remedies=remedies)
         if not isinstance(name, str) or not name or "__" in name:
             rule = "must have names that are text without `__`"
             raise InputError("estimators", rule, name)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import SCALE
+from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import Judge, MixedJudge, judge_of, scale_of
 from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.selection import Library, distinct_models
@@ -34,7 +34,11 @@ class MultitaskEnsembleSelector(BaseEstimator):
     ----------
     share : "cv" or float, default="cv"
         0 selects for each task alone, 1 selects one ensemble for all. "cv" chooses from 0, 0.1,
-        0.25, 0.5, 0.75 and 1 by five folds over the cases.
+        0.25, 0.5, 0.75 and 1 by five folds over the cases, which keep groups of the store whole.
+        That is thirty more selections for each task. A metric of yours is called for each candidate
+        on each task in each step of each bag, up to millions of times: give `share`, or fewer
+        `bags` and `max_steps`, unless the metric is one of those that are fast in
+        `EnsembleSelector`.
     metric, initial, bags, bag_fraction, prune, max_steps, patience, replacement, random_state, \
 n_jobs, progress, greater_is_better
         As in `EnsembleSelector`.
@@ -147,17 +151,18 @@ n_jobs, progress, greater_is_better
         self.share_, self.share_scores_ = self.share, pd.Series(dtype=float)
         if self.share != "cv":
             return
-        strata = [f"{task}\x1f{label}" for task, label in zip(cases.tasks, cases.y, strict=True)]
-        n_folds = min(_N_FOLDS, pd.Series(strata).value_counts().min())
-        if n_folds < 2:
+        names = [f"{task}\x1f{label}" for task, label in zip(cases.tasks, cases.y, strict=True)]
+        strata = np.unique(names, return_inverse=True)[1]
+        if np.bincount(strata).min() < 2:
             rule = "can be chosen by folds only if every task has two cases of each class"
             raise InputError("share", rule, remedies="give a number from 0 to 1")
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed % 2**32)
+        remedies = "give a number for `share`"
+        folds = stratified_folds("store", strata, _N_FOLDS, seed, remedies, groups=cases.groups)
         scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
-        splits = [(a, b, share) for a, b in folds.split(strata, strata) for share in SHARES]
+        splits = [(a, b, share) for a, b in folds for share in SHARES]
         for done, (train, test, share) in enumerate(splits):
             report("share", None, done, len(splits))
-            scores[share] += self._held_out(tasks, models, train, test, share, seed) / n_folds
+            scores[share] += self._held_out(tasks, models, train, test, share, seed) / len(folds)
         self.share_, self.share_scores_ = float(scores.idxmax()), scores
 
     def _held_out(self, tasks, models, train, test, share, seed):

@@ -1,6 +1,6 @@
 """Stacking: a second model learns how to combine the predictions of the others."""
 
-from numbers import Integral
+from numbers import Real
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupShuffleSplit, check_cv, train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,9 +28,9 @@ from bnmtl.errors import (
 )
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.folds import listed_folds
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
-from bnmtl.wording import type_of
 
 _N_FOLDS = 5
 _INVERSE_RIDGES = np.logspace(-4, 4, 10)
@@ -45,7 +45,8 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
     estimators : list of (str, classifier) or of classifier, default=None
         The models, if `fit` receives features; not used with a store. Their parameters are
         parameters of the ensemble, with the name before: ``set_params(tree__max_depth=3)``. A model
-        without a name gets that of its class in small letters, and a number if there are more.
+        without a name gets that of its class in small letters, and a number if there are more. As
+        in scikit-learn, ``set_params(tree="drop")`` leaves a model out.
     method : {"linear", "logistic"}, default="linear"
         "linear" is one non-negative least-squares regression per class on the probabilities of the
         models; its outputs are divided by their sum, and equal if all are 0. "logistic" is a
@@ -54,10 +55,10 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
     columns : {"own", "all"}, default="own"
         Whether the regression of a class uses the probabilities of that class or of all classes.
         Only with "linear".
-    cv : int, splitter or iterable of (train, test), default=5
+    cv : int, splitter, iterable of (train, test) or None, default=5
         Folds in which the models predict cases that they were not fitted to, each case once.
         Afterwards they are fitted to all cases. A number means stratified folds, fewer if a class
-        has fewer cases or groups. Not used with a store.
+        has fewer cases or groups; None is 5. Not used with a store.
     holdout : float, default=None
         In place of folds, the share of the cases that is held out once; the models are not fitted
         again (blending).
@@ -307,20 +308,11 @@ def blending(
 
 def _folds(cv, X, y, codes, groups, seed):
     """Positions of the cases that models are fitted to, and of those that they predict."""
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        check_whole("cv", cv, least=2)
+    cv = _N_FOLDS if cv is None else cv
+    if isinstance(cv, Real):
+        check_whole("cv", cv, least=2, remedies="5 is usual")
         return stratified_folds("y", codes, cv, seed, "add cases", groups=groups)
-    if groups is not None and not hasattr(cv, "split"):
-        rule = "must be None if {cv} lists the folds"
-        raise InputError("groups", rule, remedies="give a splitter such as GroupKFold")
-    try:
-        splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
-    except (ValueError, TypeError) as error:
-        rule, found = "must divide the cases into folds", "{name!s} says: {reason!s}"
-        remedies = "give `groups` if it needs them" if groups is None else "take another one"
-        details = {"name": type_of(cv), "reason": " ".join(str(error).split()).rstrip(".")}
-        raise InputError("cv", rule, found=found, remedies=remedies, **details) from None
-    splits = checked_folds(splits, X, y)
+    splits = checked_folds(cv, X, y, groups)
     if any(len(np.unique(codes[train])) < 2 for train, _ in splits):
         rule, remedies = "must train with two classes or more in every fold", "use other folds"
         raise InputError("cv", rule, remedies=remedies)
@@ -329,11 +321,11 @@ def _folds(cv, X, y, codes, groups, seed):
 
 def _among(cv, kept):
     """Given folds as positions among the cases that are kept; numbers and splitters as they are."""
-    if isinstance(cv, Integral) or hasattr(cv, "split") or not np.iterable(cv):
+    if isinstance(cv, str) or hasattr(cv, "split") or not np.iterable(cv):
         return cv
-    rows, place = np.arange(len(kept)), np.cumsum(kept) - 1
-    parts = [[rows[part][kept[rows[part]]] for part in split] for split in cv]
-    return [(place[train], place[test]) for train, test in parts]
+    place = np.cumsum(kept) - 1
+    pairs = listed_folds(cv, len(kept))
+    return [(place[train[kept[train]]], place[test[kept[test]]]) for train, test in pairs]
 
 
 def _held_out(codes, share, groups, seed):

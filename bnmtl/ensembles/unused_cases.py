@@ -19,6 +19,8 @@ from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
 
 ENSEMBLE, BEST, MEAN = "ensemble", "best single model", "mean of all models"
+RIVAL = "strongest simple rival"
+RIVAL_OF_FOLDS = f"{RIVAL}, chosen by folds"
 _REPLICATES = 200
 _UNUSED = "unused"
 _FAMILY, _MEAN_OF_FAMILIES = "best model of {}", "mean of the best models of the families"
@@ -33,8 +35,9 @@ class Rival(NamedTuple):
     Attributes
     ----------
     name : str
+        By folds, that of the rival which is best over all of them.
     score : float
-        Of a rival chosen on other cases than those of the score.
+        Of a rival chosen on other cases than those of the score: by folds, each fold has its own.
     gain : float
         By how much the ensemble is better; negative if it is worse.
     standard_error : float
@@ -56,7 +59,8 @@ class UnusedCases:
     metric : str
     table : pandas.DataFrame
         The number of cases, and the scores of the ensemble, the best single model and, unless only
-        some models predict them, the mean of all models: one row for the part, or one per fold.
+        some models predict them, the mean of all models and the strongest simple rival: one row for
+        the part, or one per fold.
     part : str or None
         The name of the cases; None for folds over the cases of selection.
     selected : float
@@ -105,7 +109,8 @@ class UnusedCases:
         predictions = {name: _of_part(one, part) for name, one in ensembles.items()}
         rivals, judge = _rivals(selector, store), _judge_of(selector, store, HILLCLIMB)
         strongest = max(rivals, key=lambda name: judge.of(_of_part(rivals[name], HILLCLIMB)))
-        rival = strongest, _of_part(rivals[strongest], part)
+        predictions[RIVAL] = _of_part(rivals[strongest], part)
+        rival = strongest, predictions[RIVAL]
         return cls._on(selector, cases, predictions, part, rival)
 
     @classmethod
@@ -224,7 +229,8 @@ class UnusedCases:
                 scored = {name: judge.of(_of_part(one, _UNUSED)) for name, one in rivals}
                 by_rival.append({ENSEMBLE: value, **scored})
         table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
-        rival = _strongest(judge, pd.DataFrame(by_rival))
+        rival, chosen = _strongest(judge, pd.DataFrame(by_rival))
+        table[RIVAL_OF_FOLDS] = judge.natural(chosen)
         return cls._of(selector, judge, table, None, _error_of_folds(gains), rival)
 
     @classmethod
@@ -269,14 +275,19 @@ class UnusedCases:
     def rival_in_words(self):
         """Say whether the ensemble is better than the strongest simple rival."""
         name, score, gain, error = self.rival
-        rival = f"the {name}, the strongest simple rival ({score:.4f}),"
-        if gain > 2 * error:
-            return f"The ensemble is better than {rival} by {gain:.4f} ± {error:.4f}."
-        if gain > 0:
-            words = f"better than {rival} by {gain:.4f} ± {error:.4f} only, which may be chance"
+        rival, which = f"the {name}, the {RIVAL} ({score:.4f}),", ""
+        if self.part is None:
+            rival = f"the {RIVAL_OF_FOLDS} ({score:.4f}),"
+            which = f" Over all folds the strongest is the {name}."
+        if round(abs(gain), 4) == 0:
+            words = f"not better than {rival} but as good"
         else:
-            words = f"not better than {rival} but worse by {abs(gain):.4f} ± {error:.4f}"
-        return f"The ensemble is {words}: the library does not pay here."
+            words = "better" if gain > 0 else "worse"
+            words = f"{words} than {rival} by {abs(gain):.4f} ± {error:.4f}"
+            if abs(gain) <= 2 * error:
+                words += ", which is not more than chance"
+        pays = "" if gain > 2 * error else ": the library does not pay here"
+        return f"The ensemble is {words}{pays}.{which}"
 
     def optimism_in_words(self):
         """Say how far the score on the cases of selection can be trusted."""
@@ -340,13 +351,14 @@ def _rivals(selector, store):
 
 
 def _strongest(judge, values):
-    """The `Rival` of values by fold: for each fold that which is best on the other folds."""
+    """The `Rival` of values by fold, best on the other folds for each, and its values."""
     rivals = values.drop(columns=ENSEMBLE)
     others = (rivals.sum() - rivals) / (len(rivals) - 1)
     chosen = [rivals.loc[fold, name] for fold, name in others.idxmax(axis=1).items()]
     gains = values[ENSEMBLE] - chosen
     score = float(judge.natural(np.mean(chosen)))
-    return Rival(rivals.mean().idxmax(), score, float(gains.mean()), _error_of_folds(gains))
+    error = _error_of_folds(gains)
+    return Rival(rivals.mean().idxmax(), score, float(gains.mean()), error), np.array(chosen)
 
 
 def _error_of_folds(gains):

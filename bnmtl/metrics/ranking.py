@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import digamma, polygamma
 
 from bnmtl.errors import InputError, check_number
-from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
-from bnmtl.tasks.labels import yes_or_no
+from bnmtl.metrics.cases import Ranking, checked_cases, checked_classes, checked_weights
 
 
 def _ranking(y, p, weights):
@@ -215,8 +214,9 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     Parameters
     ----------
     y : array-like of int, shape (n,)
-        Classes, 0, 1, ...
-    p : array-like of numbers, shape (n, n_classes)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
     class_prior : array-like of numbers, shape (n_classes,), default=None
         Weights of the classes, as in the training set; None uses their shares in `y`. Classes
         without a case in `y` are omitted.
@@ -232,7 +232,8 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     Raises
     ------
     TypeError, ValueError
-        For other shapes, classes without a column, invalid weights, and another ``step``.
+        For other shapes, classes without a column, probabilities out of range or of every class
+        that do not sum to 1 (up to 0.001), invalid weights, and another ``step``.
 
     References
     ----------
@@ -246,12 +247,11 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     1.6938
     """
     _check_step(step)
-    p = checked_table("p", p, ("cases", "classes"))
-    y = np.asarray(yes_or_no(y))
-    if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
-        rule = "must be one class for each row of {p}, {n:number} from 0 to {last}"
-        raise InputError("y", rule, n=len(p), last=p.shape[1] - 1)
-    weights = checked_weights(weights, len(y))
+    if np.ndim(p) == 2:
+        y, p, weights = checked_classes(y, p, weights)
+    else:
+        y, p, weights = checked_cases(y, p, weights)
+        p = np.column_stack([1 - p, p])
     shares = np.bincount(y.astype(int), weights=weights, minlength=p.shape[1])
     prior = shares
     if class_prior is not None:

@@ -18,7 +18,7 @@ OF_TWO = (
     *("f_score", "lift", "roc_area", "average_precision", "eleven_point_average_precision"),
     *("break_even_point", "root_mean_squared_error", "brier_score", "calibration_error"),
 )
-_ALSO_OF_TABLES = ("brier_score", "root_mean_squared_error")
+_ALSO_OF_TABLES = ("root_mean_squared_error", "brier_score", "calibration_error")
 SMALLER_IS_BETTER = {
     *("squared_error", "cross_entropy", "root_mean_squared_error", "brier_score"),
     "calibration_error",
@@ -54,6 +54,8 @@ class Metric(NamedTuple):
         The metric of `bnmtl.metrics.prediction` with the same values, up to their sign.
     weights : str, default=None
         The argument that takes weights of cases.
+    sign : int, default=1
+        -1 if values are those of the known metric with the other sign.
     """
 
     name: str
@@ -61,19 +63,29 @@ class Metric(NamedTuple):
     is_smaller_better: bool | None
     known: str | None = None
     weights: str | None = None
+    sign: int = 1
 
 
-def metric_of(metric, names, classes, greater_is_better=None, needs_direction=True):
+def is_of_sklearn(name):
+    """Whether a name is that of a scorer or of a function of probabilities of scikit-learn."""
+    return name in (*_OF_PROBABILITIES, *sklearn.metrics.get_scorer_names())
+
+
+def names_for(n_classes):
+    """The names of the metrics of this package for a number of classes."""
+    return (*OF_TABLES, *(OF_TWO if n_classes == 2 else _ALSO_OF_TABLES))
+
+
+def metric_of(metric, classes, greater_is_better=None, needs_direction=True):
     """The metric that a name, a function or a scorer stands for.
 
     Parameters
     ----------
     metric : str or callable
-        A name of this package or of a scorer of scikit-learn, hyphens allowed; of names in both,
-        that of this package. A function (y, p) of this package, of scikit-learn or another one; or
-        a scorer (estimator, X, y), which may ask for probabilities only.
-    names : sequence of str
-        The names of this package that are allowed.
+        A name of this package, or of a scorer or a function of probabilities of scikit-learn,
+        hyphens allowed; of names in both, that of this package. A function (y, p) of this package,
+        of scikit-learn or another one; or a scorer (estimator, X, y), which may ask for
+        probabilities only.
     classes : array of shape (n_classes,)
         Labels, for scorers.
     greater_is_better : bool, default=None
@@ -88,16 +100,16 @@ def metric_of(metric, names, classes, greater_is_better=None, needs_direction=Tr
     Raises
     ------
     TypeError, ValueError
-        For other objects and names, functions of scikit-learn that take labels, a function of
-        unknown direction, and a direction of one that is known.
+        For other objects and names, functions of scikit-learn that take labels, functions of other
+        arguments, a function of unknown direction, and a direction of one that is known.
     """
     if greater_is_better is not None and not isinstance(greater_is_better, bool | np.bool_):
         rule = "must be True, False or None"
         raise InputTypeError("greater_is_better", rule, greater_is_better)
     if isinstance(metric, str):
-        found = _named(metric.replace("-", "_"), metric, names, classes)
+        found = _named(metric.replace("-", "_"), metric, classes)
     elif callable(metric) and not isinstance(metric, type):
-        found = _function(metric, names, classes)
+        found = _function(metric, classes)
     else:
         rule = "must be the name of a metric, a function (y, p) or a scorer"
         raise InputTypeError("metric", rule, type_of(metric))
@@ -113,18 +125,22 @@ def metric_of(metric, names, classes, greater_is_better=None, needs_direction=Tr
     return found
 
 
-def _named(name, given, names, classes):
+def _named(name, given, classes):
     """The metric of a name."""
+    names = names_for(len(classes))
     if name in names:
-        return _ours(name, name)
-    if name not in (*OF_TABLES, *OF_TWO) and name in sklearn.metrics.get_scorer_names():
+        return _ours(name)
+    # Others of this package are of two classes only.
+    if name not in OF_TWO and is_of_sklearn(name):
+        if name in _OF_PROBABILITIES:
+            return _of_sklearn(getattr(sklearn.metrics, name), name, classes)
         known = _same(name, classes)
         if known is None:
             return _scored(sklearn.metrics.get_scorer(name), name, classes)
         function = getattr(prediction, known)
         if not name.startswith("neg_"):
             return Metric(name, function, False, known, "weights")
-        return Metric(name, lambda y, p, **w: -function(y, p, **w), False, known, "weights")
+        return Metric(name, lambda y, p, **w: -function(y, p, **w), False, known, "weights", -1)
     remedies = ["name a scorer of scikit-learn", "give a function"]
     if len(classes) > 2:
         remedies.insert(0, "these are the metrics of more than two classes")
@@ -133,9 +149,8 @@ def _named(name, given, names, classes):
     )
 
 
-def _ours(name, known):
-    function = getattr(prediction, name)
-    return Metric(name, function, name in SMALLER_IS_BETTER, known, "weights")
+def _ours(name):
+    return Metric(name, getattr(prediction, name), name in SMALLER_IS_BETTER, name, "weights")
 
 
 def _same(name, classes):
@@ -143,13 +158,11 @@ def _same(name, classes):
     return _SAME.get(name) or (_SAME_OF_TWO.get(name) if len(classes) == 2 else None)
 
 
-def _function(metric, names, classes):
+def _function(metric, classes):
     """The metric of a function or scorer."""
     name = _name_of(metric)
     if getattr(prediction, name, None) is metric and name in (*OF_TABLES, *OF_TWO):
-        if name not in (*names, *_ALSO_OF_TABLES) and len(classes) > 2 and name in OF_TWO:
-            return _named(name, name, names, classes)  # raises
-        return _ours(name, name if name in (*names, "brier_score") else None)
+        return _named(name, name, classes)
     if getattr(sklearn.metrics, name, None) is metric:
         return _of_sklearn(metric, name, classes)
     if _is_scorer(metric):
@@ -190,14 +203,28 @@ def _distributions(p):
 
 
 def _is_scorer(metric):
-    """Whether a callable takes (estimator, X, y)."""
+    """Whether a callable takes (estimator, X, y); raises unless it does, or takes (y, p)."""
     try:
-        parameters = list(inspect.signature(metric).parameters.values())
+        signature = inspect.signature(metric)
     except (TypeError, ValueError):  # of a compiled function
         return False
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [one for one in parameters if one.default is one.empty and one.kind in kinds]
-    return len(required) == 3
+    if _takes(signature, 2):
+        return False
+    first = next(iter(signature.parameters), "")
+    if _takes(signature, 3) and not (first == "y" or first.startswith("y_")):
+        return True
+    rule = "must be a function (y, p) or a scorer (estimator, X, y)"
+    details = {"name": _name_of(metric), "taken": ", ".join(signature.parameters) or "nothing"}
+    raise InputTypeError("metric", rule, found="{name} takes {taken!s}", **details)
+
+
+def _takes(signature, n):
+    """Whether a function can be called with n positional arguments."""
+    try:
+        signature.bind(*range(n))
+    except TypeError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -208,6 +235,10 @@ def _reasons_of(name):
     except InputError:
         raise
     except (ValueError, TypeError, AttributeError) as error:
+        if isinstance(error, AttributeError) and StoredProbabilities.__name__ in str(error):
+            rule = "must be a scorer that asks for probabilities, and {name} asks for {what!s}"
+            what = "decision values" if "decision_function" in str(error) else "something else"
+            raise InputError("metric", rule, remedies=_NAMES, name=name, what=what) from error
         rule, found = "must be defined for the cases and classes", "{name} says: {reason!s}"
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError("metric", rule, found=found, name=name, reason=reason) from error

@@ -19,6 +19,7 @@ from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.networks.bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
 from bnmtl.networks.tables import SUM_TOLERANCE, check_table
 from bnmtl.wording import listed, type_of
+from bnmtl.writing import write_whole
 
 RESCALED_TOLERANCE = 1e-3
 # Cells of a table that only a default fills, since a few words can ask for any number of them.
@@ -236,14 +237,7 @@ def write_parts(network, path):
     content = _bif_text(network).encode("ascii")
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        raise _unusable(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, content)
 
 
 def _bif_text(network):

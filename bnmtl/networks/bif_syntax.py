@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MARKS = frozenset("{}()[],;|")
 # Marks that end neither a name nor a state, but a block or a statement.
 _ENDS = frozenset("{};")
+_QUOTE = "put what holds a mark, such as `(0,1]`, in quotes"
 
 
 class Word(NamedTuple):
@@ -177,7 +178,9 @@ class Syntax:
         return word
 
     def _refuse(self, what, found, word) -> NoReturn:
-        self.fail("must continue with {what!s}", self._offset, found, what=what, word=word)
+        remedies = _QUOTE if word in _MARKS else ()
+        details = {"what": what, "word": word, "remedies": remedies}
+        self.fail("must continue with {what!s}", self._offset, found, **details)
 
     def _number(self, what):
         word = self._word(what)
@@ -267,8 +270,10 @@ class Syntax:
             self.fail("must escape names", self._offset, "{name} is wrong", name=name.strip())
 
     def _network(self):
-        if self._take() != "{":
-            self._expect("{")
+        if self._take() != "{" and self._take() != "{":
+            rule, found = "must have one name of the network, and then `{{`", "{token} was found"
+            remedies, token = "put the name in quotes", self._tokens[self._at - 1]
+            self.fail(rule, self._offset, found, remedies=remedies, token=token)
         while self._expect(("property", "}")) == "property":
             self._property()
 
@@ -319,7 +324,10 @@ class Syntax:
         self._expect(";")
         if count != str(len(states)):
             rule, found = "must list {count!s} states of {name}", "it lists {n}"
-            self.fail(rule, offset, found, count=count, name=name, n=len(states))
+            # A comma within a state, as in `(0,1]`, makes it two.
+            remedies = _QUOTE if any(mark in "".join(states) for mark in "()[]") else ()
+            details = {"count": count, "name": name, "n": len(states), "remedies": remedies}
+            self.fail(rule, offset, found, **details)
         for state in states:
             if states.count(state) > 1:
                 self.fail("lists state {state} of {name} twice", offset, state=state, name=name)

@@ -11,6 +11,7 @@ import numpy as np
 from opt_einsum.paths import greedy
 
 from bnmtl.networks.tables import check_table
+from bnmtl.wording import listed
 
 ROWS = -1
 LARGEST_CHUNK = 2**21
@@ -83,9 +84,10 @@ def check_joint(names, n_states):
         n_states,
         "network",
         "must not connect so many unobserved variables",
-        "a table of {cells:.1e} numbers over {names:variable} would be needed",
+        "a table of {cells:.1e} numbers over {axes:variable} ({names!s}) would be needed, and the "
+        "limits are {most:,} and {most_axes}",
         ("give more evidence", "ask for fewer variables"),
-        names=names,
+        names=listed(names, limit=10),
     )
 
 
@@ -119,11 +121,12 @@ def contract(order, arrays, keep, n_rows):
 def _summed(operands, scopes, kept):
     """The log of the product of one or two factors, summed over all variables not kept."""
     members = sorted(set().union(*scopes))
-    total = 0.0
+    views = []
     for operand, scope in zip(operands, scopes, strict=True):
-        order = np.argsort(scope)
         missing = [at for at, number in enumerate(members) if number not in scope]
-        total = total + np.expand_dims(operand.transpose(order), missing)
+        views.append(np.expand_dims(operand.transpose(np.argsort(scope)), missing))
+    # Always an array of its own, which is changed below.
+    total = np.add(*views) if len(views) == 2 else views[0].copy()
     axes = tuple(at for at, number in enumerate(members) if number not in kept)
     if not axes:
         return total
@@ -131,5 +134,7 @@ def _summed(operands, scopes, kept):
     # among the terms summed with it.
     most = total.max(axis=axes, keepdims=True)
     most = np.where(np.isfinite(most), most, 0.0)
+    total -= most
+    np.exp(total, out=total)
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(total - most).sum(axis=axes)) + most.squeeze(axes)
+        return np.log(total.sum(axis=axes)) + most.squeeze(axes)

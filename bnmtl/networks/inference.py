@@ -241,11 +241,16 @@ def _joint_posteriors(network, targets, codes, n_rows):
         cells = np.array([codes[name][rows] for name in names]).reshape(len(names), len(rows))
         patterns, of_pattern = np.unique(cells, axis=1, return_inverse=True)
         known = dict(zip(names, patterns, strict=True))
-        result[rows] = _contracted(network, families, known, targets, patterns.shape[1])[of_pattern]
+        found = _contracted(network, families, known, targets, patterns.shape[1])
+        result[rows] = found if len(found) == 1 else found[of_pattern]
+        del found
+    # In place, because joint posteriors may be large.
     axes = tuple(range(1, result.ndim))
     with np.errstate(invalid="ignore"):
-        result = np.exp(result - result.max(axis=axes, keepdims=True))
-    return result / result.sum(axis=axes, keepdims=True)
+        result -= result.max(axis=axes, keepdims=True)
+    np.exp(result, out=result)
+    result /= result.sum(axis=axes, keepdims=True)
+    return result
 
 
 def _alike(codes, n_rows):
@@ -269,18 +274,23 @@ def _contracted(network, families, codes, targets, n_rows):
     number = {name: at for at, name in enumerate(sorted(network.variables))}
     n_states = [len(network.states[name]) for name in number]
     keep = tuple(number[target] for target in targets)
-    result = np.zeros((n_rows, *(n_states[target] for target in keep)))
+    shape = (n_rows, *(n_states[target] for target in keep))
     scopes, tables = [], []
     for name in sorted(families):
         given, hidden, table = _factor(network, name, codes, targets)
         scopes.append((*([ROWS] if given else []), *(number[member] for member in hidden)))
         tables.append((table, [codes[member] for member in given]))
     if not scopes:
-        return result
+        return np.zeros(shape)
     order = plan(scopes, keep, n_states, list(number))
-    for rows in order.chunks(n_rows):
+    chunks = order.chunks(n_rows)
+    result = np.empty(shape) if len(chunks) != 1 else None
+    for rows in chunks:
         arrays = [table[tuple(codes_of[rows] for codes_of in given)] for table, given in tables]
-        result[rows] = contract(order, arrays, keep, len(result[rows]))
+        found = contract(order, arrays, keep, rows.stop - rows.start)
+        if result is None:
+            return found
+        result[rows] = found
     return result
 
 

@@ -9,6 +9,8 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.scores.decomposable import log_rising
 
+_BLOCK = 2**16  # rows of a table that are smoothed at a time
+
 
 def check_size(name, size):
     """Raise unless a sample size is "auto" or a number of 0 or more."""
@@ -39,22 +41,33 @@ def posterior_mean(counts, size):
         Sums to 1 along the last axis; equal probabilities for rows without counts or prior.
     """
     n_states = counts.shape[-1]
-    totals = counts.sum(axis=-1, keepdims=True)
     if size == "auto":
-        table = np.zeros(counts.shape)
-        for weight, c in zip(softmax(log_evidences(counts)), CONCENTRATIONS, strict=True):
-            # In place, since tables may be large.
-            part = counts + c
-            part /= totals + n_states * c
-            part *= weight
-            table += part
-        table /= table.sum(axis=-1, keepdims=True)
+        table = np.empty(counts.shape)
+        weights = softmax(log_evidences(counts))
+        # By blocks, because tables may be large.
+        rows, all_counts = table.reshape(-1, n_states), counts.reshape(-1, n_states)
+        for start in range(0, len(rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            rows[block] = _averaged(all_counts[block], weights)
         return table
+    totals = counts.sum(axis=-1, keepdims=True)
     a_j = size * n_states / counts.size
     if a_j > 0:
         return (counts + a_j / n_states) / (totals + a_j)
     uniform = np.full(counts.shape, 1 / n_states)
     return np.divide(counts, totals, out=uniform, where=totals > 0)
+
+
+def _averaged(counts, weights):
+    """Posterior means of some rows, averaged over the concentrations."""
+    n_states, totals = counts.shape[-1], counts.sum(axis=-1, keepdims=True)
+    rows = np.zeros(counts.shape)
+    for weight, c in zip(weights, CONCENTRATIONS, strict=True):
+        part = counts + c
+        part /= totals + n_states * c
+        part *= weight
+        rows += part
+    return rows / rows.sum(axis=-1, keepdims=True)
 
 
 def log_evidences(counts):

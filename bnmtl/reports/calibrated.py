@@ -1,6 +1,6 @@
 """One HTML page about calibrated scores: picture, measures, parameters."""
 
-from bnmtl.calibration.verdict import DIGITS, verdict
+from bnmtl.calibration.verdict import DIGITS, verdict, window_of
 from bnmtl.reports.page import bold, count, frame_table, image, number, table, write_page
 
 MOST_GROUPS = 7  # in the picture
@@ -19,12 +19,13 @@ _KINDS = {
 _BEFORE = "The row “before” shows the scores as given. "
 _WORDS = (
     "Cross-entropy: minus the natural logarithm of the probability of the true label, averaged "
-    "over rows. Root mean squared error: the root of the mean of (label &minus; "
-    "probability)&sup2;, where labels are 1 or 0. Calibration error: the root mean squared "
-    "distance of points from the diagonal of the picture below, with 15 bins, corrected for "
-    "chance; 0 means no more than chance. ROC area: how often a positive row has a higher value "
-    "than a negative one; 0.5 is chance. An increasing sigmoid does not change it, but each part "
-    "of the rows has a different one."
+    "over rows; probabilities closer to 0 or 1 than 1 / {least:,} count as that near. Root mean "
+    "squared error: the root of the mean of (label &minus; probability)&sup2;, where labels are 1 "
+    "or 0. Calibration error: the absolute difference between the mean probability and the share "
+    "of positive rows, averaged over all windows of {window} that follow each other in the order "
+    "of their probabilities; it is above 0 by chance alone. ROC area: how often a positive row has "
+    "a higher value than a negative one; 0.5 is chance. An increasing sigmoid does not change it, "
+    "but each part of the rows has a different one."
 )
 
 
@@ -84,6 +85,8 @@ def _measures_section(record, measures):
     for name in cells:
         best = number(best_values[name], DIGITS)
         cells[name] = [bold(one) if one == best else one for one in cells[name]]
+    n_labelled = record["labelled"]
+    words = _WORDS.format(least=n_labelled + 2, window=count(window_of(n_labelled), "row"))
     before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
@@ -91,7 +94,7 @@ def _measures_section(record, measures):
         "parts of them, so the numbers are as for new rows. The best of each column is in bold; "
         "smaller is better, except for the ROC area.</p>\n"
         f"{frame_table('method', cells)}\n"
-        f"<p>{_WORDS}</p>"
+        f"<p>{words}</p>"
     )
 
 

@@ -1,8 +1,9 @@
 """One HTML page about a selected ensemble: members, scores on unused cases, growth."""
 
 from html import escape
+from math import isnan
 
-from bnmtl.ensembles.unused_cases import MEAN
+from bnmtl.ensembles.unused_cases import MEAN, RIVAL
 from bnmtl.reports.page import bold, count, frame_table, image, number, write_page
 
 _DIGITS = 4
@@ -25,7 +26,7 @@ def write(path, record, scores, families, figures, settings, times):
         The contents of run.json.
     scores : pandas.DataFrame
         Scores on the cases of selection and on unused ones, one row per method; without the mean of
-        all models if only some of them predict the unused cases.
+        all models if only some of them predict the unused cases. NaN is an empty cell.
     families : pandas.DataFrame
         Models, chosen models and weight by family.
     figures : dict of str to matplotlib.figure.Figure
@@ -56,7 +57,7 @@ def write(path, record, scores, families, figures, settings, times):
 
 
 def _scores_section(record, scores):
-    cells = scores.map(lambda value: number(value, _DIGITS))
+    cells = scores.map(lambda value: "" if isnan(value) else number(value, _DIGITS))
     best = scores.min() if record["smaller_is_better"] else scores.max()
     for name in cells:
         best_shown = number(best[name], _DIGITS)
@@ -66,13 +67,16 @@ def _scores_section(record, scores):
         unused = (
             "Unused cases are folds of the hill-climbing cases: the whole selection and the choice "
             "of the best single model were repeated without each fold, and scored on it. These "
-            "selections use fewer cases than the ensemble, so their scores are slightly too low."
+            "selections use fewer cases than the ensemble, so their scores are slightly too low. "
+            f"The {RIVAL} of a fold is the one that is best on the other folds."
         )
     else:
         sizes = {task["name"]: task["rows"] for task in record["tasks"]}
         unused = f"Unused cases are the {count(sizes[part], 'case')} of the part {escape(part)}."
         if MEAN not in scores.index:
             unused += f" {_AGAIN}"
+        else:
+            unused += f" The {RIVAL} is the one that is best on the cases of selection."
     direction = "smaller" if record["smaller_is_better"] else "larger"
     return (
         "<h2>How good the ensemble is</h2>\n"

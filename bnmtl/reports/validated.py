@@ -133,9 +133,11 @@ def _differences_section(differences):
         "<p>The difference of the first and the second model, its 95 % interval, and p values: of "
         "the t-test over rounds, corrected for training sets that overlap; of McNemar's test, "
         "whether one is right more often where the other is wrong; of a test that exchanges the "
-        "predictions of both at random. Below 0.05 a difference is hardly chance. The more pairs "
-        "are compared, the more of them look so by chance. differences.csv has all metrics and "
-        "tasks.</p>\n"
+        "predictions of both at random. The t-test is about the learners: would other training "
+        "cases show the difference, too? The other two are about the models that were fitted to "
+        "these; two fitted models differ more often than the learners do, above all unstable ones "
+        "such as trees. Below 0.05 a difference is hardly chance. The more pairs are compared, the "
+        "more of them look so by chance. differences.csv has all metrics and tasks.</p>\n"
         f"{frame_table('models', cells)}"
     )
 

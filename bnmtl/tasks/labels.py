@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import all_of
+from bnmtl.wording import all_of, type_of
 
 # No and yes as Python, R, SAS and SQL write them.
 _NO_AND_YES = (("0", "1"), ("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
+_AS_TEXT = "turn labels into text, as with `astype(str)`"
 _NUMBERS, _BOOLEANS, _TEXT = "numbers", "booleans", "text"
 
 
-def read_labels(y, argument="y"):
+def read_labels(y, argument="y", takes_intervals=False):
     """Return labels as an array of integers, floats, booleans or text.
 
     Arrays of Python objects, numpy's text of variable width, categories and nullable columns of
@@ -24,19 +25,22 @@ def read_labels(y, argument="y"):
     y : array-like of shape (n_cases,) or (n_cases, 1)
     argument : str or None, default="y"
         The argument's name for messages.
+    takes_intervals : bool, default=False
+        Whether labels may be intervals of pandas, such as those of `pandas.cut`. Networks take
+        them; scikit-learn, and so the other classifiers, does not.
 
     Returns
     -------
     numpy.ndarray of shape (n_cases,)
-        Text in arrays of objects stays there, and so do objects that are none of these, such as
-        dates and intervals.
+        Text in arrays of objects stays there, and so do intervals.
 
     Raises
     ------
     InputError
-        If a label is missing, or there are none.
+        If a label is missing or infinite, a whole number has more than 64 bits, or there are none.
     InputTypeError
-        For labels of several types, such as text and numbers.
+        For labels of several types, such as text and numbers, and of other types, such as dates,
+        decimals and bytes.
     ValueError
         As scikit-learn, for other shapes.
 
@@ -54,15 +58,23 @@ def read_labels(y, argument="y"):
     if y is None:
         found = "a classifier requires y to be passed, but the target y is None"
         raise InputError(argument, "must be one label per case", found=found)
-    values = column_or_1d(_as_array(y), warn=True)
-    if values.dtype.kind in "OfcmM":
+    values = _as_array(y)
+    if getattr(getattr(values, "dtype", None), "kind", "O") in "cmMSV" and values.size:
+        _refuse_type(values.ravel()[0], argument)
+    values = column_or_1d(values, warn=True)
+    if values.dtype.kind in "Of":
         missing = np.flatnonzero(pd.isna(values))
         if len(missing):
             rule = "contains NaN or another missing value in {n:row}"
             found = "the first is row {row}, counted from 0"
             details = {"remedies": "drop such rows", "n": len(missing), "row": int(missing[0])}
             raise InputError(argument, rule, found=found, **details)
-    return _of_one_type(values, argument) if values.dtype == object else values
+    if values.dtype == object:
+        values = _of_one_type(values, argument, takes_intervals)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        rule, given = "must hold finite numbers as labels", values[~np.isfinite(values)][0].item()
+        raise InputError(argument, rule, given, remedies=_AS_TEXT)
+    return values
 
 
 def _as_array(y):
@@ -80,7 +92,7 @@ def _as_array(y):
     return y.astype(object) if y.dtype.kind == "T" else y
 
 
-def _of_one_type(values, argument):
+def _of_one_type(values, argument, takes_intervals):
     """Objects as numbers or booleans if they are."""
     types = set(map(type, values.ravel().tolist()))
     kinds = {_kind(one) for one in types}
@@ -92,8 +104,33 @@ def _of_one_type(values, argument):
         return values.astype(bool)
     if kinds == {_NUMBERS}:
         is_whole = all(issubclass(one, numbers.Integral) for one in types)
-        return np.array(values.tolist()) if is_whole else values.astype(float)
+        return _whole(values, argument) if is_whole else values.astype(float)
+    if kinds - {_TEXT} and not (takes_intervals and types <= {pd.Interval}):
+        _refuse_type(values.ravel()[0], argument)
     return values
+
+
+def _whole(values, argument):
+    """Whole numbers as an array of integers."""
+    least, most = min(values), max(values)
+    signed, largest = np.iinfo(np.int64), np.iinfo(np.uint64 if least >= 0 else np.int64).max
+    if least < signed.min or most > largest:
+        rule = "must hold whole numbers of at most 64 bits as labels"
+        given = int(most if most > largest else least)
+        raise InputError(argument, rule, given, remedies=_AS_TEXT)
+    # By itself, numpy takes floats for labels on both sides of 2**63.
+    return np.array(values.tolist(), dtype=np.int64 if most <= signed.max else np.uint64)
+
+
+def _refuse_type(label, argument):
+    """Raise an error that names a label and its type."""
+    rule, found = "must hold numbers, booleans or text as labels", "{label!s} is of type {kind!s}"
+    details = {"label": repr(label), "kind": type_of(label), "remedies": _AS_TEXT}
+    if isinstance(label, complex):
+        # scikit-learn's estimator checks expect these words, and a ValueError.
+        found += " (Complex data not supported)"
+        raise InputError(argument, rule, found=found, **details)
+    raise InputTypeError(argument, rule, found=found, **details)
 
 
 def _kind(one):

@@ -28,8 +28,8 @@ class Comparison(NamedTuple):
     p_corrected : float
         Of the t-test over rounds with the same correction; like the interval it is NaN if all
         rounds differ by the same amount. The correction is an approximation: of equally good
-        learners it is below 0.05 for 0.5 to 5.5 % with folds and bootstraps, and for 6 to 7 % with
-        15 hold-outs of 10 % (``benchmarks/validation``).
+        learners it is below 0.05 for 0.5 to 5.5 % with folds and bootstraps. With 15 hold-outs of
+        10 % it is slightly liberal, 6.3 and 6.8 % (``benchmarks/validation``).
     p_mcnemar : float
         Of McNemar's exact test: whether both are wrong on as many cases that the other has right.
         Each case counts once, by the first round that predicts it. NaN with groups, whose cases

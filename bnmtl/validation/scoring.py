@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmtl.errors import InputTypeError
-from bnmtl.metrics import prediction, scoring
+from bnmtl.metrics import scoring
 from bnmtl.metrics.cases import predicted_classes
-from bnmtl.metrics.scoring import OF_TABLES, OF_TWO
+from bnmtl.metrics.scoring import OF_TWO
 from bnmtl.wording import type_of
 
 # One case more or less can make them jump.
@@ -84,14 +84,17 @@ def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
     -------
     Metric
     """
-    names = (*OF_TABLES, *OF_TWO) if len(classes) == 2 else OF_TABLES
-    found = scoring.metric_of(metric, names, classes, greater_is_better, needs_direction)
-    function = found.function
+    found = scoring.metric_of(metric, classes, greater_is_better, needs_direction)
+    function, of_cases = found.function, OF_CASES.get(found.known)
     if found.known in OF_TWO and len(classes) == 2:
-        return Metric(found.name, _of_second_class(function), bool(found.is_smaller_better))
-    is_same = found.known is not None and function is getattr(prediction, found.known)
-    of_cases = OF_CASES.get(found.known) if is_same else None
+        function = _of_second_class(function)
+    if of_cases is not None and found.sign < 0:
+        of_cases = _negative(of_cases)
     return Metric(found.name, function, bool(found.is_smaller_better), of_cases)
+
+
+def _negative(of_cases):
+    return lambda codes, p: -of_cases(codes, p)
 
 
 def _of_second_class(function):

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
 )
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.seeding import generator
 from bnmtl.wording import type_of
 
@@ -49,13 +50,7 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
         if isinstance(scheme, type) or not hasattr(scheme, "split"):
             rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
             raise InputTypeError("scheme", rule, type_of(scheme))
-        try:
-            return list(scheme.split(X, codes, groups))
-        except ValueError as error:
-            if groups is None and "groups" in str(error):
-                rule = "must be given for {splitter!s}, which keeps groups together"
-                raise InputError("groups", rule, None, splitter=type_of(scheme)) from None
-            raise
+        return splits_of_splitter("scheme", scheme, X, codes, groups)
     if scheme == "bootstrap":
         return [
             _bootstrap(n, strata, groups, generator(seed, "bootstrap", number))

@@ -113,9 +113,10 @@ def differences_table(made, random_state=0, report=None):
     Returns
     -------
     pandas.DataFrame
-        Columns first and second (models), task, metric and those of `Comparison`, McNemar's p for
-        the accuracy only, intervals cut where differences end; without rows of metrics that are
-        defined on fewer than two rounds.
+        Columns first and second (models), task, metric and those of `Comparison`, where
+        ``p_mcnemar``, for the accuracy only, and ``p_randomization`` are about the fitted models;
+        intervals are cut where differences end. Without rows of metrics that are defined on fewer
+        than two rounds.
     """
     pairs, rows = list(itertools.combinations(made, 2)), []
     for number, (first, second) in enumerate(pairs):

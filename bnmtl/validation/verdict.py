@@ -103,8 +103,9 @@ def _best(measures, differences, models, metric):
     says += f"; difference {difference}{points}"
     if not np.isnan(low):
         low, high = (_number(factor * one, digits) for one in (low, high))
-        says += f", 95 % interval {low} to {high}"
-    says += f", {_p(p)})"
+        says += f", 95 % interval {low} to {high}, {_p(p)})"
+    else:
+        says += f", {_p(p)} of the fitted models)"
     says += "; that is hardly chance." if p < _LEVEL else ", but that may be chance."
     return f"{says}{_against_others(differences, first, means.index[2:], metric)}"
 

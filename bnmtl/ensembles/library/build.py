@@ -98,7 +98,7 @@ def build_library(
         predicts the rows of its fold and is calibrated on them, so that all rows are used for hill
         climbing. New rows get the mean of the siblings. Without ``hillclimb``, None is five folds
         for "modern", fewer if a class has fewer rows, and no folds for the other profiles, which
-        would take hours.
+        have many more models.
     test : (X, y), default=None
         Further rows to predict, as the part "test". Their labels may be None.
     out : str or path-like, default=None

@@ -85,7 +85,8 @@ class Rows:
         test = None if self.test is None else self.test[0]
         state = seed % 2**32
         if cv is not None:
-            self._check_counts("cv", cv)
+            self._check_counts("cv", 2)
+            self._check_folds(cv)
             folds = self._folds(cv, state)
             return Cases(self.columns, self.X, self.y, None, folds, test, self.groups)
         if isinstance(self.hillclimb, tuple):
@@ -113,6 +114,14 @@ class Rows:
             folds[at] = fold
             self._check_counts("cv", 1, self.y[at])
         return folds
+
+    def _check_folds(self, cv):
+        counts = np.bincount(self.y, minlength=len(self.classes))
+        if counts.min() < cv:
+            rule = "must be at most {most}, the number of cases of class {label!r}"
+            details = {"label": self.classes[counts.argmin()].item(), "most": int(counts.min())}
+            remedies = ("take fewer folds", "add cases")
+            raise InputError("cv", rule, cv, remedies=remedies, **details)
 
     def _check_groups(self, argument, least):
         n_groups = len(np.unique(self.groups))

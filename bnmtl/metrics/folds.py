@@ -1,0 +1,185 @@
+"""Folds of cases by a number, a splitter of scikit-learn or a list, and groups of cases."""
+
+import warnings
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from bnmtl.errors import InputError, InputTypeError, check_whole, warn
+from bnmtl.wording import type_of
+
+N_FOLDS = 5  # of scikit-learn if `cv` is None
+
+
+def checked_groups(groups, n_cases):
+    """Groups as an array with one name per case, or an error.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_cases,) or (n_cases, 1)
+    n_cases : int
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_cases,)
+        Names of several types become text.
+    """
+    rule = "must be one name per case, {n}"
+    groups = np.asarray(groups)
+    if groups.ndim == 2 and groups.shape[1] == 1:
+        groups = groups[:, 0]
+    if groups.ndim != 1:
+        found = "its shape is {shape!s}"
+        raise InputError("groups", rule, found=found, n=n_cases, shape=groups.shape)
+    if len(groups) != n_cases:
+        raise InputError("groups", rule, len(groups), n=n_cases)
+    if pd.isna(groups).any():
+        rule, found = "must name the group of every case", "that of row {row} is missing"
+        row = int(pd.isna(groups).argmax())
+        raise InputError("groups", rule, found=found, remedies="fill it", row=row)
+    # Splitters sort names.
+    has_types = groups.dtype == object and len(set(map(type, groups.tolist()))) > 1
+    return groups.astype(str) if has_types else groups
+
+
+def splits_by(cv, X, y, groups=None):
+    """Training and test rows of each fold; mistakes in `cv` are named in one sentence.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test) or None
+        A number means stratified folds, with groups those of `StratifiedGroupKFold`; None is 5. An
+        iterable yields row numbers or masks.
+    X : table of n_cases rows
+    y : numpy.ndarray of shape (n_cases,)
+        Labels.
+    groups : numpy.ndarray of shape (n_cases,), default=None
+        As `checked_groups` returns it.
+
+    Returns
+    -------
+    list of (numpy.ndarray of int, numpy.ndarray of int)
+
+    Raises
+    ------
+    InputTypeError, InputError
+    """
+    if cv is None or isinstance(cv, Real):
+        return _stratified(N_FOLDS if cv is None else cv, y, groups)
+    if isinstance(cv, type | str) or not (hasattr(cv, "split") or np.iterable(cv)):
+        rule = "must be a number of folds, a splitter or an iterable of (train, test)"
+        remedies = f"write {cv.__name__}()" if hasattr(cv, "split") and isinstance(cv, type) else ()
+        given = cv if isinstance(cv, str) else type_of(cv)
+        raise InputTypeError("cv", rule, given, remedies=remedies)
+    if hasattr(cv, "split"):
+        return splits_of_splitter("cv", cv, X, y, groups)
+    if groups is not None:
+        rule = "must be left out if {cv} lists the folds"
+        raise InputError("groups", rule, remedies="use a splitter such as GroupKFold")
+    return listed_folds(cv, len(y))
+
+
+def _stratified(n_folds, y, groups):
+    """Stratified folds without shuffling."""
+    check_whole("cv", n_folds, least=2, remedies="5 is usual")
+    most, of = int(np.unique(y, return_counts=True)[1].max()), "cases of the largest class"
+    if groups is not None and (n_groups := len(np.unique(groups))) <= most:
+        most, of = n_groups, "groups"
+    if n_folds > most:
+        remedies = ("take fewer folds", f"add {'groups' if of == 'groups' else 'cases'}")
+        raise InputError(
+            "cv",
+            f"must be at most {{most}}, the number of {of}",
+            n_folds,
+            None,
+            remedies,
+            most=most,
+        )
+    with warnings.catch_warnings():
+        # Rare classes are in as many folds as they have cases.
+        warnings.simplefilter("ignore", UserWarning)
+        if groups is None:
+            return list(StratifiedKFold(n_folds).split(y, y))
+        return list(StratifiedGroupKFold(n_folds).split(y, y, groups))
+
+
+def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
+    """Training and test rows by a splitter; its complaints become one sentence.
+
+    Parameters
+    ----------
+    argument : str
+        The splitter's.
+    splitter : object with split
+    X : table of n_cases rows
+    y : numpy.ndarray of shape (n_cases,)
+    groups : numpy.ndarray of shape (n_cases,), default=None
+    table : str, default=None
+        What is divided, if there are several tables.
+
+    Returns
+    -------
+    list of (numpy.ndarray of int, numpy.ndarray of int)
+
+    Warns
+    -----
+    UserWarning
+        If the splitter ignores groups.
+
+    Raises
+    ------
+    InputError
+    """
+    details = {"splitter": type_of(splitter)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            splits = list(splitter.split(X, y, groups))
+        except (ValueError, TypeError) as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            if groups is None and "groups" in reason:
+                rule = "must be given for {splitter!s}, which keeps groups together"
+                raise InputError("groups", rule, None, **details) from None
+            rule = f"must divide {'the cases' if table is None else '{table}'} into folds"
+            details |= {"reason": reason, "table": table, "remedies": "take another splitter"}
+            raise InputError(
+                argument, rule, found="{splitter!s} says {reason}", **details
+            ) from None
+    for one in {str(one.message): one for one in caught}.values():
+        if "groups parameter is ignored" in str(one.message):
+            rule = "is ignored by {splitter!s}, so cases of a group are in several folds"
+            remedies = (
+                f"set {{{argument}}} to a splitter such as GroupKFold",
+                "leave {groups} out",
+            )
+            warn("groups", rule, remedies=remedies, **details)
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return splits
+
+
+def listed_folds(cv, n_cases):
+    """Training and test rows of an iterable of pairs of row numbers or masks."""
+    rows, folds = np.arange(n_cases), []
+    for split in cv:
+        try:
+            train, test = (rows[_selected(part)] for part in split)
+        except (TypeError, ValueError):
+            rule = "must yield pairs (train, test) of row numbers or masks"
+            raise InputTypeError("cv", rule, split) from None
+        except IndexError as error:
+            rule = "must yield row numbers below {n}, the number of cases, or masks of as many"
+            found, reason = "numpy says {reason}", str(error)
+            raise InputError("cv", rule, found=found, n=n_cases, reason=reason) from None
+        folds.append((train, test))
+    return folds
+
+
+def _selected(part):
+    """Row numbers or a mask as an array; an empty list has no type of its own."""
+    part = np.asarray(part)
+    if part.size and part.dtype.kind not in "biu":
+        raise TypeError
+    return part if part.size else part.astype(int)
