@@ -30,8 +30,9 @@ STUDIES = {
     ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
-        "sachs",
+        *("own_concentrations", "permuted", "cells", "sachs"),
     ),
+    "groups": ("groups",),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection", "modern_library"),
     "decorate": (

@@ -1,0 +1,147 @@
+"""Studies of groups of tasks and of the score they share: what they generate, count and show."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import package_tables
+from benchmarks.by_default import CommonConcentrations
+from benchmarks.defaults import cells, own_concentrations, permuted
+from benchmarks.groups import groups
+from bnmtl import MultitaskLearner, PairedPrior
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def test_columns_are_permuted_within_each_task():
+    tasks = permuted.permuted_tasks("wine", 0)
+    again, other = permuted.permuted_tasks("wine", 0), permuted.permuted_tasks("wine", 1)
+    table = package_tables.read("wine")
+    sizes = table.labels.value_counts()
+    assert {name: len(rows) for name, rows in tasks.items()} == {
+        str(label): n for label, n in sizes.items()
+    }
+    for name, rows in tasks.items():
+        assert rows.equals(again[name])
+        assert not rows.equals(other[name])
+        assert set(rows) == set(table.features)
+        assert rows.max().max() < permuted.BINS
+        # The same values as before, in another order.
+        alcohol = table.features["alcohol"][table.labels.astype(str) == name]
+        codes = pd.qcut(table.features["alcohol"], permuted.BINS, duplicates="drop").cat.codes
+        expected = codes[alcohol.index].value_counts().sort_index()
+        found = rows["alcohol"].value_counts().sort_index()
+        assert found.tolist() == expected.tolist()
+
+
+def test_tables_of_permuted_columns():
+    arcs = {"common concentrations": 2.0, "shared tables": 0.5, "own tables": 0.0, "alone": 0.0}
+    lines = pd.DataFrame(
+        {"table": table, "trial": trial, "learner": learner, "false_arcs": n + trial}
+        | {"tasks": 3, "variables": 13}
+        for table in ("wine", "pbc")
+        for trial in range(2)
+        for learner, n in arcs.items()
+    )
+    table = permuted.tables(lines)["permuted"].splitlines()
+    assert [row.split(" | ")[0] for row in table[2:]] == ["| wine", "| pbc", "| all"]
+    assert "| 2 | 3 | 13 | 2.50 ± 0.50 | 1.00 ± 0.50 |" in table[2]
+    assert table[4].startswith("| all | 4 |  |  | 2.50 ± 0.29 |")
+
+
+def test_independent_columns_are_flat_in_some_tasks_and_steep_in_others():
+    frames = own_concentrations.independent_columns(400, 0)
+    most = [
+        float(np.mean([column.value_counts(normalize=True).max() for _, column in rows.items()]))
+        for rows in frames.values()
+    ]
+    assert most == sorted(most)
+    assert most[0] < 0.25
+    assert most[-1] > 0.6
+
+
+def test_tasks_that_are_steep_or_flat_lose_the_same_arcs():
+    networks = own_concentrations._networks("CHILD, steep or flat", 0)
+    plain = own_concentrations.networks_of("CHILD", 0)
+    assert list(networks) == list(plain)
+    for name, network in networks.items():
+        assert set(network.graph.edges) == set(plain[name].graph.edges)
+
+
+def test_tables_of_both_scores():
+    lines = pd.DataFrame(
+        {"problem": "CHILD", "rows": 250, "trial": trial, "learner": learner}
+        | {"edits": edits + trial, "seconds": seconds}
+        for trial in range(2)
+        for learner, edits, seconds in (("common", 4.0, 2.0), ("own", 3.0, 2.4))
+    )
+    (_, _, row) = own_concentrations.tables(lines)["own_concentrations"].splitlines()
+    assert row == "| CHILD | 250 | 2 | 4.50 ± 0.50 | 3.50 ± 0.50 | -1.00 ± 0.00 | 1.20 |"
+
+
+def test_the_earlier_score_is_another():
+    rows = own_concentrations.independent_columns(60, 1)
+    before, now = (
+        one(random_state=0).fit(rows) for one in (CommonConcentrations, MultitaskLearner)
+    )
+    assert before.score_ != now.score_
+
+
+def test_tables_of_the_largest_family():
+    lines = pd.DataFrame(
+        {"problem": "MILDEW", "rows": 500, "trial": 0, "variant": variant}
+        | {"edits": edits, "kl": 1.0, "seconds": seconds}
+        for variant, edits, seconds in (
+            ("10 per row of the task", 40.0, 2.0),
+            ("10 per row of all", 30.0, 3.0),
+        )
+    )
+    rows = cells.tables(lines)["cells"].splitlines()[2:]
+    assert rows[1] == "| MILDEW | 500 | 10 per row of all | 1 | 30.00 | 1.00 | 1.50 |"
+
+
+@pytest.mark.parametrize("kind", groups.KINDS)
+def test_kinds_of_groups(kind):
+    networks, truth = groups.networks_of(kind, "ASIA", 5)
+    assert list(networks) == list(truth)
+    sizes = sorted(pd.Series(truth).value_counts(), reverse=True)
+    expected = {
+        "outlier": [4, 1],
+        "two families": [3, 3],
+        "unrelated": [1] * 5,
+        "few rows, unrelated": [4, 1],
+        "four families": [5] * 4,
+    }
+    assert sizes == expected.get(kind, [5])
+    again, _ = groups.networks_of(kind, "ASIA", 5)
+    assert all(networks[name] == again[name] for name in networks)
+
+
+def test_learners_of_groups():
+    truth = {"a": "A", "b": "A", "c": "B"}
+    assert groups._learner("true groups", truth, 0).task_groups == truth
+    assert groups._learner("auto", truth, 0).task_groups == "auto"
+    small = groups._learner("auto, 0.9", truth, 0)
+    assert isinstance(small.prior, PairedPrior)
+    assert (small.prior.penalty, small.task_groups) == (0.9, "auto")
+    assert groups._learner("one group", truth, 0).task_groups is None
+
+
+def test_lines_and_tables_of_groups():
+    found = groups.measure("few rows, unrelated", "ASIA", 30, 0, ["alone", "true groups"])
+    assert found["true groups"]["is_true"]
+    assert found["true groups"]["n_groups"] == 2
+    assert found["alone"]["edits_others"] <= found["alone"]["edits"]
+    line = {"kind": "outlier", "problem": "CHILD", "rows": 250}
+    lines = pd.DataFrame(
+        {**line, "trial": trial, "learner": learner, "edits": edits, "edits_others": edits + 1}
+        | {"kl": 0.5, "kl_others": 0.25, "is_true": is_true}
+        for trial, is_true in ((0, True), (1, False))
+        for learner, edits in (("alone", 9.0), ("auto", 5.0))
+    )
+    first, others = groups.tables(lines)["groups"].splitlines()[2:]
+    assert first.startswith(
+        "| outlier | CHILD | 250 | first group | 2 | 9.00 ± 0.00; 0.50 ± 0.00 |"
+    )
+    assert "| 6.00 ± 0.00; 0.25 ± 0.00 |" in others
+    assert first.endswith("| 50% |")
