@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.graphs import groups_by_label
 from bnmtl.search.constraints import check_names, is_by_task
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.group_value import GroupValue
+from bnmtl.search.multitask import Solution
 from bnmtl.search.problem import JointProblem, NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 from bnmtl.search.task_groups import QUICK, GroupSearch, quick_fits
@@ -57,10 +59,24 @@ def given_groups(value, tasks):
         if name not in labels:
             remedy = "add it, with a label of its own if it learns alone"
             raise InputError("task_groups", "names no group", remedies=remedy, task=name)
-    groups = {}
-    for name in tasks.names:
-        groups.setdefault(labels[name], []).append(name)
-    return list(groups.values())
+    return groups_by_label({name: labels[name] for name in tasks.names})
+
+
+def joined(groups, solutions, names):
+    """The solution of all tasks, in the order of their names, from the solution of each group."""
+    at = {
+        name: (solution, i)
+        for group, solution in zip(groups, solutions, strict=True)
+        for i, name in enumerate(group)
+    }
+    parts = [at[name] for name in names]
+    return Solution(
+        [solution.matrices[i] for solution, i in parts],
+        sum(solution.score for solution in solutions),
+        [solution.task_scores[i] for solution, i in parts],
+        None,
+        {},
+    )
 
 
 class GroupsByData:
