@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
-from bnmtl.learners.verdict import WAYS
+from bnmtl.learners.verdict import WAYS, WAYS_TO_LEARN
 from bnmtl.relatedness.nearest import n_nearest, writer
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import count
 
 _WIDTH = 100
 _MOST_ROWS = 20
+_WAYS = {"one_group": "one group", "alone": "each alone", "empty": "no arcs"}
 
 
 class Table(NamedTuple):
@@ -42,13 +43,15 @@ def learn(result):
     held_out = record["held_out"]
     # Scores of interrupted searches are not meaningful.
     is_complete = held_out and not held_out["ended_by"]
-    ways = [way for way in ("together", "alone", "empty") if is_complete and way in held_out]
+    ways = [way for way in WAYS_TO_LEARN if is_complete and way in held_out]
     yield _networks(result, ways)
     if ways:
         yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."
     yield ""
     for sentence in record["verdict"]:
         yield from textwrap.wrap(sentence, _WIDTH)
+    if "task_groups" in record:
+        yield from textwrap.wrap(record["task_groups"]["sentence"], _WIDTH)
     if result.single_task is None:
         yield "One task: nothing is shared."
     elif record["arcs"]["arcs"]:
@@ -65,12 +68,16 @@ def _networks(result, ways):
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]
     several = result.single_task is not None
-    in_all = [kind == "all" for kind in sharing_kinds(arcs)]
-    columns = ["task", "rows", "variables", "arcs", *(["in all"] if several else [])]
-    columns += [{"alone": "each alone", "empty": "no arcs"}.get(way, way) for way in ways]
+    labels = result.learner.task_groups_.to_dict() if several else {}
+    in_groups = len(set(labels.values())) > 1
+    in_all = [kind == "all" for kind in sharing_kinds(arcs, labels or None)]
+    columns = ["task", *(["group"] if in_groups else []), "rows", "variables", "arcs"]
+    columns += ["in all"] if several else []
+    columns += [_WAYS.get(way, way) for way in ways]
     rows = []
     for task in result.record["tasks"]:
-        row = [task["name"], *(f"{task[size]}" for size in ("rows", "variables", "arcs"))]
+        row = [task["name"], *([f"{labels[task['name']]}"] if in_groups else [])]
+        row += [f"{task[size]}" for size in ("rows", "variables", "arcs")]
         row += [f"{(arcs['task'][in_all] == task['name']).sum()}"] if several else []
         row += [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
         rows.append(row)
@@ -80,10 +87,18 @@ def _networks(result, ways):
 def _sharing(record):
     counts = record["arcs"]
     sole = f", {counts['sole']} possible in one task only" if counts["sole"] else ""
-    yield (
-        f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could have "
-        f"them, {counts['some']} in some, {counts['one']} in one only{sole}."
-    )
+    if "alone" in counts:
+        yield from textwrap.wrap(
+            f"{count(counts['arcs'], 'arc')}, counted once in each group: {counts['all']} in all "
+            f"tasks of the group that could have them, {counts['some']} in some, {counts['one']} "
+            f"in one only{sole}, {counts['alone']} of tasks that learn alone.",
+            _WIDTH,
+        )
+    else:
+        yield (
+            f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could "
+            f"have them, {counts['some']} in some, {counts['one']} in one only{sole}."
+        )
     chosen = "the default" if record["settings"]["penalty"] is None else "as given"
     chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else chosen
     yield (
