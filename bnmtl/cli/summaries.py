@@ -71,17 +71,20 @@ def _networks(result, ways):
     labels = result.learner.task_groups_.to_dict() if several else {}
     in_groups = len(set(labels.values())) > 1
     in_all = [kind == "all" for kind in sharing_kinds(arcs, labels or None)]
-    columns = ["task", *(["group"] if in_groups else []), "rows", "variables", "arcs"]
-    columns += ["in all"] if several else []
-    columns += [_WAYS.get(way, way) for way in ways]
-    rows = []
+    scores = [_WAYS.get(way, way) for way in ways]
+    sizes = ("rows", "variables", "arcs")
+    rows, narrow = [], []
     for task in result.record["tasks"]:
-        row = [task["name"], *([f"{labels[task['name']]}"] if in_groups else [])]
-        row += [f"{task[size]}" for size in ("rows", "variables", "arcs")]
+        name = [task["name"], *([f"{labels[task['name']]}"] if in_groups else [])]
+        row = [f"{task[size]}" for size in sizes]
         row += [f"{(arcs['task'][in_all] == task['name']).sum()}"] if several else []
-        row += [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
-        rows.append(row)
-    return Table(columns, rows)
+        means = [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
+        rows.append([*name, *row, *means])
+        narrow.append([*name, *row[2:], *means])
+    names = ["task", *(["group"] if in_groups else [])]
+    shared = ["in all"] if several else []
+    narrow = Table([*names, "arcs", *shared, *scores], narrow) if in_groups else None
+    return Table([*names, *sizes, *shared, *scores], rows, if_too_wide=narrow)
 
 
 def _sharing(record):

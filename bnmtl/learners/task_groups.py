@@ -91,6 +91,8 @@ def group_sentence(learner):
         return ""
     groups = groups_by_label(learner.task_groups_)
     margins = getattr(learner, "group_margins_", pd.Series(dtype=float))
+    if len(groups) == 1 and len(groups[0]) > _MOST_NAMES:
+        return f"All {len(groups[0])} tasks learn from each other{_doubts(groups[0], margins)}."
     several = [group for group in groups if len(group) > 1]
     clauses = [
         f"{_named(group)} learn from each other{_doubts(group, margins)}"

@@ -57,9 +57,10 @@ def arcs_section(learner, confidence):
     head = "".join(
         f'<th class="task"><span class="up">{escape(str(task))}</span></th>' for task in graphs
     )
-    whose = (
-        "the score of all tasks" if learner.scores_together(learner.tasks_) else "the task's score"
-    )
+    whose = "the task's score"
+    if learner.scores_together(learner.tasks_):
+        in_groups = labels is not None and labels.nunique() > 1
+        whose = "the score of its group of tasks" if in_groups else "the score of all tasks"
     return (
         f"<h2>Arcs</h2>\n<p>Strength: by how much {whose} falls, in nats, if the arc is removed "
         "from the task. “tasks” counts those that have the arc, out of all that could have it. ⇄: "

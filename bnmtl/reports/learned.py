@@ -148,9 +148,10 @@ def write(
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
     found = found if verdict is None else list(verdict)
+    found.append(group_sentence(learner))
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
-    lead = " ".join(filter(None, [*found, group_sentence(learner), _lead(learner)]))
+    lead = " ".join([*filter(None, found), _lead(learner)])
     settings = learner.get_params() if settings is None else settings
     return write_page(path, title, lead, sections, messages, settings, times)
 
