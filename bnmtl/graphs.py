@@ -147,6 +147,49 @@ def sharing(configuration):
     }
 
 
+def groups_by_label(task_groups):
+    """The tasks of each group of a mapping task -> label, in the order of their first tasks.
+
+    Examples
+    --------
+    >>> groups_by_label({"north": 1, "west": 2, "south": 1})
+    [['north', 'south'], ['west']]
+    """
+    groups = {}
+    for name, label in task_groups.items():
+        groups.setdefault(label, []).append(name)
+    return list(groups.values())
+
+
+def sharing_in_groups(configuration, groups):
+    """Count, for the arcs of each task, the tasks of its group with the arc or able to have it.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph
+    groups : iterable of lists of str
+        The tasks of each group; each task is in one of them.
+
+    Returns
+    -------
+    dict
+        task -> the result of `sharing` for its group, in the order of the configuration.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north, west = nx.DiGraph([("rain", "wet")]), nx.DiGraph([("rain", "wet")])
+    >>> counts = sharing_in_groups({"north": north, "west": west}, [["north"], ["west"]])
+    >>> counts["north"]
+    {('rain', 'wet'): Sharing(n_tasks=1, n_possible=1)}
+    """
+    found = {}
+    for group in groups:
+        counts = sharing({name: configuration[name] for name in group})
+        found.update(dict.fromkeys(group, counts))
+    return {name: found[name] for name in configuration}
+
+
 def adjacency(graph, variables):
     """Return the adjacency matrix of a graph.
 

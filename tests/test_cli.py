@@ -100,6 +100,7 @@ def test_run_json(call, files):
         "jobs": None,
         "out": "run",
         "force": False,
+        "task_groups": "one",
         "choose": None,
         "folds": None,
         "bootstrap": 30,
@@ -113,7 +114,7 @@ def test_run_json(call, files):
     assert found["penalty"] == 0.99 and "validation_scores" not in found
     assert found["held_out"]["folds"] == 5 and found["held_out"]["shares_tables"]
     assert set(found["start_scores"]) == {"own tables", "identical"}
-    assert "cut_points" not in found
+    assert "cut_points" not in found and "task_groups" not in found
     scores = found["local_scores"]
     assert scores["hits"] > scores["counted"] > 0
     assert scores["asked"] == scores["hits"] + scores["counted"]

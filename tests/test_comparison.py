@@ -370,3 +370,69 @@ def test_a_requested_start_must_exist():
         )
         with pytest.raises(ValueError, match="a single graph for all tasks|make them agree"):
             compare(learner, tasks, cv=3)
+
+
+OWN = {**AUTO, "table_sharing": None, "prior": PairedPrior(0.9)}
+
+
+def test_groups_of_tasks_have_one_group_beside_them():
+    tasks = related()
+    one = compare(MultitaskLearner(**OWN), tasks, cv=2)
+    assert "one_group" not in one
+    pairs = dict(zip(tasks, "abab", strict=True))
+    scored = compare(MultitaskLearner(task_groups=pairs, **OWN), tasks, cv=2)
+    assert list(scored)[3:] == ["empty", "alone", "one_group", "together", "penalty"]
+    assert scored["one_group"].tolist() == one["together"].tolist()
+    assert scored["alone"].tolist() == one["alone"].tolist()
+    for label in "ab":
+        names = [name for name in tasks if pairs[name] == label]
+        part = compare(MultitaskLearner(**OWN), {name: tasks[name] for name in names}, cv=2)
+        together = scored["together"][scored["task"].isin(names)]
+        assert together.tolist() == pytest.approx(part["together"].tolist())
+    assert (scored["together"] != scored["one_group"]).any()
+    kept = verdict.held_out_record(scored)
+    assert kept["one_group"] == pytest.approx(scored["one_group"].mean())
+    assert list(kept["differences"])[:2] == ["together - one_group", "together - alone"]
+
+
+def test_tasks_that_are_groups_of_their_own_are_learned_alone():
+    tasks = related()
+    scored = compare(MultitaskLearner(task_groups={n: n for n in tasks}, **OWN), tasks, cv=2)
+    assert scored["together"].tolist() == pytest.approx(scored["alone"].tolist())
+    assert (scored["one_group"] != scored["alone"]).any()
+    one = dict.fromkeys(tasks, "all")
+    scored = compare(MultitaskLearner(task_groups=one, **OWN), tasks, cv=2)
+    assert scored["together"].tolist() == scored["one_group"].tolist()
+
+
+def test_groups_are_found_again_from_the_rows_of_each_fold(monkeypatch):
+    tasks, calls = related(), []
+    partition = MultitaskLearner.partition
+
+    def kept(self, whole, problems, *rest):
+        empty = np.zeros_like(problems[0].constraints.required)
+        calls.append(problems[0].log_posterior(empty))
+        return partition(self, whole, problems, *rest)
+
+    monkeypatch.setattr(MultitaskLearner, "partition", kept)
+    learner = MultitaskLearner(task_groups="auto", **OWN).fit(tasks)
+    scored = compare(learner, tasks, cv=2)
+    on_all, *on_folds = calls
+    # Halves of the rows, and not the same ones.
+    assert len(set(on_folds)) == len(on_folds) == 2
+    assert all(0.4 < value / on_all < 0.6 for value in on_folds)
+    unfitted = compare(MultitaskLearner(task_groups="auto", **OWN), tasks, cv=2)
+    pd.testing.assert_frame_equal(scored, unfitted)
+
+
+def test_one_group_is_left_out_if_constraints_exclude_it():
+    tasks = related()
+    names = list(tasks)
+    constraints = {
+        "required": {names[0]: [("x1", "x2")]},
+        "forbidden": {names[1]: [("x1", "x2"), ("x2", "x1")]},
+    }
+    groups = dict(zip(names, "abbb", strict=True))
+    settings = {**OWN, "prior": PairedPrior(1), **constraints}
+    scored = compare(MultitaskLearner(task_groups=groups, **settings), tasks, cv=2)
+    assert "one_group" not in scored and np.isfinite(scored["together"]).all()

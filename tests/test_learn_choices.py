@@ -85,6 +85,7 @@ def test_one_task_is_compared_with_no_arcs(call, files):
         (("--penalty", "0.5", "--prior", "edit"), "`--prior`, `--penalty`"),
         (("--choose", "posterior", "--table-sharing", "none"), "`--choose`, `--table-sharing`"),
         (("--penalty", "auto"), "`--penalty`"),
+        (("--task-groups", "auto"), "`--task-groups`"),
         ((), None),
     ],
 )

@@ -399,6 +399,41 @@ def test_panels_show_arcs_by_how_many_tasks_share_them():
     assert len(ghosts) == 1
 
 
+def test_tasks_are_drawn_by_group_and_arcs_counted_within_it():
+    tasks = three_tasks()
+    groups = {"north": 1, "south": 2, "west": 1}
+    figure = plotting.dags(tasks, layout="layered", task_groups=groups)
+    panels = {axes.get_label(): axes for axes in figure.axes}
+    assert [name for name in panels if name != "legend"] == ["north", "west", "south"]
+    kinds = {arc: n.kind for arc, n in sharing({n: tasks[n] for n in ("north", "west")}).items()}
+    for task in ("north", "west"):
+        for kind, color in COLORS.items():
+            expected = sum(kinds[arc] == kind for arc in tasks[task].edges)
+            assert len(patches(panels[task], PathPatch, color)) == expected
+        assert any("in all of the group" in text.get_text() for text in panels[task].texts)
+    alone = patches(panels["south"], PathPatch, COLORS["all"])
+    assert len(alone) == tasks["south"].number_of_edges()
+    assert f"{len(alone)} arcs, learned alone" in texts(figure)
+    assert any("in all tasks of the group" in text for text in texts(figure))
+    table = plotting.arcs(tasks, task_groups=groups)
+    names = [text for text in texts(table) if text in tasks]
+    assert names == ["north", "west", "south"]
+    # The line between the groups stands between their names.
+    (line,) = table.axes[0].lines
+    at = {text.get_text(): text.get_position()[0] for text in table.axes[0].texts}
+    assert at["west"] < line.get_xdata()[0] < at["south"]
+    assert texts(plotting.arcs(tasks, task_groups=dict.fromkeys(tasks, 1))) == texts(
+        plotting.arcs(tasks)
+    )
+
+
+def test_groups_must_name_every_task():
+    with pytest.raises(ValueError, match="`task_groups` must name the group of every task"):
+        plotting.arcs(three_tasks(), task_groups={"north": 1})
+    with pytest.raises(TypeError, match="`task_groups` must map tasks to labels"):
+        plotting.dags(three_tasks(), task_groups="auto")
+
+
 def test_every_variable_is_at_the_same_place_in_all_panels():
     figure = plotting.dags(three_tasks())
     places = [

@@ -1,5 +1,7 @@
 """Learners whose tasks learn from each other in groups, given or found from the data."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -14,6 +16,8 @@ from bnmtl import (
     problems,
 )
 from bnmtl.learners.adapted import as_chosen, with_graphs
+from bnmtl.learners.arcs import counted_in_groups, sharing_counts, sharing_kinds
+from bnmtl.learners.task_groups import group_sentence
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
 
@@ -142,3 +146,101 @@ def test_rows_of_no_structure_stay_one_group():
     learner = MultitaskLearner(task_groups="auto", **QUICK).fit(tasks)
     assert set(learner.task_groups_) == {1}
     assert not len(learner.arcs_)
+
+
+def test_arcs_are_counted_within_groups(rows):
+    groups = {"task1": "A", "task2": "A", "task3": "A", "zz": "B"}
+    learner = MultitaskLearner(task_groups=groups, **QUICK).fit(rows)
+    arcs = learner.arcs_
+    for parent, child, task, n in zip(
+        arcs["from"], arcs["to"], arcs["task"], arcs["n_tasks"], strict=True
+    ):
+        members = [name for name in groups if groups[name] == groups[task]]
+        graphs = [learner.configuration_[name] for name in members]
+        assert n == sum(graph.has_edge(parent, child) for graph in graphs)
+    assert set(arcs["n_tasks_possible"][arcs["task"] == "zz"]) == {1}
+    kinds = pd.Series(sharing_kinds(arcs, learner.task_groups_))
+    assert set(kinds[arcs["task"] == "zz"]) == {"alone"}
+    counts = sharing_counts(arcs, learner.task_groups_)
+    assert counts["alone"] == (arcs["task"] == "zz").sum() > 0
+    of_three = arcs[arcs["task"] != "zz"].drop_duplicates(["from", "to"])
+    assert counts["arcs"] == counts["alone"] + len(of_three)
+    assert counts["all"] == (of_three["n_tasks"] == of_three["n_tasks_possible"]).sum()
+    # Counted again in other groups: all together, as by a learner without groups.
+    together = counted_in_groups(arcs, learner.configuration_, dict.fromkeys(groups, 1))
+    assert together["n_tasks_possible"].max() == 4
+    again = counted_in_groups(together, learner.configuration_, groups)
+    pd.testing.assert_frame_equal(again, arcs)
+    assert sharing_counts(arcs, dict.fromkeys(groups, 1)).keys() == sharing_counts(arcs).keys()
+
+
+PLACES = {"alps": 1, "corsica": 2, "provence": 2}
+
+
+@pytest.mark.parametrize(
+    ("labels", "margins", "sentence"),
+    [
+        (
+            PLACES,
+            [42.3, 60, 55],
+            "corsica and provence learn from each other; alps learns alone (42 nats speak against "
+            "joining).",
+        ),
+        (PLACES, None, "corsica and provence learn from each other; alps learns alone."),
+        (
+            PLACES,
+            [np.nan, 9, 9],
+            "corsica and provence learn from each other; alps learns alone.",
+        ),
+        (
+            PLACES,
+            [3, 9, 9],
+            "corsica and provence learn from each other; alps learns alone, but the data do not "
+            "tell whether this is right.",
+        ),
+        (
+            dict.fromkeys(PLACES, 1),
+            [4.9, 9, 9],
+            "alps, corsica and provence learn from each other, but the data do not tell whether "
+            "alps belongs with them.",
+        ),
+        (
+            dict.fromkeys(PLACES, 1),
+            [4.9, 1, 9],
+            "alps, corsica and provence learn from each other, but the data do not tell whether "
+            "alps and corsica belong with them.",
+        ),
+        (
+            dict.fromkeys(PLACES, 1),
+            [0, 1, 2],
+            "alps, corsica and provence learn from each other, but the data do not tell whether "
+            "they belong together.",
+        ),
+        (
+            {"alps": 1, "corsica": 2, "provence": 3},
+            [20, 12, 31],
+            "alps, corsica and provence learn alone (at least 12 nats speak against joining).",
+        ),
+        ({"alps": 1}, [np.nan], ""),
+        ({f"t{s}": 1 for s in range(9)}, [9] * 9, "All 9 tasks learn from each other."),
+        (
+            {f"t{s}": s // 9 for s in range(18)},
+            [9] * 17 + [1],
+            "t0, t1, t2, t3, t4 and 4 more learn from each other; t9, t10, t11, t12, t13 and 4 "
+            "more learn from each other, but the data do not tell whether t17 belongs with them.",
+        ),
+    ],
+)
+def test_a_sentence_says_which_tasks_learn_from_each_other(labels, margins, sentence):
+    learner = SimpleNamespace(task_groups="auto", task_groups_=pd.Series(labels))
+    if margins is not None:
+        learner.group_margins_ = pd.Series(margins, index=list(labels), dtype=float)
+    assert group_sentence(learner) == sentence
+
+
+def test_many_groups_are_summed_up():
+    labels = pd.Series({f"t{s}": s // 2 for s in range(20)})
+    given = SimpleNamespace(task_groups=labels.to_dict(), task_groups_=labels)
+    assert group_sentence(given).endswith("; 6 more groups have 12 tasks in all.")
+    assert group_sentence(given).count("learn from each other") == 4
+    assert group_sentence(SimpleNamespace(task_groups=None)) == ""

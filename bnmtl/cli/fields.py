@@ -117,6 +117,9 @@ def force(help):
 
 
 FILE, FOLDER, NAME = map(text, ("must name a file", "must name a folder", "must be a name"))
+# A file, or one of these words; `./one` is a file with such a name.
+GROUPS_WORDS = ("auto", "one")
+GROUPS = text("must be auto, one or the name of a file")
 PENALTY = number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 CHANCE = number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
 SMALL_PENALTY = number("a number above 0 and below 1", lambda x: 0 < x < 1)
@@ -131,13 +134,16 @@ SECONDS = number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 def inputs_of(options):
     """Return the files and folders that a command reads, as its options name them."""
-    named = [getattr(options, one.name) for one in fields(options) if _is_input(one)]
+    named = [getattr(options, one.name) for one in fields(options) if _is_input(one, options)]
     paths = [one if isinstance(one, tuple) else (one,) for one in named if one is not None]
     return [path for one in paths for path in one]
 
 
-def _is_input(one):
-    return _is_argument(one) or (one.name != "out" and one.metadata[_OPTION].callback is FILE)
+def _is_input(one, options):
+    check = one.metadata[_OPTION].callback
+    if check is GROUPS:
+        return getattr(options, one.name) not in GROUPS_WORDS
+    return _is_argument(one) or (one.name != "out" and check is FILE)
 
 
 def takes_options(kind, after=None):

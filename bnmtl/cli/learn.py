@@ -25,9 +25,11 @@ from bnmtl.io.file_sizes import check_file_sizes, check_required
 from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.learners.arcs import sharing_counts
+from bnmtl.learners.task_groups import group_sentence
 from bnmtl.learners.verdict import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
+from bnmtl.reports.task_groups import gains_picture
 from bnmtl.search import Memory
 from bnmtl.wording import count
 from bnmtl.writing import file_names
@@ -36,6 +38,7 @@ _FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html")
 _CONFIDENCE_FILE = "confidence.csv"
 MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
+_GAINS_FILE = "group-gains.png"
 # Stages, as named in run.json, and their shares of a time limit.
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
@@ -133,7 +136,8 @@ def _fixed_files(options):
     """Return the names of the files that may be written, except those of networks."""
     confidence = (_CONFIDENCE_FILE,) if options.bootstrap else ()
     borrowed = _BORROWED_FILES if options.table_sharing == "auto" else ()
-    return (*_FIXED_FILES, *confidence, *borrowed)
+    gains = (_GAINS_FILE,) if options.task_groups == "auto" else ()
+    return (*_FIXED_FILES, *confidence, *borrowed, *gains)
 
 
 def _found(options, tasks, common, limit, run):
@@ -261,9 +265,10 @@ def _record(options, found, files, verdict):
         "local_scores": learner.families_,
     }
     if single_task is not None:
-        record["arcs"] = sharing_counts(learner.arcs_)
-        record["start"] = learner.start_
-        record["start_scores"] = _all_finite(learner.start_scores_)
+        record["arcs"] = sharing_counts(learner.arcs_, learner.task_groups_)
+        if learner.task_groups is not None:
+            record["task_groups"] = _groups_record(learner)
+        record |= _start_record(learner)
         record["penalty"] = getattr(learner, "penalty_", learner.used_prior().penalty)
     if hasattr(learner, "validation_scores_"):
         record["chosen_by"] = learner.chosen_by_
@@ -298,6 +303,40 @@ def _task_record(name, learner, single_task, file):
     return record
 
 
+def _start_record(learner):
+    """Return the best start and the scores of all, by group of tasks if there are several."""
+    start, scores = learner.start_, learner.start_scores_
+    if not isinstance(start, dict):
+        return {"start": start, "start_scores": _all_finite(scores)}
+    return {
+        "start": {str(label): name for label, name in start.items()},
+        "start_scores": {str(label): _all_finite(one) for label, one in scores.items()},
+    }
+
+
+def _groups_record(learner):
+    """Return the groups of tasks and, if they were found, what speaks for them."""
+    record = {
+        "of": {name: _label(label) for name, label in learner.task_groups_.items()},
+        "sentence": group_sentence(learner),
+    }
+    if hasattr(learner, "group_gains_"):
+        gains, alternatives = learner.group_gains_, learner.alternatives_
+        record["gains"] = {name: _all_finite(row) for name, row in gains.iterrows()}
+        record["margins"] = _all_finite(learner.group_margins_)
+        labels = alternatives[list(learner.tasks_)].astype(int).to_dict("records")
+        values = map(_finite, alternatives["value"])
+        record["alternatives"] = [
+            {"of": of, "value": value} for of, value in zip(labels, values, strict=True)
+        ]
+    return record
+
+
+def _label(label):
+    """Return the label of a group: a number if it was found, otherwise text."""
+    return label if isinstance(label, str) else int(label)
+
+
 def _all_finite(numbers):
     return {name: _finite(number) for name, number in numbers.items()}
 
@@ -311,10 +350,14 @@ def _draw(learner, confidence, is_nothing):
     graphs, note = learner.configuration_, None
     if is_nothing and len(learner.arcs_):
         note = f"{NOTHING}: these arcs predict no better than none."
+    groups = getattr(learner, "task_groups_", None)
+    shown = {"confidence": confidence, "note": note, "task_groups": groups}
     pictures = {
-        "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_, note=note),
-        "arcs": plotting.arcs(graphs, confidence, note),
+        "dags": plotting.dags(graphs, signs=learner.arcs_, **shown),
+        "arcs": plotting.arcs(graphs, **shown),
     }
+    if hasattr(learner, "group_gains_"):
+        pictures["gains"] = gains_picture(learner)
     if not learner.borrowed_.empty:
         pictures["borrowing"] = plotting.borrowing(learner)
     return pictures
@@ -324,14 +367,26 @@ def _contents(found, pictures, files):
     """Return the contents of the files of tables, pictures and networks by file name."""
     learner, confidence = found.shown, found.confidence
     contents = {file: learner.networks_[name] for name, file in files.items()}
-    contents |= {"arcs.csv": with_confidence(learner.arcs_, confidence)}
+    contents |= {"arcs.csv": with_confidence(_arcs(learner), confidence)}
     if confidence is not None:
         contents[_CONFIDENCE_FILE] = _pairs(confidence)
     contents |= {"dags.svg": pictures["dags"], "dags.png": pictures["dags"]}
     contents |= {"arcs.png": pictures["arcs"]}
     if "borrowing" in pictures:
         contents |= {"borrowed.csv": learner.borrowed_, "borrowing.png": pictures["borrowing"]}
+    if "gains" in pictures:
+        contents[_GAINS_FILE] = pictures["gains"]
     return contents
+
+
+def _arcs(learner):
+    """Return the table of arcs, with the groups of tasks unless all learn from each other."""
+    if learner.task_groups is None:
+        return learner.arcs_
+    after = list(learner.arcs_).index("task") + 1
+    table = learner.arcs_.copy()
+    table.insert(after, "task_group", table["task"].map(learner.task_groups_.to_dict()))
+    return table
 
 
 def _pairs(confidence):
@@ -350,7 +405,7 @@ def _write_page(found, pictures, path, record, seconds):
         settings=as_options(record["settings"]),
         messages=record["warnings"],
         times=seconds,
-        pictures={name: pictures[name] for name in ("dags", "borrowing") if name in pictures},
+        pictures={name: figure for name, figure in pictures.items() if name != "arcs"},
         confidence=found.confidence,
         held_out=found.held_out,
         verdict=record["verdict"],

@@ -3,9 +3,10 @@
 from dataclasses import fields
 
 from bnmtl import scores
+from bnmtl.cli.fields import GROUPS_WORDS
 from bnmtl.cli.options import contradiction
 from bnmtl.errors import InputError, located, warn
-from bnmtl.io.knowledge import read_arcs, read_tiers
+from bnmtl.io.knowledge import read_arcs, read_task_groups, read_tiers
 from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.multitask import PENALTY
@@ -15,7 +16,7 @@ from bnmtl.search.options import search_of
 
 _PRIORS = {"paired": PairedPrior, "edit": EditPrior}
 # Options that couple tasks.
-_COUPLING = ("prior", "penalty", "choose", "table_sharing")
+_COUPLING = ("prior", "penalty", "choose", "table_sharing", "task_groups")
 # Default if tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 
@@ -87,7 +88,7 @@ def _check_belongs(option, value, needed, chosen):
         raise contradiction(option, rule, found, chosen=chosen)
 
 
-def learner_at(penalty, prior, table_sharing, common):
+def learner_at(penalty, prior, table_sharing, common, task_groups=None):
     """Return an unfitted learner of several tasks, given the values of the options.
 
     Parameters
@@ -97,10 +98,11 @@ def learner_at(penalty, prior, table_sharing, common):
     table_sharing : {"auto", "none"}
     common : dict
         The parameters shared by all learners of the run.
+    task_groups : None, "auto" or dict task -> str
     """
     sharing = None if table_sharing == "none" else table_sharing
     prior = _PRIORS[prior](penalty=penalty)
-    return MultitaskLearner(prior=prior, table_sharing=sharing, **common)
+    return MultitaskLearner(prior=prior, table_sharing=sharing, task_groups=task_groups, **common)
 
 
 def learner_asked_for(options, tasks, common):
@@ -108,14 +110,27 @@ def learner_asked_for(options, tasks, common):
     if len(tasks) == 1:
         _warn_of_one_task(options)
         return SingleTaskLearner(**common)
-    asked = options.prior, options.table_sharing, common
+    asked = options.prior, options.table_sharing, common, _task_groups(options, tasks)
     if options.penalty not in (None, "auto"):
         return learner_at(options.penalty, *asked)
     fixed = learner_at(PENALTY, *asked)
     if options.penalty is None and options.choose is None and fixed.scores_together(tasks):
         return fixed
-    prior, sharing = _PRIORS[options.prior](), fixed.table_sharing
-    return MultitaskLearnerCV(prior=prior, table_sharing=sharing, **_choosing(options), **common)
+    parameters = {"table_sharing": fixed.table_sharing, **_choosing(options), **common}
+    if fixed.task_groups is not None:
+        if "task_groups" not in MultitaskLearnerCV().get_params():
+            rule, found = "must go with a given penalty", "here the data choose it"
+            raise InputError("task_groups", rule, found=found, remedies="give {penalty}")
+        parameters["task_groups"] = fixed.task_groups
+    return MultitaskLearnerCV(prior=_PRIORS[options.prior](), **parameters)
+
+
+def _task_groups(options, tasks):
+    """Return the groups of tasks: None is one group, "auto" finds them, a dict is from a file."""
+    if options.task_groups in GROUPS_WORDS:
+        return None if options.task_groups == "one" else options.task_groups
+    with located(argument="task_groups"):
+        return read_task_groups(options.task_groups, tasks)
 
 
 def _warn_of_one_task(options):

@@ -6,6 +6,7 @@ from bnmtl.cli.fields import (
     CHANCE,
     FILE,
     FOLDER,
+    GROUPS,
     NAME,
     PENALTY,
     SECONDS,
@@ -122,6 +123,13 @@ class LearningOptions:
 class Options(LearningOptions):
     """The options of `bnmtl learn`."""
 
+    task_groups: str = option(
+        "auto|one|F",
+        "Which tasks learn from each other: one group of all, groups that are found from the data, "
+        "or those of a CSV file with columns task and group (./auto is a file called auto).",
+        GROUPS,
+        default="one",
+    )
     choose: str | None = choice(
         "cv|one-standard-error|posterior",
         "How to choose the penalty: best prediction of held-out rows, largest penalty within one "

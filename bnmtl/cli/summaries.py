@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
-from bnmtl.learners.verdict import WAYS
+from bnmtl.learners.verdict import WAYS, WAYS_TO_LEARN
 from bnmtl.relatedness.nearest import n_nearest, writer
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import count
 
 _WIDTH = 100
 _MOST_ROWS = 20
+_WAYS = {"one_group": "one group", "alone": "each alone", "empty": "no arcs"}
 
 
 class Table(NamedTuple):
@@ -42,13 +43,15 @@ def learn(result):
     held_out = record["held_out"]
     # Scores of interrupted searches are not meaningful.
     is_complete = held_out and not held_out["ended_by"]
-    ways = [way for way in ("together", "alone", "empty") if is_complete and way in held_out]
+    ways = [way for way in WAYS_TO_LEARN if is_complete and way in held_out]
     yield _networks(result, ways)
     if ways:
         yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."
     yield ""
     for sentence in record["verdict"]:
         yield from textwrap.wrap(sentence, _WIDTH)
+    if "task_groups" in record:
+        yield from textwrap.wrap(record["task_groups"]["sentence"], _WIDTH)
     if result.single_task is None:
         yield "One task: nothing is shared."
     elif record["arcs"]["arcs"]:
@@ -65,25 +68,40 @@ def _networks(result, ways):
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]
     several = result.single_task is not None
-    in_all = [kind == "all" for kind in sharing_kinds(arcs)]
-    columns = ["task", "rows", "variables", "arcs", *(["in all"] if several else [])]
-    columns += [{"alone": "each alone", "empty": "no arcs"}.get(way, way) for way in ways]
-    rows = []
+    labels = result.learner.task_groups_.to_dict() if several else {}
+    in_groups = len(set(labels.values())) > 1
+    in_all = [kind == "all" for kind in sharing_kinds(arcs, labels or None)]
+    scores = [_WAYS.get(way, way) for way in ways]
+    sizes = ("rows", "variables", "arcs")
+    rows, narrow = [], []
     for task in result.record["tasks"]:
-        row = [task["name"], *(f"{task[size]}" for size in ("rows", "variables", "arcs"))]
+        name = [task["name"], *([f"{labels[task['name']]}"] if in_groups else [])]
+        row = [f"{task[size]}" for size in sizes]
         row += [f"{(arcs['task'][in_all] == task['name']).sum()}"] if several else []
-        row += [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
-        rows.append(row)
-    return Table(columns, rows)
+        means = [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
+        rows.append([*name, *row, *means])
+        narrow.append([*name, *row[2:], *means])
+    names = ["task", *(["group"] if in_groups else [])]
+    shared = ["in all"] if several else []
+    narrow = Table([*names, "arcs", *shared, *scores], narrow) if in_groups else None
+    return Table([*names, *sizes, *shared, *scores], rows, if_too_wide=narrow)
 
 
 def _sharing(record):
     counts = record["arcs"]
     sole = f", {counts['sole']} possible in one task only" if counts["sole"] else ""
-    yield (
-        f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could have "
-        f"them, {counts['some']} in some, {counts['one']} in one only{sole}."
-    )
+    if "alone" in counts:
+        yield from textwrap.wrap(
+            f"{count(counts['arcs'], 'arc')}, counted once in each group: {counts['all']} in all "
+            f"tasks of the group that could have them, {counts['some']} in some, {counts['one']} "
+            f"in one only{sole}, {counts['alone']} of tasks that learn alone.",
+            _WIDTH,
+        )
+    else:
+        yield (
+            f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could "
+            f"have them, {counts['some']} in some, {counts['one']} in one only{sole}."
+        )
     chosen = "the default" if record["settings"]["penalty"] is None else "as given"
     chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else chosen
     yield (

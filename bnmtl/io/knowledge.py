@@ -1,4 +1,4 @@
-"""Reading of prior knowledge: files of required or forbidden arcs, and of tiers."""
+"""Reading of prior knowledge: files of required or forbidden arcs, tiers, and groups of tasks."""
 
 import csv
 import io
@@ -9,6 +9,7 @@ from bnmtl.errors import InputError, located
 from bnmtl.wording import Bare
 
 _HEADERS = (["from", "to"], ["from", "to", "task"])
+_GROUPS_HEADER = ["task", "group"]
 
 
 def read_arcs(path, tasks):
@@ -52,10 +53,7 @@ def read_arcs(path, tasks):
         general, by_task = [], {name: [] for name in tasks}
         for line, cells in lines:
             with located(line=line):
-                if len(cells) != len(header[1]):
-                    columns = ",".join(header[1])
-                    rule = "must have a value for each of {columns!s}"
-                    raise InputError(rule=rule, found="it has {n}", columns=columns, n=len(cells))
+                _check_number(cells, header[1])
                 parent, child, task = (*cells, "")[:3]
                 _check_arc(parent, child, task, tasks)
             (by_task[task] if task else general).append((parent, child))
@@ -67,9 +65,21 @@ def read_arcs(path, tasks):
     }
 
 
-def _check_arc(parent, child, task, tasks):
-    if task and task not in tasks:
+def _check_number(cells, columns):
+    if len(cells) != len(columns):
+        rule = "must have a value for each of {columns!s}"
+        columns, n = ",".join(columns), len(cells)
+        raise InputError(rule=rule, found="it has {n}", columns=columns, n=n)
+
+
+def _check_task(task, tasks):
+    if task not in tasks:
         raise InputError(rule="must name one of the tasks {names}", given=task, names=tasks.names)
+
+
+def _check_arc(parent, child, task, tasks):
+    if task:
+        _check_task(task, tasks)
     with located(task=task or None):
         for variable in (parent, child):
             _check_variable(variable, tasks[task] if task else tasks)
@@ -157,6 +167,68 @@ def read_tiers(path, tasks):
                         )
                     place_of[variable] = place
     return [tier for _, _, tier in lines]
+
+
+def read_task_groups(path, tasks):
+    """Read a file of groups of tasks for `task_groups` of a learner.
+
+    Parameters
+    ----------
+    path : str or path-like
+        CSV with the columns task and group, and a line for each task.
+    tasks : Tasks
+        Their names must be those in the file.
+
+    Returns
+    -------
+    dict task -> str
+        In the order of the tasks.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a line is invalid or a task has no group; it names file, line or
+        task, and value.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import encode
+    >>> rows = pd.DataFrame({"rain": [0, 1, 1], "wet": [0, 1, 0]})
+    >>> tasks = encode({"north": rows, "south": rows})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "groups.csv")
+    ...     _ = path.write_text("task,group\\nnorth,coast\\nsouth,coast\\n")
+    ...     read_task_groups(path, tasks)
+    {'north': 'coast', 'south': 'coast'}
+    """
+    with located(file=path):
+        header, *lines = _csv_lines(path) or [(1, [])]
+        if header[1] != _GROUPS_HEADER:
+            rule = "must have the columns task,group"
+            raise InputError(rule=rule, given=",".join(header[1]), line=1)
+        labels = {}
+        for line, cells in lines:
+            with located(line=line):
+                _check_number(cells, _GROUPS_HEADER)
+                task, group = cells
+                if not (task and group):
+                    rule, found = "must have a value for each of task,group", "one is empty"
+                    raise InputError(rule=rule, found=found)
+                _check_task(task, tasks)
+                if task in labels:
+                    rule, remedy = "must name every task once", "remove one of the two lines"
+                    found = "{twice} is there again"
+                    raise InputError(rule=rule, found=found, remedies=remedy, twice=task)
+                labels[task] = group
+        for task in tasks.names:
+            if task not in labels:
+                rule = "must name the group of every task"
+                remedy = "add its line, with a group of its own if it learns alone"
+                found = "{missing} is missing"
+                raise InputError(rule=rule, found=found, remedies=remedy, missing=task)
+    return {task: labels[task] for task in tasks.names}
 
 
 def _json_tiers(text):

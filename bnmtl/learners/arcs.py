@@ -1,13 +1,16 @@
 """The table of learned arcs: strength, sign, direction, and number of tasks with the arc."""
 
+from collections import Counter
 from operator import itemgetter
 
 import pandas as pd
 
-from bnmtl.graphs import Sharing, compelled_arcs, sharing
+from bnmtl.graphs import Sharing, compelled_arcs, groups_by_label, sharing_in_groups
 from bnmtl.tasks.association import signed_association
 
 _KINDS = ("all", "some", "one", "sole")
+# Of an arc of a task that learns alone, while others learn in groups.
+ALONE = "alone"
 
 
 def arc_table(configuration, tasks, bound, groups=None):
@@ -28,13 +31,15 @@ def arc_table(configuration, tasks, bound, groups=None):
     pandas.DataFrame
         Columns from, to, task, strength (nats that the score loses without the arc in this task,
         not counting structure priors; where tasks may share tables, the score of its group),
-        compelled (directed in the task's CPDAG), n_tasks (tasks with the arc), n_tasks_possible
-        (tasks in which both variables exist and vary) and tau_b (Kendall's tau-b of the two
-        columns: above 0 if both rise together; nan if it is within one standard error of 0 or the
-        states of a variable have no order); sorted by from, to and task.
+        compelled (directed in the task's CPDAG), n_tasks (tasks of its group with the arc),
+        n_tasks_possible (tasks of its group in which both variables exist and vary) and tau_b
+        (Kendall's tau-b of the two columns: above 0 if both rise together; nan if it is within one
+        standard error of 0 or the states of a variable have no order); sorted by from, to and task.
+        The group is all tasks, unless tasks learn from each other in several groups.
     """
-    rows, counts, together = [], sharing(configuration), bound.shares_tables
+    rows, together = [], bound.shares_tables
     groups = [tasks.names] if groups is None else groups
+    counts = sharing_in_groups(configuration, groups)
     group_of = {name: group for group in groups for name in group}
     for at, (name, task) in enumerate(tasks.items()):
         graph, scores = configuration[name], bound.of(at)
@@ -51,7 +56,7 @@ def arc_table(configuration, tasks, bound, groups=None):
                 else:
                     strength = -gains[task.index[parent]]
                 arc = parent, child
-                numbers = *counts[arc], signed_association(task, *arc)
+                numbers = *counts[name][arc], signed_association(task, *arc)
                 rows.append((*arc, name, strength, arc in compelled, *numbers))
     # Rows of the same arc stay in the order of the tasks.
     rows.sort(key=itemgetter(0, 1))
@@ -78,17 +83,64 @@ def _strength_together(configuration, at, parent, child, bound, group):
     return value / bound.scale
 
 
-def sharing_counts(arcs):
+def counted_in_groups(arcs, configuration, task_groups):
+    """A learner's `arcs_` with n_tasks and n_tasks_possible counted within other groups of tasks.
+
+    Parameters
+    ----------
+    arcs : pandas.DataFrame
+    configuration : Configuration
+        The graphs with these arcs.
+    task_groups : mapping task -> label
+    """
+    counts = sharing_in_groups(configuration, groups_by_label(task_groups))
+    rows = zip(arcs["task"], arcs["from"], arcs["to"], strict=True)
+    found = [counts[task][parent, child] for task, parent, child in rows]
+    return arcs.assign(
+        n_tasks=[one.n_tasks for one in found], n_tasks_possible=[one.n_possible for one in found]
+    )
+
+
+def sharing_counts(arcs, task_groups=None):
     """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
 
     The kinds are arcs in all tasks that could have them, in some of them, in one of them, and arcs
-    that only one task could have (sole).
+    that only one task could have (sole). If tasks learn from each other in several groups, an arc
+    counts once in each group that has it, its kind is that within the group, and arcs of tasks that
+    learn alone are another kind (alone).
+
+    Parameters
+    ----------
+    arcs : pandas.DataFrame
+    task_groups : mapping task -> label, default=None
+        None is one group.
     """
-    kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
-    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
+    if not _are_several(task_groups):
+        kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
+        return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
+    groups = [task_groups[name] for name in arcs["task"]]
+    is_first = ~arcs.assign(group=groups).duplicated(["from", "to", "group"])
+    kinds = sharing_kinds(arcs[is_first.to_numpy()], task_groups)
+    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in (*_KINDS, ALONE)}
 
 
-def sharing_kinds(arcs):
-    """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
+def sharing_kinds(arcs, task_groups=None):
+    """List how each row of a learner's `arcs_` is shared; the kinds are those of `sharing_counts`.
+
+    Parameters
+    ----------
+    arcs : pandas.DataFrame
+    task_groups : mapping task -> label, default=None
+        None is one group.
+    """
     counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
-    return [Sharing(*numbers).kind for numbers in counts]
+    kinds = [Sharing(*numbers).kind for numbers in counts]
+    if not _are_several(task_groups):
+        return kinds
+    sizes = Counter(dict(task_groups).values())
+    sizes = [sizes[task_groups[name]] for name in arcs["task"]]
+    return [ALONE if n == 1 else kind for n, kind in zip(sizes, kinds, strict=True)]
+
+
+def _are_several(task_groups):
+    return task_groups is not None and len(set(dict(task_groups).values())) > 1

@@ -1,6 +1,7 @@
 """Learning together, each task alone and no arcs, compared on held-out rows."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from bnmtl.learners.fold_scores import penalty_scores, score_folds
 from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.penalty import best_penalty, chosen_penalty
+from bnmtl.learners.task_groups import AUTO
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
@@ -40,7 +42,10 @@ def compare(learner, tasks, cv=None):
         One row for each row of the data: task, row (its position), fold, and the log-likelihood in
         nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
         multitask learners, under those learned together (``together``), with the ``penalty`` used.
-        If tasks share tables, they do so under ``together`` and ``empty``. ``attrs["ended_by"]``
+        If the learner has ``task_groups``, tasks learn from each other in groups under
+        ``together``, with "auto" in the groups found from the other folds, and ``one_group`` is
+        under graphs that all tasks learn together, unless constraints exclude it. If tasks share
+        tables, they do so everywhere except under ``alone``. ``attrs["ended_by"]``
         names the limits that ended searches of folds early, which makes the table unreliable;
         ``attrs["chooses"]`` is whether folds choose among penalties.
 
@@ -87,7 +92,7 @@ def gain(scored, better, worse):
     ----------
     scored : pandas.DataFrame
         The result of `compare`, or some of its rows.
-    better, worse : {"together", "alone", "empty"}
+    better, worse : {"together", "one_group", "alone", "empty"}
 
     Returns
     -------
@@ -102,9 +107,10 @@ def gain(scored, better, worse):
 
 def _folds(learner, tasks, n_folds, report):
     """The scored folds and their penalties, the largest first."""
-    priors, given, posterior = {}, None, None
+    priors, given, posterior, partition = {}, None, None, None
     effort = learner.effort()
-    if isinstance(learner, MultitaskLearnerCV):
+    # The groups that were found from all rows must not be used.
+    if isinstance(learner, MultitaskLearnerCV) and learner.task_groups != AUTO:
         known = learner.known_folds(tasks, n_folds)
         if known is not None:
             return known, list(learner.validation_scores_.index[::-1])
@@ -112,15 +118,23 @@ def _folds(learner, tasks, n_folds, report):
         problems = learner.problems(tasks, effort)
         given = learner.given_starts(tasks, problems)
         priors = learner.possible_priors(problems, effort)
+        if learner.task_groups is not None and len(tasks) > 1:
+            partition = partial(_partition, learner, tasks)
     if isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() == "posterior":
         posterior = learner.posterior
     stage = "comparing on held-out rows"
     done = report.of_part(stage, 0, n_folds)
     done(0)
     values = list(priors.values())
-    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior)
+    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior, partition)
     learner.warn_of_limits(effort)
     return folds, list(priors)
+
+
+def _partition(learner, tasks, problems, effort):
+    """The groups of names of a fold."""
+    groups, _, _ = learner.partition(tasks, problems, effort, Reporter(False))
+    return groups
 
 
 def _chosen(learner, folds, penalties):
@@ -136,11 +150,13 @@ def _chosen(learner, folds, penalties):
 
 def _table(tasks, folds, penalties, best):
     """All held-out rows, in the order of the data; ``best`` is the penalty's index by fold."""
-    parts = []
+    parts, has_one_group = [], all(fold.one_group is not None for fold in folds)
     for at, fold in enumerate(folds):
         part = {"task": np.array(tasks.names, dtype=object)[fold.task], "row": fold.row, "fold": at}
         part.update(empty=fold.empty, alone=fold.alone)
         if penalties:
+            if has_one_group:
+                part.update(one_group=fold.one_group[best[at]])
             part.update(together=fold.together[best[at]], penalty=penalties[best[at]])
         parts.append(pd.DataFrame(part))
     table = pd.concat(parts, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Log-likelihood of held-out rows by fold: tasks together, each alone, and no arcs."""
+"""Log-likelihood of held-out rows by fold: together, in one group, each alone, and no arcs."""
 
 import contextlib
 from dataclasses import dataclass, field, replace
@@ -7,6 +7,7 @@ import numpy as np
 
 from bnmtl.graphs import graphs_by_task
 from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, held_out_split
+from bnmtl.learners.task_groups import joined
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Tally, in_parallel
 from bnmtl.search.path import greedy_path
@@ -28,6 +29,9 @@ class Fold:
         Under graphs of tasks learned alone, with separate tables.
     empty : float array of shape (m,)
         Without any arc, with tables as under ``together``.
+    one_group : float array of shape (p, m), or None
+        Under the configuration in which all tasks learn from each other; None unless they learn in
+        groups, or if they cannot be one group.
     log_posterior : float array of shape (p,), or None
         Log posterior of the penalties, given the other rows.
     ended_by : set of str
@@ -40,6 +44,7 @@ class Fold:
     alone: np.ndarray
     empty: np.ndarray
     log_posterior: np.ndarray | None
+    one_group: np.ndarray | None = None
     ended_by: set = field(default_factory=set)
 
 
@@ -57,7 +62,9 @@ def penalty_scores(folds):
     return np.column_stack([fold.together @ weight for fold, weight in pairs])
 
 
-def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, posterior=None):
+def score_folds(
+    learner, tasks, n_folds, priors, effort, report, given=None, posterior=None, partition=None
+):
     """Hold out every row once, and score it by networks learned from the other rows.
 
     The structures of a fold are searched from a single start each, and along the penalties by the
@@ -78,6 +85,9 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         Start graphs given by the user.
     posterior : callable (search, prior, solution) -> float, default=None
         Log posterior of a penalty.
+    partition : callable (problems, effort), default=None
+        The groups of names of tasks that learn from each other, given the training rows of a fold;
+        None is one group.
 
     Returns
     -------
@@ -91,10 +101,15 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         train, test = held_out_split(tasks, held_out)
         if fold_effort.is_over():
             stopped.update(fold_effort.tally.stopped)
-            return _without_arcs(learner, train, test, held_out, len(priors), posterior)
+            return _without_arcs(learner, train, test, held_out, len(priors), posterior, partition)
         problems = learner.problems(train, fold_effort, tasks, constraints)
         search = search_over(problems, fold_effort, Reporter(False))
-        path = _path(learner, search, priors, given, fold_effort)
+        groups = [tasks.names] if partition is None else partition(problems, fold_effort)
+        if len(groups) == 1:
+            path = one_group = _path(learner, search, priors, given, fold_effort)
+        else:
+            path = _path_of_groups(learner, tasks, problems, groups, priors, given, fold_effort)
+            one_group = _path_of_one_group(learner, search, priors, given, fold_effort)
         together = by_learner(learner, train, test)
         separate = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
@@ -108,6 +123,9 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
+            one_group=None
+            if partition is None or one_group is None
+            else np.array([_rows(together, train, one.matrices, one.score) for one in one_group]),
             ended_by=fold_effort.tally.stopped,
         )
 
@@ -128,7 +146,7 @@ def _which_rows(train, test, held_out):
     }
 
 
-def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
+def _without_arcs(learner, train, test, held_out, n_penalties, posterior, partition):
     """A fold for which no time was left: graphs without arcs at every penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
@@ -139,8 +157,34 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
         alone=_rows(separate, train, graphs),
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
+        one_group=None if partition is None else np.array([empty] * n_penalties),
         ended_by={"time_limit"},
     )
+
+
+def _path_of_groups(learner, tasks, problems, groups, priors, given, effort):
+    """A solution at every penalty, in which tasks learn from each other in groups of names."""
+    paths = []
+    for group in groups:
+        members = [tasks.names.index(name) for name in group]
+        search = search_over(
+            learner.group_problems(problems, tasks, members), effort, Reporter(False)
+        )
+        starts = given and {name: [graphs[s] for s in members] for name, graphs in given.items()}
+        paths.append(_path(learner, search, priors, starts, effort))
+    return [joined(groups, solutions, tasks.names) for solutions in zip(*paths, strict=True)]
+
+
+def _path_of_one_group(learner, search, priors, given, effort):
+    """A solution at every penalty, in which all tasks learn from each other; None if they cannot.
+
+    With a penalty of 1, tasks whose constraints contradict each other cannot.
+    """
+    try:
+        path = _path(learner, search, priors, given, effort)
+    except NoCommonGraph:
+        return None
+    return None if any(solution.score == -np.inf for solution in path) else path
 
 
 def _path(learner, search, priors, given, effort):

@@ -16,13 +16,14 @@ from bnmtl.learners.task_groups import (
     GroupsByData,
     check_task_groups,
     given_groups,
+    joined,
 )
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search import HillClimbing
 from bnmtl.search.constraints import check_names, is_by_task
 from bnmtl.search.effort import in_parallel
-from bnmtl.search.multitask import STARTS, Solution
+from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
 # Penalty of the default prior.
@@ -145,13 +146,8 @@ class MultitaskLearner(Learner):
     def _fit(self, tasks, whole, effort, report):
         check_prior_names(self.used_prior(), tasks)
         problems = self.problems(tasks, effort, whole)
-        given, evidence, known = self.given_starts(whole, problems), {}, {}
-        if self.task_groups == AUTO and len(tasks) > 1:
-            by_data = GroupsByData(self, whole, problems, effort, report)
-            (groups, evidence), known = by_data.find(), by_data.solutions
-        else:
-            by_name = self.task_groups if is_by_task(self.task_groups) else None
-            groups = given_groups(by_name, tasks)
+        given = self.given_starts(whole, problems)
+        groups, evidence, known = self.partition(whole, problems, effort, report)
         members = [[tasks.names.index(name) for name in group] for group in groups]
 
         def solve(members, effort):
@@ -169,6 +165,23 @@ class MultitaskLearner(Learner):
         for name in ("group_gains_", "group_margins_", "alternatives_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(evidence)
+
+    def partition(self, whole, problems, effort, report):
+        """The groups of tasks that learn from each other, given or found from the data.
+
+        Returns
+        -------
+        groups : list of lists of str
+        evidence : dict str -> object
+            The attributes of groups that are found.
+        solutions : dict of tuple of int -> Solution
+            Of groups that were solved on the way.
+        """
+        if self.task_groups == AUTO and len(whole) > 1:
+            by_data = GroupsByData(self, whole, problems, effort, report)
+            return *by_data.find(), by_data.solutions
+        by_name = self.task_groups if is_by_task(self.task_groups) else None
+        return given_groups(by_name, whole), {}, {}
 
     def groups_of_names(self):
         """The groups of a fitted learner, as lists of task names."""
@@ -188,20 +201,8 @@ class MultitaskLearner(Learner):
         if len(groups) == 1:
             self._publish_solution(tasks, whole, problems, solutions[0])
         else:
-            at = {
-                name: (solution, i)
-                for group, solution in zip(groups, solutions, strict=True)
-                for i, name in enumerate(group)
-            }
-            parts = [at[name] for name in tasks.names]
-            whole_solution = Solution(
-                [solution.matrices[i] for solution, i in parts],
-                sum(solution.score for solution in solutions),
-                [solution.task_scores[i] for solution, i in parts],
-                None,
-                {},
-            )
-            self._publish_solution(tasks, whole, problems, whole_solution, groups)
+            together = joined(groups, solutions, tasks.names)
+            self._publish_solution(tasks, whole, problems, together, groups)
         labels = self.task_groups if is_by_task(self.task_groups) else None
         labels = {str(name): label for name, label in (labels or {}).items()}
         numbers = {name: at for at, group in enumerate(groups, 1) for name in group}

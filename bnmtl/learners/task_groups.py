@@ -7,14 +7,19 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.graphs import groups_by_label
 from bnmtl.search.constraints import check_names, is_by_task
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.group_value import GroupValue
+from bnmtl.search.multitask import Solution
 from bnmtl.search.problem import JointProblem, NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
-from bnmtl.search.task_groups import QUICK, GroupSearch, quick_fits
+from bnmtl.search.task_groups import MARGIN, QUICK, GroupSearch, quick_fits
+from bnmtl.wording import all_of, count
 
 AUTO = "auto"
+# Most groups, and most tasks of a group, that a sentence names.
+_MOST_GROUPS, _MOST_NAMES = 4, 6
 # Part of the remaining time that the search for groups may take.
 _SHARE_OF_TIME = 1 / 3
 
@@ -57,10 +62,106 @@ def given_groups(value, tasks):
         if name not in labels:
             remedy = "add it, with a label of its own if it learns alone"
             raise InputError("task_groups", "names no group", remedies=remedy, task=name)
-    groups = {}
-    for name in tasks.names:
-        groups.setdefault(labels[name], []).append(name)
-    return list(groups.values())
+    return groups_by_label({name: labels[name] for name in tasks.names})
+
+
+def group_sentence(learner):
+    """A sentence on which tasks learn from each other, and how strongly the data say so.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+
+    Returns
+    -------
+    str
+        Empty for one task and for a learner without groups of tasks.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> labels = pd.Series({"corsica": 1, "provence": 1, "alps": 2})
+    >>> margins = pd.Series({"corsica": 60.0, "provence": 55.0, "alps": 42.0})
+    >>> fitted = SimpleNamespace(task_groups="auto", task_groups_=labels, group_margins_=margins)
+    >>> group_sentence(fitted)
+    'corsica and provence learn from each other; alps learns alone (42 nats speak against joining).'
+    """
+    if learner.task_groups is None or len(learner.task_groups_) == 1:
+        return ""
+    groups = groups_by_label(learner.task_groups_)
+    margins = getattr(learner, "group_margins_", pd.Series(dtype=float))
+    if len(groups) == 1 and len(groups[0]) > _MOST_NAMES:
+        return f"All {len(groups[0])} tasks learn from each other{_doubts(groups[0], margins)}."
+    several = [group for group in groups if len(group) > 1]
+    clauses = [
+        f"{_named(group)} learn from each other{_doubts(group, margins)}"
+        for group in several[:_MOST_GROUPS]
+    ]
+    if len(several) > _MOST_GROUPS:
+        rest = several[_MOST_GROUPS:]
+        n_tasks = sum(map(len, rest))
+        clauses.append(f"{count(len(rest), 'more group')} have {n_tasks} tasks in all")
+    alone = [group[0] for group in groups if len(group) == 1]
+    if alone:
+        verb = "learns" if len(alone) == 1 else "learn"
+        clauses.append(f"{_named(alone)} {verb} alone{_against(alone, margins)}")
+    return f"{'; '.join(clauses)}."
+
+
+def _named(names):
+    """Names as text, the first ones if there are many."""
+    names = list(map(str, names))
+    if len(names) <= _MOST_NAMES:
+        return all_of(names)
+    shown = names[: _MOST_NAMES - 1]
+    return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+
+
+def _doubtful(names, margins):
+    """Tasks that the data do not clearly place."""
+    return [name for name in names if margins.get(name, np.inf) < MARGIN]
+
+
+def _doubts(group, margins):
+    """A clause on the members of a group of which the data do not say whether they belong to it."""
+    names = _doubtful(group, margins)
+    if not names:
+        return ""
+    if len(names) == len(group):
+        return ", but the data do not tell whether they belong together"
+    verb = "belongs" if len(names) == 1 else "belong"
+    return f", but the data do not tell whether {_named(names)} {verb} with them"
+
+
+def _against(alone, margins):
+    """A clause on the evidence that tasks learn alone."""
+    known = [margins[name] for name in alone if not np.isnan(margins.get(name, np.nan))]
+    if not known:
+        return ""
+    names = _doubtful(alone, margins)
+    if names:
+        who = "this is right" if len(alone) == 1 else f"this is right for {_named(names)}"
+        return f", but the data do not tell whether {who}"
+    at_least = "" if len(alone) == 1 else "at least "
+    return f" ({at_least}{min(known):.0f} nats speak against joining)"
+
+
+def joined(groups, solutions, names):
+    """The solution of all tasks, in the order of their names, from the solution of each group."""
+    at = {
+        name: (solution, i)
+        for group, solution in zip(groups, solutions, strict=True)
+        for i, name in enumerate(group)
+    }
+    parts = [at[name] for name in names]
+    return Solution(
+        [solution.matrices[i] for solution, i in parts],
+        sum(solution.score for solution in solutions),
+        [solution.task_scores[i] for solution, i in parts],
+        None,
+        {},
+    )
 
 
 class GroupsByData:

@@ -12,6 +12,8 @@ WAYS = {
     "posterior": "chosen by its posterior",
     "held-out rows": "chosen by rows held out once",
 }
+# Ways to learn, as named in the results of `bnmtl.learners.compare`.
+WAYS_TO_LEARN = ("together", "one_group", "alone", "empty")
 # Number of standard errors above which a difference counts.
 _SURE = 2.0
 _ROUNDING = 1e-9
@@ -36,7 +38,7 @@ def held_out_record(scored):
         tables when learned together and without arcs; and "chooses", whether the penalty was chosen
         separately for each fold.
     """
-    ways = [way for way in ("together", "alone", "empty") if way in scored]
+    ways = [way for way in WAYS_TO_LEARN if way in scored]
     pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
     by_task = scored.groupby("task", observed=True)[ways].mean()
     return {

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError
+from bnmtl.graphs import groups_by_label
 from bnmtl.networks.shared_tables import borrowed_shares
 from bnmtl.plotting.drawing import PAD, SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
@@ -28,7 +29,7 @@ def borrowing(learner):
 
     A cell shows the percentage of the rows of other tasks that counts for the table of this
     variable in this task: 0 for a separate table, 100 for a table shared by all tasks. Variables
-    whose tables borrow most come first.
+    whose tables borrow most come first. Tasks are in the order of their groups.
 
     Parameters
     ----------
@@ -62,6 +63,9 @@ def borrowing(learner):
         remedy = "fit it to several tasks, {table_sharing=auto} and {parameter_sample_size=auto}"
         raise InputError("learner", "must have tasks that share tables", remedies=remedy)
     shares = borrowed_shares(learner.borrowed_, learner.tasks_)
+    labels = getattr(learner, "task_groups_", None)
+    if labels is not None:
+        shares = shares[[task for group in groups_by_label(labels) for task in group]]
     names = [shorten(variable) for variable in shares.index]
     tasks = [shorten(task) for task in shares.columns]
     warn_of_boxes([*shares.index, *shares.columns])

@@ -1,10 +1,10 @@
 """Plots of the graphs of tasks side by side, with each variable at the same position."""
 
 from bnmtl.errors import check_number, check_whole
-from bnmtl.graphs import compelled_arcs, could_have, sharing
+from bnmtl.graphs import compelled_arcs, could_have, sharing, sharing_in_groups
 from bnmtl.plotting.drawing import SAMPLE, draw_absent, draw_arc, note_entries
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import check_configuration, laid_out
+from bnmtl.plotting.layout import check_configuration, in_groups, laid_out
 from bnmtl.plotting.panels import box_entries, box_kinds, draw_panels, legend_line
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
@@ -21,6 +21,7 @@ def dags(
     confidence=None,
     signs=None,
     note=None,
+    task_groups=None,
 ):
     """Plot the graphs of tasks side by side, with each variable at the same position.
 
@@ -60,6 +61,10 @@ def dags(
     note : str, optional
         A text at the beginning of the legend, such as that nothing was found; the counts of common
         arcs are then omitted.
+    task_groups : mapping task -> label, optional
+        Groups of tasks that learn from each other, such as the `task_groups_` of a learner: panels
+        are in the order of the groups, and colors show in how many tasks of its group an arc is.
+        Tasks that learn alone have one color. Default: one group.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def dags(
     >>> sure = pd.DataFrame({"task": ["north"], "parent": ["rain"], "child": ["wet"], "edge": 0.9})
     >>> figure = dags({"north": nx.DiGraph([("rain", "wet")])}, confidence=sure)
     """
-    configuration = check_configuration(configuration)
+    configuration, groups = in_groups(check_configuration(configuration), task_groups)
     check_number("font_size", font_size, above=0)
     check_whole("columns", columns, 1, optional=True)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
@@ -100,17 +105,14 @@ def dags(
         for arc, sign in read_signs(signs, configuration).items()
         if not widths.of(*arc).dotted
     }
-    # With one task, arcs are neither shared nor exceptions.
-    kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
-    is_compared = len(configuration) > 1 and note is None
-    titles = {
-        task: _titles(task, graph, kinds, is_compared) for task, graph in configuration.items()
-    }
+    kinds = _kinds(configuration, groups)
+    titles = _all_titles(configuration, groups, kinds, note)
     boxes = box_kinds(configuration, layout)
-    found = [kind for kind in ("all", "some", "one", "sole") if kind in kinds.values()]
+    present = {kinds[task][arc] for task, graph in configuration.items() for arc in graph.edges}
+    found = [kind for kind in ("all", "some", "one", "sole") if kind in present]
     entries = [
         *note_entries(note),
-        *_arc_entries(configuration, layout, counts, found),
+        *_arc_entries(configuration, groups, layout, found),
         *box_entries(boxes),
         *((_arc_mark(found[0], True, line), text) for line, text in widths.samples if found),
         *((_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs.values()),
@@ -118,7 +120,7 @@ def dags(
     places = sign_places(layout, _signed_routes(layout, signs))
 
     def draw_arcs(axes, task, shift):
-        _draw_arcs(axes, task, configuration[task], layout.routes, shift, kinds, widths)
+        _draw_arcs(axes, task, configuration[task], layout.routes, shift, kinds[task], widths)
         for a, b in configuration[task].edges:
             if sign := signs.get((str(task), str(a), str(b))):
                 draw_sign(axes, *(shift + places[(a, b) if (a, b) in places else (b, a)]), sign)
@@ -126,13 +128,39 @@ def dags(
     return draw_panels(titles, layout, entries, boxes, draw_arcs, columns)
 
 
-def _titles(task, graph, kinds, is_compared):
+def _kinds(configuration, groups):
+    """The kinds of the arcs of a task's group, by task."""
+    counts = sharing_in_groups(configuration, groups)
+    alone = {group[0] for group in groups if len(group) == 1}
+    # With one task, arcs are neither shared nor exceptions.
+    return {
+        task: {arc: "all" if task in alone else n.kind for arc, n in counts[task].items()}
+        for task in configuration
+    }
+
+
+def _all_titles(configuration, groups, kinds, note):
+    """The titles and subtitles of the panels by task."""
+    titles = {}
+    for group in groups:
+        everywhere = None
+        if len(group) > 1 and note is None:
+            everywhere = "in all" if len(groups) == 1 else "in all of the group"
+        is_alone = len(group) == 1 and len(groups) > 1
+        for task in group:
+            graph = configuration[task]
+            title, subtitle = _titles(task, graph, kinds[task], everywhere)
+            titles[task] = title, f"{subtitle}, learned alone" if is_alone else subtitle
+    return titles
+
+
+def _titles(task, graph, kinds, everywhere):
     """Return the title and subtitle of a panel; the subtitle counts the kinds of arcs."""
     n_arcs = graph.number_of_edges()
     subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
-    if is_compared and n_arcs:
+    if everywhere and n_arcs:
         found = [kinds[arc] for arc in graph.edges]
-        subtitle += f": {found.count('all')} in all, {found.count('one')} only here"
+        subtitle += f": {found.count('all')} {everywhere}, {found.count('one')} only here"
         subtitle += f", {found.count('sole')} possible only here" if "sole" in found else ""
     title = " ".join(str(task).split())
     return (title if len(title) <= 60 else title[:59] + "…"), subtitle
@@ -157,17 +185,19 @@ def _signed_routes(layout, signs):
     return [(a, b) for a, b in layout.routes if frozenset((str(a), str(b))) in joined]
 
 
-def _arc_entries(configuration, layout, counts, found):
+def _arc_entries(configuration, groups, layout, found):
     """The legend entries of the kinds of arcs found in the panels."""
     graphs = list(configuration.values())
-    partial = any(count.n_possible < len(graphs) for count in counts.values())
+    counts = sharing_in_groups(configuration, groups)
+    partial = any(n.n_possible < len(group) for group in groups for n in counts[group[0]].values())
+    of_group = " of the group" if len(groups) > 1 else ""
     texts = {
-        "all": "in all tasks that could have it" if partial else "in all tasks",
-        "some": "in some tasks",
-        "one": "in this task only",
-        "sole": "possible in this task only",
+        "all": f"in all tasks{of_group}" + (" that could have it" if partial else ""),
+        "some": f"in some tasks{of_group}",
+        "one": f"in this task{of_group} only",
+        "sole": f"possible in this task{of_group} only",
     }
-    if len(graphs) == 1:
+    if len(groups) == len(graphs):
         texts["all"] = "arc"
     entries = [(_arc_mark(kind, True, EQUAL), texts[kind]) for kind in found]
     if any(

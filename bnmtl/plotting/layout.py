@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, check_number
-from bnmtl.graphs import check_dag
+from bnmtl.graphs import check_dag, groups_by_label
 from bnmtl.plotting import engines
 from bnmtl.plotting.fonts import families, silence
 from bnmtl.wording import type_of
@@ -135,6 +135,34 @@ def check_configuration(configuration, argument="configuration"):
     if not any(len(graph) for graph in graphs.values()):
         raise InputError(argument, "must hold a graph with at least one variable")
     return graphs
+
+
+def in_groups(configuration, task_groups):
+    """Return the graphs in the order of the groups of their tasks, and the groups.
+
+    Parameters
+    ----------
+    configuration : dict of task to networkx.DiGraph
+    task_groups : mapping task -> label, or None
+        None is one group.
+
+    Returns
+    -------
+    configuration : dict of task to networkx.DiGraph
+    groups : list of lists of tasks
+    """
+    if task_groups is None:
+        return configuration, [list(configuration)]
+    if not hasattr(task_groups, "items"):
+        rule = "must map tasks to labels of their groups"
+        raise InputTypeError("task_groups", rule, type_of(task_groups))
+    labels = {str(task): label for task, label in task_groups.items()}
+    lacking = [task for task in configuration if str(task) not in labels]
+    if lacking:
+        rule, found = "must name the group of every task", "{missing} has none"
+        raise InputError("task_groups", rule, found=found, missing=str(lacking[0]))
+    groups = groups_by_label({task: labels[str(task)] for task in configuration})
+    return {task: configuration[task] for group in groups for task in group}, groups
 
 
 def _place_components(place, sizes, arcs):

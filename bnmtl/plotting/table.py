@@ -5,7 +5,7 @@ import numpy as np
 from bnmtl.graphs import compelled_arcs, could_have, sharing
 from bnmtl.plotting.drawing import ABSENT, COLORS, PAD, SAMPLE, draw_text, framed_axes, note_entries
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
+from bnmtl.plotting.layout import check_configuration, in_groups, majority_arcs, text_width
 from bnmtl.plotting.widths import doubtful_arcs
 
 _ASPECT = 1.5  # target width : height of a long table
@@ -33,7 +33,7 @@ _DOUBTFUL = ", doubtful"
 _DOUBTFUL_TEXT = "dotted: in fewer than half of the replicates"
 
 
-def arcs(configuration, confidence=None, note=None):
+def arcs(configuration, confidence=None, note=None, task_groups=None):
     """Plot the table of arcs by task.
 
     There is one row per joined pair of variables, in the direction of most tasks, sorted by the
@@ -51,6 +51,9 @@ def arcs(configuration, confidence=None, note=None):
         replicates are dotted.
     note : str, optional
         A text at the beginning of the legend, such as that nothing was found.
+    task_groups : mapping task -> label, optional
+        Groups of tasks that learn from each other, such as the `task_groups_` of a learner: columns
+        are in the order of the groups, with lines between groups. Default: one group.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def arcs(configuration, confidence=None, note=None):
     >>> south = nx.DiGraph([("rain", "wet")])
     >>> figure = arcs({"north": north, "south": south})
     """
-    configuration = check_configuration(configuration)
+    configuration, groups = in_groups(check_configuration(configuration), task_groups)
     rows = _rows(configuration, doubtful_arcs(configuration, confidence))
     joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
     warn_of_boxes(map(str, [*joined, *configuration]))
@@ -88,6 +91,7 @@ def arcs(configuration, confidence=None, note=None):
         part = slice(block * n_block_rows, (block + 1) * n_block_rows)
         left = block * block_width + label_width
         _draw_block(axes, names[part], rows[part], tasks, left, head)
+        _draw_group_lines(axes, groups, left, head, len(rows[part]))
     return axes.figure
 
 
@@ -153,6 +157,13 @@ def _draw_block(axes, names, rows, tasks, left, head):
         n_joined = n_possible - cells.count("absent")
         x = left + len(cells) * _CELL + 6
         draw_text(axes, x, y, f"{n_joined} of {n_possible}", color="#555555")
+
+
+def _draw_group_lines(axes, groups, left, head, n_rows):
+    """Draw a line between the columns of one group of tasks and those of the next."""
+    for end in np.cumsum([len(group) for group in groups])[:-1]:
+        x = left + end * _CELL
+        axes.plot([x, x], [head - 5, head + n_rows * _CELL], color="#555555", linewidth=0.8)
 
 
 def _draw_cell(axes, x, y, cell):

@@ -318,13 +318,29 @@ def evidence_of(groups):
     effort = learner.effort(groups.memory)
     problems = learner.problems(tasks, effort)
     gains = GroupsByData(learner, tasks, problems, effort, groups.report).gains()
+    table = gains_as_distances(gains)
+    table.attrs["gains"] = gains
+    return _with_arcs(table, alone)
+
+
+def gains_as_distances(gains):
+    """Gains of pairs of tasks as dissimilarities: the largest gain minus the gain.
+
+    Parameters
+    ----------
+    gains : pandas.DataFrame, tasks by tasks
+        Such as `group_gains_` of a learner; nan for pairs that were not tried.
+
+    Returns
+    -------
+    pandas.DataFrame, tasks by tasks
+        0 on the diagonal; pairs that were not tried have the largest entry.
+    """
     values = gains.to_numpy()
     distances = np.nanmax(values, initial=-np.inf) - values
     distances[np.isnan(distances)] = np.nanmax(distances, initial=0.0)
     np.fill_diagonal(distances, 0.0)
-    table = pd.DataFrame(distances, index=gains.index, columns=gains.columns)
-    table.attrs["gains"] = gains
-    return _with_arcs(table, alone)
+    return pd.DataFrame(distances, index=gains.index, columns=gains.columns)
 
 
 def distances_of(groups, measure):

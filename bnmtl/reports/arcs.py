@@ -4,7 +4,7 @@ import math
 from html import escape
 
 from bnmtl.confidence import MEANING, with_confidence
-from bnmtl.graphs import could_have
+from bnmtl.graphs import could_have, groups_by_label, sharing
 from bnmtl.reports.page import number
 
 _DIRECTION = (
@@ -48,16 +48,19 @@ def _preference(learner):
 
 def arcs_section(learner, confidence):
     """A table with one row per arc: number of tasks with the arc, and its strength in each."""
-    arcs = with_confidence(learner.arcs_, confidence)
+    arcs, graphs = with_confidence(learner.arcs_, confidence), learner.configuration_
     if arcs.empty:
         return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
+    labels = getattr(learner, "task_groups_", None)
+    if labels is not None:
+        graphs = {name: graphs[name] for group in groups_by_label(labels) for name in group}
     head = "".join(
-        f'<th class="task"><span class="up">{escape(str(task))}</span></th>'
-        for task in learner.configuration_
+        f'<th class="task"><span class="up">{escape(str(task))}</span></th>' for task in graphs
     )
-    whose = (
-        "the score of all tasks" if learner.scores_together(learner.tasks_) else "the task's score"
-    )
+    whose = "the task's score"
+    if learner.scores_together(learner.tasks_):
+        in_groups = labels is not None and labels.nunique() > 1
+        whose = "the score of its group of tasks" if in_groups else "the score of all tasks"
     return (
         f"<h2>Arcs</h2>\n<p>Strength: by how much {whose} falls, in nats, if the arc is removed "
         "from the task. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
@@ -67,7 +70,7 @@ def arcs_section(learner, confidence):
         f"{'' if confidence is None else _SHARES}</p>\n"
         '<div class="scroll"><table class="arcs"><tr><th class="name">from</th>'
         f'<th class="name">to</th><th>tasks</th><th>mean<br>strength</th>{head}</tr>'
-        f"{''.join(_arc_rows(learner.configuration_, arcs))}</table></div>"
+        f"{''.join(_arc_rows(graphs, arcs))}</table></div>"
     )
 
 
@@ -75,11 +78,15 @@ def _arc_rows(graphs, arcs):
     """Write the arcs by decreasing number of tasks, then by decreasing strength."""
     strongest = max(arcs["strength"].max(), 1e-9)
     cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
-    strengths = arcs.groupby(["from", "to", "n_tasks", "n_tasks_possible"])["strength"].mean()
-    summary = strengths.rename("mean").reset_index()
+    summary = arcs.groupby(["from", "to"])["strength"].mean().rename("mean").reset_index()
+    # Of all tasks: those in the table of arcs are of a group.
+    counts = sharing(graphs)
+    numbers = [counts[arc] for arc in zip(summary["from"], summary["to"], strict=True)]
+    summary["n_tasks"] = [one.n_tasks for one in numbers]
+    summary["n_possible"] = [one.n_possible for one in numbers]
     order = ["n_tasks", "mean"]
     summary = summary.sort_values(order, ascending=False, kind="stable")
-    for parent, child, n_tasks, n_possible, mean in summary.itertuples(index=False, name=None):
+    for parent, child, mean, n_tasks, n_possible in summary.itertuples(index=False, name=None):
         columns = "".join(
             _arc_cell(cells.get((parent, child, task)), graph, parent, child, strongest)
             for task, graph in graphs.items()

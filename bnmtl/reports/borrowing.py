@@ -1,5 +1,6 @@
 """The section of the report on shared tables."""
 
+from bnmtl.graphs import groups_by_label
 from bnmtl.networks.shared_tables import borrowed_record, borrowed_shares
 from bnmtl.reports.page import image, number, table
 
@@ -23,7 +24,9 @@ def borrowing_section(learner, figure=None):
     from bnmtl import plotting
 
     figure = figure or plotting.borrowing(learner)
-    tasks = list(learner.configuration_)
+    labels = getattr(learner, "task_groups_", None)
+    groups = [list(learner.configuration_)] if labels is None else groups_by_label(labels)
+    tasks = [name for group in groups for name in group]
     rows = [
         [variable, *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
         for variable in borrowed_shares(learner.borrowed_, learner.tasks_).index

@@ -3,13 +3,19 @@
 from bnmtl.learners.verdict import value
 from bnmtl.reports.page import bold, number, table
 
-_TITLES = {"together": "together", "alone": "each alone", "empty": "no arcs"}
+_TITLES = {
+    "together": "together",
+    "one_group": "one group",
+    "alone": "each alone",
+    "empty": "no arcs",
+}
 _CUT_SHORT = '<p class="warning">Searches were cut short: these figures are unreliable.</p>\n'
 _SHARED = " Learned together and without arcs, tasks share tables."
+_GROUPS = " Together: in groups of tasks; one group: all tasks learn from each other."
 
 
 def held_out_section(held_out):
-    """A table comparing together, alone and no arcs, by task and over all rows."""
+    """A table comparing together, in one group, alone and no arcs, by task and over all rows."""
     if held_out is None:
         return ""
     ways = [way for way in _TITLES if way in held_out]
@@ -27,5 +33,6 @@ def held_out_section(held_out):
         f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
         f"without it ({held_out['folds']} folds); larger is better, and 0.7 nats make a row "
         f"twice as probable. Differences with standard errors over rows: {differences}."
+        f"{_GROUPS if 'one_group' in held_out else ''}"
         f"{_SHARED if held_out.get('shares_tables') else ''}</p>"
     )

@@ -4,15 +4,17 @@ import pandas as pd
 
 from bnmtl.confidence import sure_words
 from bnmtl.errors import InputTypeError
-from bnmtl.graphs import compelled_arcs, takes_part
+from bnmtl.graphs import compelled_arcs, groups_by_label, takes_part
 from bnmtl.io.versions import versions
-from bnmtl.learners.arcs import sharing_counts, sharing_kinds
+from bnmtl.learners.arcs import ALONE, counted_in_groups, sharing_counts, sharing_kinds
 from bnmtl.learners.penalty import penalty_name
+from bnmtl.learners.task_groups import group_sentence
 from bnmtl.learners.verdict import WAYS, sentences
 from bnmtl.reports.arcs import arcs_section, meaning
 from bnmtl.reports.borrowing import borrowing_section
 from bnmtl.reports.held_out import held_out_section
 from bnmtl.reports.page import Html, count, frame_table, image, number, write_page
+from bnmtl.reports.task_groups import groups_section
 from bnmtl.wording import type_of
 
 # `versions` also has an old import path, `bnmtl.report`.
@@ -40,11 +42,14 @@ _SCORE = (
     "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
     "part of the structure prior. "
 )
+_OF_GROUP = "in all tasks<br>of the group"
 _NOTES = {
     "constant": "Constant: variables with only one state in the task, which can have no arcs "
     "there. ",
     "in all<br>tasks": "In all tasks: in all that could have the arc. Only here: other tasks could "
     "have it, and do not. ",
+    _OF_GROUP: "In all tasks of the group: in all of them that could have the arc. Only here: "
+    "other tasks of the group could have it, and do not. ",
     _SOLE: "Possible only here: in the other tasks a variable is missing or constant, so that "
     "nothing can be shared. ",
 }
@@ -53,6 +58,13 @@ _COUNTED = {
     "all": "arcs in all tasks",
     "one": "arcs in one task only",
     "sole": "arcs possible in one task only",
+}
+_COUNTED_IN_GROUPS = {
+    "arcs": "arcs, once in each group",
+    "all": "arcs in all tasks of the group",
+    "one": "arcs in one task of several only",
+    "sole": "arcs possible in one task only",
+    ALONE: "arcs of tasks that learn alone",
 }
 _BAND = " The band is one standard error, over folds, of the difference to the chosen penalty."
 
@@ -88,7 +100,7 @@ def write(
     times : mapping, optional
         Stage -> seconds.
     pictures : mapping, optional
-        "dags", "penalties" and "borrowing" -> matplotlib figure, if already drawn.
+        "dags", "penalties", "borrowing" and "gains" -> matplotlib figure, if already drawn.
     title : str
     confidence : pandas.DataFrame, optional
         Confidence of each arc, from `bnmtl.confidence.arc_confidence`.
@@ -126,6 +138,7 @@ def write(
     pictures = pictures or {}
     sections = [
         _graphs_section(learner, pictures, confidence),
+        groups_section(learner, pictures.get("gains")),
         _tasks_section(learner),
         held_out_section(held_out),
         _comparison_section(learner, single_task),
@@ -135,6 +148,7 @@ def write(
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
     found = found if verdict is None else list(verdict)
+    found.append(group_sentence(learner))
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
     lead = " ".join([*filter(None, found), _lead(learner)])
@@ -148,7 +162,7 @@ def _lead(learner):
     n_variables = len({v for graph in learner.configuration_.values() for v in graph})
     n_rows = sum(task.n_rows for task in learner.tasks_.values())
     what = f"over {count(n_variables, 'variable')} from {count(n_rows, 'row')}"
-    counts = sharing_counts(learner.arcs_)
+    counts = sharing_counts(learner.arcs_, _labels(learner))
     if n_tasks == 1:
         return (
             f"One network {what}, with {count(counts['arcs'], 'arc')}. "
@@ -158,15 +172,23 @@ def _lead(learner):
     if not counts["arcs"]:
         return networks
     is_, it = ("is", "it") if counts["all"] == 1 else ("are", "them")
-    sole = ""
+    distinct, of_group, alone, sole = count(counts["arcs"], "different arc"), "", "", ""
+    if ALONE in counts:
+        distinct = f"{count(counts['arcs'], 'arc')}, counted once in each group"
+        verb = "is" if counts[ALONE] == 1 else "are"
+        of_group, alone = " of the group", f"; {counts[ALONE]} {verb} of tasks that learn alone"
     if counts["sole"]:
         verb = "is" if counts["sole"] == 1 else "are"
         sole = f"; {counts['sole']} {verb} possible in one task only, and cannot be shared"
     return (
-        f"{networks} Of {count(counts['arcs'], 'different arc')}, {counts['all']} {is_} in all "
-        f"tasks that could have {it}, {counts['some']} in some and {counts['one']} in one task "
-        f"only{sole}."
+        f"{networks} Of {distinct}, {counts['all']} {is_} in all tasks{of_group} that could have "
+        f"{it}, {counts['some']} in some and {counts['one']} in one task only{sole}{alone}."
     )
+
+
+def _labels(learner):
+    """The groups of tasks, task -> label; None for learners without groups."""
+    return getattr(learner, "task_groups_", None)
 
 
 def _way(learner):
@@ -184,7 +206,8 @@ def _graphs_section(learner, pictures, confidence):
     from bnmtl import plotting
 
     graphs, signs = learner.configuration_, learner.arcs_
-    figure = pictures.get("dags") or plotting.dags(graphs, confidence=confidence, signs=signs)
+    shown = {"confidence": confidence, "signs": signs, "task_groups": _labels(learner)}
+    figure = pictures.get("dags") or plotting.dags(graphs, **shown)
     tasks = ", ".join(map(str, graphs))
     return (
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
@@ -203,8 +226,11 @@ def _tasks_section(learner):
 
 def _sizes(learner):
     """A table with one row per task: size, arcs and score; columns without values are omitted."""
-    kinds = pd.Series(sharing_kinds(learner.arcs_), dtype=object)
-    sizes = {}
+    labels, sizes = _labels(learner), {}
+    kinds = pd.Series(sharing_kinds(learner.arcs_, labels), dtype=object)
+    groups = [list(learner.configuration_)] if labels is None else groups_by_label(labels)
+    of = {name: group for group in groups for name in group}
+    in_all = "in all<br>tasks" if len(groups) == 1 else _OF_GROUP
     for name, graph in learner.configuration_.items():
         task_kinds = kinds[(learner.arcs_["task"] == name).to_numpy()].tolist()
         n_rows, score = learner.tasks_[name].n_rows, learner.task_scores_[name]
@@ -213,8 +239,9 @@ def _sizes(learner):
             "variables": len(graph),
             "constant": sum(not takes_part(graph, variable) for variable in graph),
             "arcs": len(task_kinds),
-            "in all<br>tasks": task_kinds.count("all"),
-            "only<br>here": task_kinds.count("one"),
+            # Blank for a task that learns alone.
+            in_all: task_kinds.count("all") if len(of[name]) > 1 else "",
+            "only<br>here": task_kinds.count("one") if len(of[name]) > 1 else "",
             _SOLE: task_kinds.count("sole"),
             "reversible": len(graph.edges) - len(compelled_arcs(graph)),
             "parameters": learner.networks_[name].n_parameters,
@@ -223,7 +250,9 @@ def _sizes(learner):
         }
     table = pd.DataFrame(sizes.values(), index=list(sizes))
     left_out = [title for title in ("constant", _SOLE) if not table[title].any()]
-    left_out += ["in all<br>tasks", "only<br>here", _SOLE] if len(table) == 1 else []
+    left_out += [in_all, "only<br>here", _SOLE] if len(table) == 1 else []
+    if len(groups) > 1:
+        table.insert(0, "group", [str(labels[name]) for name in table.index])
     return table.drop(columns=left_out)
 
 
@@ -231,10 +260,14 @@ def _comparison_section(learner, single_task):
     """Number of arcs and of shared arcs, compared with those of the single-task graphs."""
     if single_task is None or len(learner.configuration_) == 1:
         return ""
-    counts = {"together": sharing_counts(learner.arcs_), "alone": sharing_counts(single_task.arcs_)}
-    table = pd.DataFrame(counts).rename(index=_COUNTED).loc[list(_COUNTED.values())]
-    if not table.iloc[-1].any():
-        table = table[:-1]
+    labels, arcs = _labels(learner), single_task.arcs_
+    counts = {"together": sharing_counts(learner.arcs_, labels)}
+    if labels is not None:
+        arcs = counted_in_groups(arcs, single_task.configuration_, labels)
+    counts["alone"] = sharing_counts(arcs, labels)
+    names = _COUNTED_IN_GROUPS if ALONE in counts["together"] else _COUNTED
+    table = pd.DataFrame(counts).loc[list(names)]
+    table = table[table.any(axis=1) | ~table.index.isin(["sole", ALONE])].rename(index=names)
     differences = table["together"] - table["alone"]
     table = table.assign(difference=[number(one, 0, signed=True) for one in differences])
     return f"<h2>Against learning each task alone</h2>\n{frame_table('', table)}"

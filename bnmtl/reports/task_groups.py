@@ -1,0 +1,91 @@
+"""The section of the report on groups of tasks that learn from each other."""
+
+from math import isnan
+
+from bnmtl.graphs import groups_by_label
+from bnmtl.reports.page import image, number, table
+from bnmtl.search.task_groups import MARGIN
+
+# Most tasks for which the next best groups are listed.
+_MOST_TASKS = 12
+_MARGIN = (
+    "Margin: by how many nats the value of the groups falls if this task alone moves elsewhere; "
+    f"below {MARGIN:g} the data do not tell."
+)
+_GAINS = (
+    "The picture shows how much two tasks gain by learning together instead of alone, by the "
+    "evidence that their arcs add: 0 is the pair that gains most, and a pair is as many nats "
+    "below it as its cell says."
+)
+
+
+def gains_picture(learner):
+    """Plot the gains of all pairs of tasks as distances below the largest gain.
+
+    Parameters
+    ----------
+    learner : MultitaskLearner
+        Fitted to several tasks with ``task_groups="auto"``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from bnmtl import plotting
+    from bnmtl.relatedness.measures import gains_as_distances
+
+    distances = gains_as_distances(learner.group_gains_)
+    return plotting.relatedness(distances, label="nats below the largest gain")
+
+
+def groups_section(learner, figure=None):
+    """The groups, the margins of their tasks and the gains of pairs; empty for one given group.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+    figure : matplotlib.figure.Figure, default=None
+        Figure of `gains_picture`, if already drawn.
+    """
+    if learner.task_groups is None or len(learner.task_groups_) == 1:
+        return ""
+    title = "<h2>Which tasks learn from each other</h2>\n"
+    groups = groups_by_label(learner.task_groups_)
+    labels = [learner.task_groups_[group[0]] for group in groups]
+    if not hasattr(learner, "group_gains_"):
+        rows = [[label, ", ".join(group)] for label, group in zip(labels, groups, strict=True)]
+        return f"{title}<p>The groups are given.</p>\n{table(['group', 'tasks'], rows, 2)}"
+    margins = learner.group_margins_
+    rows = [
+        [label if at == 0 else "", name, _margin(margins[name])]
+        for label, group in zip(labels, groups, strict=True)
+        for at, name in enumerate(group)
+    ]
+    figure = figure or gains_picture(learner)
+    return (
+        f"{title}{table(['group', 'task', 'margin'], rows, 2)}\n"
+        f'<p class="note">{_MARGIN}{_next_best(learner)}</p>\n<p>{_GAINS}</p>\n'
+        f"{image(figure, 'By how much less than the best pair two tasks gain together')}"
+    )
+
+
+def _margin(nats):
+    return "" if isnan(nats) else number(nats)
+
+
+def _next_best(learner):
+    """A sentence on the best other partition that was tried; empty if there is none."""
+    tried, labels = learner.alternatives_, learner.task_groups_
+    is_found = (tried[list(labels.index)] == labels.to_numpy()).all(axis=1)
+    if not is_found.any() or is_found.all():
+        return ""
+    other = tried[~is_found].iloc[0]
+    groups = groups_by_label(other[list(labels.index)].to_dict())
+    fewer = tried["value"][is_found].iloc[0] - other["value"]
+    which = "; ".join(", ".join(group) for group in groups)
+    which = f" ({which})" if len(labels) <= _MOST_TASKS else ""
+    compared = "fewer" if fewer >= 0 else "more"
+    return (
+        f" The next best groups that were tried{which} have {number(abs(fewer))} nats {compared}."
+    )
