@@ -14,10 +14,10 @@ from shared import tasks_of
 
 from bnmtl import BDeu, MixedDirichlet
 from bnmtl.scores import PARTITIONS
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.group_value import GroupValue
+from bnmtl.search.constraints import Constraints, constraints_by_task
+from bnmtl.search.group_value import GroupValue, acyclic
 from bnmtl.search.problem import TaskProblem
-from bnmtl.search.task_groups import GroupSearch, acyclic, log_partition_prior
+from bnmtl.search.task_groups import GroupSearch, log_partition_prior
 
 
 def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True):
@@ -153,8 +153,11 @@ class PairValues:
     def of(self, members, graphs):
         return sum(self.gains[pair] for pair in itertools.combinations(members, 2))
 
-    def improve(self, members, graphs, seen):
-        return graphs, self.of(members, graphs)
+    def best(self, members, starts, seen):
+        return self.of(members, starts[0])
+
+    def given_to_all(self, members, graph):
+        return self.of(members, [graph] * len(members))
 
 
 def found_groups(gains):
@@ -211,9 +214,20 @@ def test_prior_of_partitions_sums_to_1():
         assert total == pytest.approx(1)
 
 
-def test_acyclic_part_of_a_graph():
+def test_acyclic_part_of_a_graph_within_constraints():
     cyclic = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]], bool)
-    assert acyclic(cyclic).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    anything, nothing = ~np.eye(3, dtype=bool), np.zeros((3, 3), bool)
+    free = Constraints(anything, nothing, 3)
+    assert acyclic(cyclic, free).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    last = nothing.copy()
+    last[2, 0] = True
+    required = Constraints(anything & ~last.T, last, 3)
+    assert acyclic(cyclic, required).tolist() == [[0, 1, 0], [0, 0, 0], [1, 1, 0]]
+    assert acyclic(anything, Constraints(anything & ~last, nothing, 1)).tolist() == [
+        [0, 1, 1],
+        [0, 0, 0],
+        [0, 0, 0],
+    ]
 
 
 @pytest.mark.parametrize("score", [MixedDirichlet(), BDeu()])

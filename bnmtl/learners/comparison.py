@@ -20,8 +20,9 @@ from bnmtl.wording import type_of
 def compare(learner, tasks, cv=None):
     """Score every row by networks learned from the other folds.
 
-    Structures, probability tables and the penalty of a fold do not use its held-out rows: if folds
-    choose the penalty, only the other folds choose it. The searches of a fold use less effort than
+    Structures, probability tables, the penalty and the groups of tasks of a fold do not use its
+    held-out rows: if folds choose the penalty, only the other folds choose it, and groups that are
+    not given are found again. The searches of a fold use less effort than
     `fit`.
 
     Parameters
@@ -118,7 +119,7 @@ def _folds(learner, tasks, n_folds, report):
     done = report.of_part(stage, 0, n_folds)
     done(0)
     values = list(priors.values())
-    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior)
+    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior=posterior)
     learner.warn_of_limits(effort)
     return folds, list(priors)
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from bnmtl.graphs import graphs_by_task
 from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, held_out_split
+from bnmtl.learners.task_groups import groups_for, search_in_groups
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Tally, in_parallel
-from bnmtl.search.path import greedy_path
+from bnmtl.search.grouped import joined
 from bnmtl.search.problem import NoCommonGraph
-from bnmtl.search.shared_multitask import search_over
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ def penalty_scores(folds):
     return np.column_stack([fold.together @ weight for fold, weight in pairs])
 
 
-def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, posterior=None):
+def score_folds(
+    learner, tasks, n_folds, priors, effort, report, given=None, groups=None, posterior=None
+):
     """Hold out every row once, and score it by networks learned from the other rows.
 
     The structures of a fold are searched from a single start each, and along the penalties by the
@@ -76,8 +78,11 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     report : callable (done)
     given : dict name -> list of bool array, default=None
         Start graphs given by the user.
+    groups : TaskGroups, default=None
+        The groups of tasks in every fold; None takes those of the learner, and finds them from the
+        rows of the fold if they depend on the data.
     posterior : callable (search, prior, solution) -> float, default=None
-        Log posterior of a penalty.
+        Log posterior of a penalty for one group of tasks.
 
     Returns
     -------
@@ -93,8 +98,12 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             stopped.update(fold_effort.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
         problems = learner.problems(train, fold_effort, tasks, constraints)
-        search = search_over(problems, fold_effort, Reporter(False))
+        of_fold, silent = groups, Reporter(False)
+        if groups is None:
+            of_fold = groups_for(learner, train, tasks, problems, fold_effort, silent)
+        search = search_in_groups(learner, of_fold.members, tasks, problems, fold_effort, silent)
         path = _path(learner, search, priors, given, fold_effort)
+        solutions = [joined(of_fold.members, parts) for parts in path]
         together = by_learner(learner, train, test)
         separate = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
@@ -102,12 +111,16 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         stopped.update(fold_effort.tally.stopped)
         return Fold(
             **_which_rows(train, test, held_out),
-            together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
+            together=np.array(
+                [_rows(together, train, one.matrices, one.score) for one in solutions]
+            ),
             alone=alone,
             empty=_rows(together, train, empty),
             log_posterior=None
             if posterior is None
-            else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
+            else np.array(
+                [search.posterior(posterior, *one) for one in zip(priors, path, strict=True)]
+            ),
             ended_by=fold_effort.tally.stopped,
         )
 
@@ -144,15 +157,17 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
 
 
 def _path(learner, search, priors, given, effort):
-    """A solution at every penalty."""
+    """The solutions of all groups at every penalty."""
     if not priors:
         return []
-    starts = search.within(given) if given else _starts(learner, search, priors)
-    return greedy_path(search, priors, starts, effort)
+    starts = search.within(given) if given else None
+    if starts is None:
+        starts = [_starts(learner, one, priors) for one in search.searches]
+    return search.greedy_path(priors, starts, effort)
 
 
 def _starts(learner, search, priors):
-    """Adjacency matrices that the greedy search of a fold starts from, by name.
+    """Adjacency matrices that the greedy search of a group starts from, by name.
 
     They are found with separate tables, even if the tasks share tables.
     """

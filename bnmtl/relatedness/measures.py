@@ -317,7 +317,7 @@ def evidence_of(groups):
     alone = groups.fit(single_task(learner))
     effort = learner.effort(groups.memory)
     problems = learner.problems(tasks, effort)
-    gains = GroupsByData(learner, tasks, problems, effort, groups.report).gains()
+    gains = GroupsByData(learner, tasks, tasks, problems, effort, groups.report).gains()
     values = gains.to_numpy()
     distances = np.nanmax(values, initial=-np.inf) - values
     distances[np.isnan(distances)] = np.nanmax(distances, initial=0.0)
