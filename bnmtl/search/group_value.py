@@ -208,10 +208,6 @@ class OneGraphValue(GroupValue):
         As in `GroupValue`.
     """
 
-    def _no_arcs(self, members):
-        empty = np.zeros(self._upper.shape, bool)
-        return self._restricted(members, acyclic(empty, self._constraints(members)))
-
     def _restricted(self, members, graph):
         """One graph, as far as each task has its pairs of variables."""
         part, constraints = self.joint.takes_part, self.joint.constraints

@@ -189,10 +189,9 @@ class GroupSearch:
         groups = self._moved(groups, gains)
         if not self._is_over() and self._decide and self._joinable(self._decide):
             self._total(one)
-        if self._tried:
-            groups = self._confirmed(max(self._tried, key=self._tried.get), one, gains)
+        groups = self._confirmed(one, gains) if self._decide else []
         margins = self._margins(groups, gains)
-        groups = self._joined(list(canonical(groups)))
+        groups = self._joined(list(groups))
         ranked = sorted(self._tried.items(), key=lambda item: (-item[1], item[0]))
         ranked = [one for one in ranked if one[1] > -math.inf]
         return FoundGroups(groups, gains, margins, ranked[: N_CONFIRMED + 1])
@@ -259,16 +258,16 @@ class GroupSearch:
                 parts = [left] if left else []
                 yield canonical([*others, *parts, (*group, s)]), _mean(gains, (s,), group) - kept
 
-    def _confirmed(self, best, one, gains):
+    def _confirmed(self, one, gains):
         """The partition after full fits, and after merging groups that the data do not separate.
 
         If the search must end before a partition is confirmed, it is one group, or each task alone
         if the tasks may not be one group.
         """
         tried = self._tried
-        near = [groups for groups in tried if tried[best] - tried[groups] < MARGIN]
-        near = sorted(near, key=lambda groups: (-tried[groups], groups))[: N_CONFIRMED - 1]
-        candidates = list(dict.fromkeys([best, *near, *([one] if one in tried else [])]))
+        ranked = sorted(tried, key=lambda groups: (-tried[groups], groups))
+        near = [groups for groups in ranked if tried[ranked[0]] - tried[groups] < MARGIN]
+        candidates = list(dict.fromkeys([*near[:N_CONFIRMED], *([one] if one in tried else [])]))
         if len(candidates) > 1:
             candidates = [
                 groups for groups in candidates if all(self._is_confirmed(g) for g in groups)
