@@ -14,18 +14,18 @@ from shared import tasks_of
 
 from bnmtl import BDeu, MixedDirichlet
 from bnmtl.scores import PARTITIONS
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.group_value import GroupValue
-from bnmtl.search.problem import TaskProblem
-from bnmtl.search.task_groups import GroupSearch, acyclic, log_partition_prior
+from bnmtl.search.constraints import Constraints, constraints_by_task
+from bnmtl.search.group_value import GroupValue, OneGraphValue, acyclic
+from bnmtl.search.problem import NoCommonGraph, TaskProblem
+from bnmtl.search.task_groups import GroupSearch, log_partition_prior
 
 
-def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True):
+def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True, kind=GroupValue):
     """The value of groups of these tasks."""
     constraints = constraints_by_task(tasks, required, forbidden, None, None)
     sharing = {"partitions": PARTITIONS} if is_shared else {}
     problems = TaskProblem.of_all(tasks, score or MixedDirichlet(), constraints, **sharing)
-    return GroupValue(problems)
+    return kind(problems)
 
 
 def pair_of_variables(k, n_rows=6):
@@ -77,6 +77,68 @@ def test_the_coupling_sums_to_1_over_the_states_that_constraints_allow(constrain
         ) and all(graphs[s][0, 1] for s in required)
         total += chance(value, members, graphs) if is_allowed else 0.0
     assert total == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "n_states"),
+    [
+        ({}, 3),
+        ({"forbidden": {"t0": [("a", "b")]}}, 2),
+        ({"forbidden": {"t0": [("a", "b")], "t1": [("b", "a")]}}, 1),
+        ({"required": {"t0": [("a", "b")]}}, 1),
+    ],
+)
+def test_the_state_of_one_graph_counts_once(constraints, n_states):
+    value, members = value_of(pair_of_variables(3), **constraints, kind=OneGraphValue), [0, 1, 2]
+    free = value_of(pair_of_variables(1))
+    allowed = [
+        graph
+        for graph in GRAPHS
+        if not any(graph[ord(a) - 97, ord(b) - 97] for (a, b) in forbidden_of(constraints))
+        and all(
+            graph[ord(a) - 97, ord(b) - 97]
+            for (a, b) in constraints.get("required", {}).get("t0", ())
+        )
+    ]
+    assert len(allowed) == n_states
+    chances = [chance(value, members, [graph] * 3) for graph in allowed]
+    one = np.array([chance(free, [0], [graph]) for graph in allowed])
+    assert np.allclose(chances, one / one.sum())
+
+
+def forbidden_of(constraints):
+    """Forbidden arcs of all tasks."""
+    return [arc for arcs in constraints.get("forbidden", {}).values() for arc in arcs]
+
+
+@settings(max_examples=examples(12))
+@given(tasks_of(), st.data(), st.booleans())
+def test_a_task_alone_has_the_same_value_with_a_graph_of_its_own_and_with_one_graph(
+    tasks, data, is_shared
+):
+    own, one = (
+        value_of(tasks, is_shared=is_shared, kind=kind) for kind in (GroupValue, OneGraphValue)
+    )
+    for s, graph in enumerate(data.draw(graphs_of(own))):
+        assert one.of([s], [graph]) == pytest.approx(own.of([s], [graph]), abs=1e-8)
+        assert one.best([s], [[graph]], {s: [graph]}) == pytest.approx(
+            own.of([s], [graph]), abs=1e-8
+        )
+
+
+def test_the_best_of_one_graph_is_the_best_graph_of_a_task_that_all_can_have():
+    """t1 may not have a -> b, so that t0 gives its graph only without this arc."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 60)
+    rows = pd.DataFrame({"a": a, "b": np.where(rng.random(60) < 0.9, a, 1 - a)})
+    tasks = encode_quietly({"t0": rows, "t1": rows})
+    none, forward, backward = GRAPHS
+    value = value_of(tasks, forbidden={"t1": [("a", "b")]}, kind=OneGraphValue)
+    seen = {0: [none, forward], 1: [none]}
+    assert value.best([0, 1], [[forward, none]], seen) == 0
+    seen[1].append(backward)
+    found = value.best([0, 1], [[forward, none]], seen)
+    assert found == value.of([0, 1], [backward, backward]) > 20
 
 
 def test_worth_of_an_arc_that_all_tasks_have():
@@ -153,15 +215,27 @@ class PairValues:
     def of(self, members, graphs):
         return sum(self.gains[pair] for pair in itertools.combinations(members, 2))
 
-    def improve(self, members, graphs, seen):
-        return graphs, self.of(members, graphs)
+    def best(self, members, starts, seen):
+        return self.of(members, starts[0])
+
+    def given_to_all(self, members, graph):
+        return self.of(members, [graph] * len(members))
+
+
+def search_of(gains, fit=None, **options):
+    """A search for groups whose values are known without any fit."""
+    search = GroupSearch(
+        PairValues(gains),
+        fit or (lambda members, is_quick: [[np.eye(1)] * len(members)]),
+        **options,
+    )
+    for s in range(len(gains)):
+        search.add_graphs([s], [np.eye(1)])
+    return search
 
 
 def found_groups(gains):
-    search = GroupSearch(PairValues(gains), lambda members, is_quick: [[np.eye(1)] * len(members)])
-    for s in range(len(gains)):
-        search.add_graphs([s], [np.eye(1)])
-    return search.search()
+    return search_of(gains).search()
 
 
 def partitions_of(k):
@@ -205,15 +279,107 @@ def test_what_the_data_do_not_tell_apart_stays_together():
     assert found_groups([[0, -9], [-9, 0]]).groups == [(0,), (1,)]
 
 
+@pytest.mark.parametrize(
+    ("n_full", "expected"),
+    [(0, [(0, 1, 2, 3)]), (1, [(0, 1, 2, 3)]), (2, [(0, 1), (2, 3)]), (9, [(0, 1), (2, 3)])],
+)
+def test_where_the_search_must_end_what_is_confirmed_holds(n_full, expected):
+    """The search ends during the full fit after this number of them; 9 are enough for all."""
+    gains = np.full((4, 4), -20.0)
+    gains[0, 1] = gains[1, 0] = gains[2, 3] = gains[3, 2] = 20.0
+    full = []
+
+    def fit(members, is_quick):
+        full.extend([] if is_quick else [members])
+        return [[np.eye(1)] * len(members)]
+
+    search = search_of(gains, fit, is_over=lambda: n_full < 9 and len(full) > n_full)
+    assert search.search().groups == expected
+    assert all(len(members) > 1 for members in full)
+
+
+def test_where_the_search_must_end_at_once_there_is_one_group_if_it_is_possible():
+    gains = np.full((3, 3), -20.0)
+    over = {"is_over": lambda: True}
+    found = search_of(gains, **over).search()
+    assert found.groups == [(0, 1, 2)]
+    assert np.isnan(found.margins).all() and np.isnan(found.gains).all()
+    may_join = ~np.eye(3, dtype=bool)
+    may_join[0, 1] = may_join[1, 0] = False
+    assert search_of(gains, may_join=may_join, **over).search().groups == [(0,), (1,), (2,)]
+
+
+def test_groups_that_no_fit_allows_are_not_made():
+    """Any two tasks can be one group here, but not all three."""
+
+    def fit(members, is_quick):
+        if len(members) == 3:
+            raise NoCommonGraph("required", "must allow a single graph for all tasks")
+        return [[np.eye(1)] * len(members)]
+
+    found = search_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]], fit).search()
+    assert found.groups == [(0, 1), (2,)]
+    assert all(np.isfinite(value) for _, value in found.alternatives)
+
+
+def test_tasks_that_cannot_tell_join_the_group_of_their_largest_gain():
+    gains = np.array(
+        [[0, 9, -40, -3, 0], [9, 0, -40, -3, 0], [-40, -40, 0, -1, 0], [-3, -3, -1, 0, 0], [0] * 5]
+    )
+    found = search_of(gains, too_few={3, 4}).search()
+    assert found.groups == [(0, 1, 4), (2, 3)]
+    assert np.isnan(found.margins).tolist() == [False, False, False, True, True]
+    assert found.gains[3, 2] == -1
+    everyone = search_of(gains, too_few=range(5)).search()
+    assert everyone.groups == [(0, 1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("k", [12, 14])
+def test_of_many_tasks_only_the_nearest_pairs_are_tried(k):
+    labels = np.arange(k) % 2
+    gains = np.where(np.equal.outer(labels, labels), 30.0, -30.0) + np.arange(k)
+    gains = (gains + gains.T) / 2
+    fitted = []
+
+    def fit(members, is_quick):
+        fitted.append(tuple(members))
+        return [[np.eye(1)] * len(members)]
+
+    found = search_of(gains, fit).search()
+    assert found.groups == [tuple(range(0, k, 2)), tuple(range(1, k, 2))]
+    known = ~np.isnan(found.gains)
+    assert np.array_equal(known, known.T)
+    if k == 12:
+        assert known.sum() == k * (k - 1)
+    else:
+        for s in range(k):
+            others = [u for u in np.argsort(-gains[s], kind="stable") if u != s]
+            assert known[s, others[:5]].all()
+        assert known.sum() < k * (k - 1)
+    assert np.array_equal(found.gains[known], gains[known])
+    assert (found.margins > 5).all()
+
+
 def test_prior_of_partitions_sums_to_1():
     for k in (1, 3, 5):
         total = sum(math.exp(log_partition_prior(groups)) for groups in partitions_of(k))
         assert total == pytest.approx(1)
 
 
-def test_acyclic_part_of_a_graph():
+def test_acyclic_part_of_a_graph_within_constraints():
     cyclic = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]], bool)
-    assert acyclic(cyclic).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    anything, nothing = ~np.eye(3, dtype=bool), np.zeros((3, 3), bool)
+    free = Constraints(anything, nothing, 3)
+    assert acyclic(cyclic, free).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    last = nothing.copy()
+    last[2, 0] = True
+    required = Constraints(anything & ~last.T, last, 3)
+    assert acyclic(cyclic, required).tolist() == [[0, 1, 0], [0, 0, 0], [1, 1, 0]]
+    assert acyclic(anything, Constraints(anything & ~last, nothing, 1)).tolist() == [
+        [0, 1, 1],
+        [0, 0, 0],
+        [0, 0, 0],
+    ]
 
 
 @pytest.mark.parametrize("score", [MixedDirichlet(), BDeu()])

@@ -106,5 +106,5 @@ def folds_of(learner, tasks, priors):
         raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
     n_folds, effort = default_folds(tasks, leave_one_out=True), learner.effort()
     return score_folds(
-        learner, tasks, n_folds, priors, effort, lambda done: None, None, learner.posterior
+        learner, tasks, n_folds, priors, effort, lambda done: None, posterior=learner.posterior
     )

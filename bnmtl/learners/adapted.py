@@ -10,15 +10,14 @@ from bnmtl.errors import InputTypeError
 from bnmtl.graphs import adjacency
 from bnmtl.learners.baselines import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
-from bnmtl.learners.task_groups import AUTO
+from bnmtl.learners.task_groups import AUTO, search_in_groups
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
+from bnmtl.search.grouped import joined
 from bnmtl.search.multitask import Solution
 from bnmtl.search.one_graph import score_identical
-from bnmtl.search.problem import JointProblem
-from bnmtl.search.shared_multitask import search_over
 from bnmtl.wording import type_of
 
 
@@ -70,11 +69,12 @@ def as_chosen(learner):
         A `MultitaskLearner` at the penalty of a `MultitaskLearnerCV`; otherwise one of the same
         kind. Groups of tasks that were found are given.
     """
+    chosen = changed(learner)
     if isinstance(learner, MultitaskLearnerCV):
-        return at_penalty(learner, learner.penalty_)
+        chosen = at_penalty(learner, learner.penalty_)
     if learner.task_groups == AUTO:
-        return changed(learner, task_groups=learner.task_groups_.to_dict())
-    return changed(learner)
+        return changed(chosen, task_groups=learner.task_groups_.to_dict())
+    return chosen
 
 
 def family_limits(learner):
@@ -134,39 +134,43 @@ def with_graphs(learner, configuration):
     matrices = [
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
-    groups = None
+    groups = learner.groups_of_names()
+    members = [[tasks.names.index(name) for name in group] for group in groups]
     if isinstance(learner, MultitaskLearner):
-        groups = learner.groups_of_names()
-        score, task_scores = _scored_by_group(other, problems, matrices, groups)
+        score, task_scores = _scored_by_group(other, problems, matrices, members)
     elif isinstance(learner, IdenticalLearner):
-        joint = JointProblem(problems)
-        common = joint.spread(matrices).any(axis=0)
-        score, task_scores = score_identical(joint, common)
-        cut = (joint.restrict(s, common) for s in range(len(problems)))
-        if not all(map(np.array_equal, cut, matrices)):
-            score = -np.inf
-        other.publish_common(joint, common)
+        score, task_scores = _one_graph_scored(other, problems, matrices, members)
     else:
         pairs = zip(problems, matrices, strict=True)
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
         score = sum(task_scores)
+    groups = groups if len(groups) > 1 else None
     other.publish(tasks, tasks, problems, matrices, score, task_scores, groups=groups)
     return other
 
 
-def _scored_by_group(learner, problems, matrices, groups):
+def _scored_by_group(learner, problems, matrices, members):
     """Score and task scores of given graphs under a fitted `MultitaskLearner`."""
-    prior, tasks = as_chosen(learner).used_prior(), learner.tasks_
-    score, task_scores = 0.0, dict.fromkeys(tasks)
-    for group in groups:
-        members = [tasks.names.index(name) for name in group]
-        of_group = learner.group_problems(problems, tasks, members)
-        search = search_over(of_group, learner.effort(), Reporter(False))
-        given = Solution([matrices[s] for s in members], 0.0, [], "given", {})
-        scored = search.scored(prior, given, of_group)
-        score += scored.score
-        task_scores.update(zip(group, scored.task_scores, strict=True))
-    return score, list(task_scores.values())
+    prior, effort = as_chosen(learner).used_prior(), learner.effort()
+    search = search_in_groups(learner, members, learner.tasks_, problems, effort, Reporter(False))
+    given = [Solution([matrices[s] for s in group], 0.0, [], "given", {}) for group in members]
+    scored = joined(members, search.scored(prior, given, search.problems))
+    return scored.score, scored.task_scores
+
+
+def _one_graph_scored(learner, problems, matrices, members):
+    """Score and task scores of given graphs under a fitted `IdenticalLearner`."""
+    joints = learner.joint_problems(problems, learner.tasks_, members)
+    score, task_scores, graphs = 0.0, {}, []
+    for joint, group in zip(joints, members, strict=True):
+        given = [matrices[s] for s in group]
+        graphs.append(joint.spread(given).any(axis=0))
+        of_group, of_tasks = score_identical(joint, graphs[-1])
+        cut = (joint.restrict(at, graphs[-1]) for at in range(len(group)))
+        score += of_group if all(map(np.array_equal, cut, given)) else -np.inf
+        task_scores.update(zip(group, of_tasks, strict=True))
+    learner.publish_common(learner.groups_of_names(), joints, graphs)
+    return score, [task_scores[s] for s in range(len(problems))]
 
 
 def for_tasks(learner, tasks):

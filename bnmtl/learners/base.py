@@ -16,6 +16,7 @@ from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
 from bnmtl.learners.start_graphs import start_matrices
+from bnmtl.learners.task_groups import given_groups
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
@@ -220,7 +221,9 @@ class Learner(BaseEstimator):
         score, adds_up = self.used_score(), self._adds_up(whole)
         groups = [whole.names] if groups is None else groups
         n_tasks = {name: len(group) if adds_up else 1 for group in groups for name in group}
-        sizes = self._n_varying(whole)
+        sizes = {}
+        for group in groups:
+            sizes.update(self._n_varying({name: whole[name] for name in group}))
         automatic = {name: auto_prior(score, n, n_tasks[name]) for name, n in sizes.items()}
         return structure_priors(whole, self.structure_prior, automatic)
 
@@ -278,7 +281,7 @@ class Learner(BaseEstimator):
         effort.tally.bounds.append(problems[0].scores.bound)
         return problems
 
-    def group_problems(self, problems, whole, members):
+    def group_problems(self, problems, whole, members, effort=None):
         """The problems of some of the tasks, which learn from each other only.
 
         Parameters
@@ -288,6 +291,8 @@ class Learner(BaseEstimator):
         whole : Tasks
             As in `problems`.
         members : list of int
+        effort : Effort, default=None
+            Counts the local scores of the group.
 
         Returns
         -------
@@ -299,10 +304,17 @@ class Learner(BaseEstimator):
         rest = [[name] for name in whole if name not in names]
         priors = self.structure_priors(whole, [names, *rest])
         bound = problems[0].scores.bound.among(members)
+        if effort is not None:
+            effort.tally.bounds.append(bound)
         return [
             problems[s].among(bound.of(at), priors[name], whole[name])
             for at, (s, name) in enumerate(zip(members, names, strict=True))
         ]
+
+    def groups_of_names(self):
+        """The groups of tasks of a fitted learner, as lists of names; one group by default."""
+        labels = getattr(self, "task_groups_", None)
+        return given_groups(None if labels is None else labels.to_dict(), self.tasks_.names)
 
     def _start_matrices(self, whole, problems, start):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""

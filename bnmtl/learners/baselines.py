@@ -5,8 +5,11 @@ import numpy as np
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.base import Learner
+from bnmtl.learners.group_fits import OneGraphFits
 from bnmtl.learners.parameters import TABLE_SHARING, check_start, common_parameters
+from bnmtl.learners.task_groups import check_task_groups, groups_for
 from bnmtl.search.constraints import is_by_task
+from bnmtl.search.effort import in_parallel
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
@@ -82,15 +85,18 @@ class IdenticalLearner(_FromGraph):
     Parameters
     ----------
     {TABLE_SHARING}
+    task_groups : None, "auto" or mapping task -> label, default=None
+        Which tasks have one graph: None is all of them, a mapping names the group of each task, and
+        "auto" finds the groups from the data. Tables borrow from all tasks.
     {common_parameters(_START_UNION)}
 
     Attributes
     ----------
-    graph_ : networkx.DiGraph
-        The common graph, over the union of the variables.
+    graph_ : networkx.DiGraph, or dict label -> networkx.DiGraph
+        The common graph, over the union of the variables; by group if there are several.
     configuration_, networks_, arcs_, tasks_, families_, arc_probability_
         As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
-    score_, task_scores_, borrowed_
+    score_, task_scores_, borrowed_, task_groups_, group_gains_, group_margins_, alternatives_
         As in `MultitaskLearner`.
 
     References
@@ -113,6 +119,7 @@ class IdenticalLearner(_FromGraph):
         *,
         structure_prior="auto",
         table_sharing="auto",
+        task_groups=None,
         required=(),
         forbidden=(),
         tiers=None,
@@ -128,6 +135,10 @@ class IdenticalLearner(_FromGraph):
     ):
         self._store(locals())
 
+    def check_parameters(self):
+        super().check_parameters()
+        check_task_groups(self.task_groups)
+
     def _n_varying(self, tasks):
         varying = {v for task in tasks.values() for v in set(task.variables) - set(task.constant)}
         return dict.fromkeys(tasks, len(varying))
@@ -135,22 +146,54 @@ class IdenticalLearner(_FromGraph):
     def _adds_up(self, tasks):
         return True
 
+    def group_fits(self):
+        """The fits of groups in the search for groups."""
+        return OneGraphFits()
+
     def _fit(self, tasks, whole, effort, report):
-        problems = self.problems(tasks, effort, whole)
-        joint = JointProblem(problems)
-        start = None
+        problems, given = self.problems(tasks, effort, whole), None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
             given = self._start_matrices(whole, problems, self.start)
-            start = joint.spread(given).any(axis=0)
-        matrix, score, task_scores = search_identical(joint, start, effort, report)
-        matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
-        self.publish(tasks, whole, problems, matrices, score, task_scores)
-        self.publish_common(joint, matrix)
+        groups = groups_for(self, tasks, whole, problems, effort, report)
+        joints = self.joint_problems(problems, whole, groups.members, effort)
 
-    def publish_common(self, joint, matrix):
-        """Set the common graph from its adjacency matrix over the variables of all tasks."""
-        self.graph_ = from_adjacency(matrix, joint.variables)
+        def solve(joint, members, effort):
+            if given is None and tuple(members) in groups.solutions:
+                return groups.solutions[tuple(members)]
+            start = given and joint.spread([given[s] for s in members]).any(axis=0)
+            return search_identical(joint, start, effort, report)
+
+        calls = list(zip(joints, groups.members, strict=True))
+        found = list(in_parallel(solve, calls, effort))
+        names = groups.names if len(groups.names) > 1 else None
+        matrices, scores = {}, {}
+        for joint, members, (graph, _, task_scores) in zip(
+            joints, groups.members, found, strict=True
+        ):
+            cut = [joint.restrict(at, graph) for at in range(len(members))]
+            matrices.update(zip(members, cut, strict=True))
+            scores.update(zip(members, task_scores, strict=True))
+        order = range(len(problems))
+        score, task_scores = sum(one[1] for one in found), [scores[s] for s in order]
+        matrices = [matrices[s] for s in order]
+        self.publish(tasks, whole, problems, matrices, score, task_scores, groups=names)
+        groups.publish(self, tasks)
+        self.publish_common(groups.names, joints, [graph for graph, _, _ in found])
+
+    def joint_problems(self, problems, whole, members, effort=None):
+        """The joint problem of each group of tasks; arguments as in `group_problems`."""
+        return [
+            JointProblem(self.group_problems(problems, whole, group, effort)) for group in members
+        ]
+
+    def publish_common(self, names, joints, matrices):
+        """Set the common graphs of groups of task names from their adjacency matrices."""
+        pairs = zip(joints, matrices, strict=True)
+        graphs = [from_adjacency(matrix, joint.variables) for joint, matrix in pairs]
+        labels = [self.task_groups_[group[0]] for group in names]
+        by_label = dict(zip(labels, graphs, strict=True))
+        self.graph_ = graphs[0] if len(graphs) == 1 else by_label
 
 
 class PooledLearner(_FromGraph):

@@ -1,7 +1,6 @@
 """Learning together, each task alone and no arcs, compared on held-out rows."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,9 @@ from bnmtl.wording import type_of
 def compare(learner, tasks, cv=None):
     """Score every row by networks learned from the other folds.
 
-    Structures, probability tables and the penalty of a fold do not use its held-out rows: if folds
-    choose the penalty, only the other folds choose it. The searches of a fold use less effort than
+    Structures, probability tables, the penalty and the groups of tasks of a fold do not use its
+    held-out rows: if folds choose the penalty, only the other folds choose it, and groups that are
+    not given are found again. The searches of a fold use less effort than
     `fit`.
 
     Parameters
@@ -107,7 +107,7 @@ def gain(scored, better, worse):
 
 def _folds(learner, tasks, n_folds, report):
     """The scored folds and their penalties, the largest first."""
-    priors, given, posterior, partition = {}, None, None, None
+    priors, given, posterior, beside = {}, None, None, False
     effort = learner.effort()
     # The groups that were found from all rows must not be used.
     if isinstance(learner, MultitaskLearnerCV) and learner.task_groups != AUTO:
@@ -118,23 +118,18 @@ def _folds(learner, tasks, n_folds, report):
         problems = learner.problems(tasks, effort)
         given = learner.given_starts(tasks, problems)
         priors = learner.possible_priors(problems, effort)
-        if learner.task_groups is not None and len(tasks) > 1:
-            partition = partial(_partition, learner, tasks)
+        beside = learner.task_groups is not None and len(tasks) > 1
     if isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() == "posterior":
         posterior = learner.posterior
     stage = "comparing on held-out rows"
     done = report.of_part(stage, 0, n_folds)
     done(0)
     values = list(priors.values())
-    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior, partition)
+    folds = score_folds(
+        learner, tasks, n_folds, values, effort, done, given, posterior=posterior, one_group=beside
+    )
     learner.warn_of_limits(effort)
     return folds, list(priors)
-
-
-def _partition(learner, tasks, problems, effort):
-    """The groups of names of a fold."""
-    groups, _, _ = learner.partition(tasks, problems, effort, Reporter(False))
-    return groups
 
 
 def _chosen(learner, folds, penalties):

@@ -7,10 +7,10 @@ import numpy as np
 
 from bnmtl.graphs import graphs_by_task
 from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, held_out_split
-from bnmtl.learners.task_groups import joined
+from bnmtl.learners.task_groups import groups_for, search_in_groups
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Tally, in_parallel
-from bnmtl.search.path import greedy_path
+from bnmtl.search.grouped import GroupedSearch, joined
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 
@@ -30,8 +30,8 @@ class Fold:
     empty : float array of shape (m,)
         Without any arc, with tables as under ``together``.
     one_group : float array of shape (p, m), or None
-        Under the configuration in which all tasks learn from each other; None unless they learn in
-        groups, or if they cannot be one group.
+        Under the configuration in which all tasks learn from each other; None unless it is asked
+        for, or if they cannot be one group.
     log_posterior : float array of shape (p,), or None
         Log posterior of the penalties, given the other rows.
     ended_by : set of str
@@ -63,7 +63,16 @@ def penalty_scores(folds):
 
 
 def score_folds(
-    learner, tasks, n_folds, priors, effort, report, given=None, posterior=None, partition=None
+    learner,
+    tasks,
+    n_folds,
+    priors,
+    effort,
+    report,
+    given=None,
+    groups=None,
+    posterior=None,
+    one_group=False,
 ):
     """Hold out every row once, and score it by networks learned from the other rows.
 
@@ -83,11 +92,13 @@ def score_folds(
     report : callable (done)
     given : dict name -> list of bool array, default=None
         Start graphs given by the user.
+    groups : TaskGroups, default=None
+        The groups of tasks in every fold; None takes those of the learner, and finds them from the
+        rows of the fold if they depend on the data.
     posterior : callable (search, prior, solution) -> float, default=None
-        Log posterior of a penalty.
-    partition : callable (problems, effort), default=None
-        The groups of names of tasks that learn from each other, given the training rows of a fold;
-        None is one group.
+        Log posterior of a penalty for one group of tasks.
+    one_group : bool, default=False
+        Whether rows are also scored by configurations in which all tasks learn from each other.
 
     Returns
     -------
@@ -101,15 +112,17 @@ def score_folds(
         train, test = held_out_split(tasks, held_out)
         if fold_effort.is_over():
             stopped.update(fold_effort.tally.stopped)
-            return _without_arcs(learner, train, test, held_out, len(priors), posterior, partition)
+            return _without_arcs(learner, train, test, held_out, len(priors), posterior, one_group)
         problems = learner.problems(train, fold_effort, tasks, constraints)
-        search = search_over(problems, fold_effort, Reporter(False))
-        groups = [tasks.names] if partition is None else partition(problems, fold_effort)
-        if len(groups) == 1:
-            path = one_group = _path(learner, search, priors, given, fold_effort)
-        else:
-            path = _path_of_groups(learner, tasks, problems, groups, priors, given, fold_effort)
-            one_group = _path_of_one_group(learner, search, priors, given, fold_effort)
+        of_fold, silent = groups, Reporter(False)
+        if groups is None:
+            of_fold = groups_for(learner, train, tasks, problems, fold_effort, silent)
+        search = search_in_groups(learner, of_fold.members, tasks, problems, fold_effort, silent)
+        path = _path(learner, search, priors, given, fold_effort)
+        solutions = whole = [joined(of_fold.members, parts) for parts in path]
+        if one_group and len(of_fold.members) > 1:
+            joint = search_over(problems, fold_effort, silent)
+            whole = _path_of_one_group(learner, joint, priors, given, fold_effort)
         together = by_learner(learner, train, test)
         separate = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
@@ -117,15 +130,19 @@ def score_folds(
         stopped.update(fold_effort.tally.stopped)
         return Fold(
             **_which_rows(train, test, held_out),
-            together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
+            together=np.array(
+                [_rows(together, train, one.matrices, one.score) for one in solutions]
+            ),
             alone=alone,
             empty=_rows(together, train, empty),
             log_posterior=None
             if posterior is None
-            else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
+            else np.array(
+                [search.posterior(posterior, *one) for one in zip(priors, path, strict=True)]
+            ),
             one_group=None
-            if partition is None or one_group is None
-            else np.array([_rows(together, train, one.matrices, one.score) for one in one_group]),
+            if not one_group or whole is None
+            else np.array([_rows(together, train, one.matrices, one.score) for one in whole]),
             ended_by=fold_effort.tally.stopped,
         )
 
@@ -146,7 +163,7 @@ def _which_rows(train, test, held_out):
     }
 
 
-def _without_arcs(learner, train, test, held_out, n_penalties, posterior, partition):
+def _without_arcs(learner, train, test, held_out, n_penalties, posterior, one_group):
     """A fold for which no time was left: graphs without arcs at every penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
@@ -157,22 +174,9 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior, partit
         alone=_rows(separate, train, graphs),
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
-        one_group=None if partition is None else np.array([empty] * n_penalties),
+        one_group=np.array([empty] * n_penalties) if one_group else None,
         ended_by={"time_limit"},
     )
-
-
-def _path_of_groups(learner, tasks, problems, groups, priors, given, effort):
-    """A solution at every penalty, in which tasks learn from each other in groups of names."""
-    paths = []
-    for group in groups:
-        members = [tasks.names.index(name) for name in group]
-        search = search_over(
-            learner.group_problems(problems, tasks, members), effort, Reporter(False)
-        )
-        starts = given and {name: [graphs[s] for s in members] for name, graphs in given.items()}
-        paths.append(_path(learner, search, priors, starts, effort))
-    return [joined(groups, solutions, tasks.names) for solutions in zip(*paths, strict=True)]
 
 
 def _path_of_one_group(learner, search, priors, given, effort):
@@ -180,23 +184,26 @@ def _path_of_one_group(learner, search, priors, given, effort):
 
     With a penalty of 1, tasks whose constraints contradict each other cannot.
     """
+    everyone = GroupedSearch([list(range(len(search.problems)))], [search])
     try:
-        path = _path(learner, search, priors, given, effort)
+        path = [parts[0] for parts in _path(learner, everyone, priors, given, effort)]
     except NoCommonGraph:
         return None
     return None if any(solution.score == -np.inf for solution in path) else path
 
 
 def _path(learner, search, priors, given, effort):
-    """A solution at every penalty."""
+    """The solutions of all groups at every penalty."""
     if not priors:
         return []
-    starts = search.within(given) if given else _starts(learner, search, priors)
-    return greedy_path(search, priors, starts, effort)
+    starts = search.within(given) if given else None
+    if starts is None:
+        starts = [_starts(learner, one, priors) for one in search.searches]
+    return search.greedy_path(priors, starts, effort)
 
 
 def _starts(learner, search, priors):
-    """Adjacency matrices that the greedy search of a fold starts from, by name.
+    """Adjacency matrices that the greedy search of a group starts from, by name.
 
     They are found with separate tables, even if the tasks share tables.
     """

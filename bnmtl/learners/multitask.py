@@ -2,27 +2,29 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import networkx as nx
-import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
+from bnmtl.learners.group_fits import CoupledFits
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.learners.task_groups import (
     AUTO,
     TASK_GROUPS,
-    GroupsByData,
     check_task_groups,
     given_groups,
-    joined,
+    groups_for,
 )
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search import HillClimbing
 from bnmtl.search.constraints import check_names, is_by_task
 from bnmtl.search.effort import in_parallel
+from bnmtl.search.grouped import joined
+from bnmtl.search.memory import Memory
 from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
@@ -147,46 +149,28 @@ class MultitaskLearner(Learner):
         check_prior_names(self.used_prior(), tasks)
         problems = self.problems(tasks, effort, whole)
         given = self.given_starts(whole, problems)
-        groups, evidence, known = self.partition(whole, problems, effort, report)
-        members = [[tasks.names.index(name) for name in group] for group in groups]
+        if self.task_groups == AUTO and effort.memory is None:
+            # Groups of one task have the graphs of tasks alone.
+            effort = replace(effort, memory=Memory())
+        groups = groups_for(self, tasks, whole, problems, effort, report)
+        known = groups.solutions if given is None and self.start is None else {}
 
         def solve(members, effort):
-            if tuple(members) in known and given is None and self.start is None:
+            if tuple(members) in known:
                 return known[tuple(members)]
             starts = given and {
                 name: [graphs[s] for s in members] for name, graphs in given.items()
             }
             return self._solved(
-                self.group_problems(problems, whole, members), starts, effort, report
+                self.group_problems(problems, whole, members, effort), starts, effort, report
             )
 
-        solutions = list(in_parallel(solve, [(group,) for group in members], effort))
+        solutions = list(in_parallel(solve, [(group,) for group in groups.members], effort))
         self._publish_groups(tasks, whole, problems, groups, solutions)
-        for name in ("group_gains_", "group_margins_", "alternatives_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(evidence)
 
-    def partition(self, whole, problems, effort, report):
-        """The groups of tasks that learn from each other, given or found from the data.
-
-        Returns
-        -------
-        groups : list of lists of str
-        evidence : dict str -> object
-            The attributes of groups that are found.
-        solutions : dict of tuple of int -> Solution
-            Of groups that were solved on the way.
-        """
-        if self.task_groups == AUTO and len(whole) > 1:
-            by_data = GroupsByData(self, whole, problems, effort, report)
-            return *by_data.find(), by_data.solutions
-        by_name = self.task_groups if is_by_task(self.task_groups) else None
-        return given_groups(by_name, whole), {}, {}
-
-    def groups_of_names(self):
-        """The groups of a fitted learner, as lists of task names."""
-        labels = getattr(self, "task_groups_", None)
-        return given_groups(None if labels is None else labels.to_dict(), self.tasks_)
+    def group_fits(self):
+        """The fits of groups in the search for groups."""
+        return CoupledFits(self.used_prior())
 
     def _solved(self, problems, given, effort, report):
         """The best configuration of tasks that learn from each other."""
@@ -197,22 +181,13 @@ class MultitaskLearner(Learner):
         return search.solve(prior, given or search.starts([prior], names), report)
 
     def _publish_groups(self, tasks, whole, problems, groups, solutions):
-        """Set the learned attributes from the solution of each group of names."""
-        if len(groups) == 1:
-            self._publish_solution(tasks, whole, problems, solutions[0])
-        else:
-            together = joined(groups, solutions, tasks.names)
-            self._publish_solution(tasks, whole, problems, together, groups)
-        labels = self.task_groups if is_by_task(self.task_groups) else None
-        labels = {str(name): label for name, label in (labels or {}).items()}
-        numbers = {name: at for at, group in enumerate(groups, 1) for name in group}
-        index = pd.Index(tasks.names, name="task")
-        self.task_groups_ = pd.Series([labels.get(n, numbers[n]) for n in tasks.names], index=index)
-        if len(groups) > 1:
-            of_group = [self.task_groups_[group[0]] for group in groups]
-            pairs = list(zip(of_group, solutions, strict=True))
-            self.start_ = {label: solution.start for label, solution in pairs}
-            self.start_scores_ = {label: solution.start_scores for label, solution in pairs}
+        """Set the learned attributes from the solution of each group."""
+        names = groups.names if len(groups.names) > 1 else None
+        self._publish_solution(tasks, whole, problems, joined(groups.members, solutions), names)
+        groups.publish(self, tasks)
+        if names is not None:
+            self.start_ = groups.by_label(self, [one.start for one in solutions])
+            self.start_scores_ = groups.by_label(self, [one.start_scores for one in solutions])
 
     def used_prior(self):
         """The prior, or the default one if none is given."""
@@ -224,7 +199,7 @@ class MultitaskLearner(Learner):
         check_prior_names(self.used_prior(), tasks)
         self.structure_priors(tasks)
         if is_by_task(self.task_groups):
-            given_groups(self.task_groups, tasks)
+            given_groups(self.task_groups, tasks.names)
         constraints = self.constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)

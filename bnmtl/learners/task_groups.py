@@ -1,25 +1,29 @@
 """Groups of tasks that learn from each other: given by the user, or found from the data."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.graphs import groups_by_label
 from bnmtl.search.constraints import check_names, is_by_task
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.group_value import GroupValue
-from bnmtl.search.multitask import Solution
-from bnmtl.search.problem import JointProblem, NoCommonGraph
+from bnmtl.search.effort import Tally
+from bnmtl.search.grouped import GroupedSearch
+from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
-from bnmtl.search.task_groups import MARGIN, QUICK, GroupSearch, quick_fits
+from bnmtl.search.task_groups import MARGIN, FoundGroups, GroupSearch
 from bnmtl.wording import all_of, count
 
 AUTO = "auto"
 # Most groups, and most tasks of a group, that a sentence names.
 _MOST_GROUPS, _MOST_NAMES = 4, 6
+# Attributes of groups that are found from the data.
+EVIDENCE = ("group_gains_", "group_margins_", "alternatives_")
+# A task with fewer rows cannot tell which group it belongs to.
+FEWEST_ROWS = 4
 # Part of the remaining time that the search for groups may take.
 _SHARE_OF_TIME = 1 / 3
 
@@ -41,8 +45,8 @@ def check_task_groups(value):
     raise InputTypeError("task_groups", "must be 'auto', None or a mapping task -> label", value)
 
 
-def given_groups(value, tasks):
-    """Groups of task names from a mapping task -> label, or one group from None.
+def given_groups(value, names):
+    """Groups of these task names from a mapping task -> label, or one group from None.
 
     Returns
     -------
@@ -55,14 +59,14 @@ def given_groups(value, tasks):
         If a task is missing or unknown.
     """
     if value is None:
-        return [list(tasks.names)]
+        return [list(names)]
     labels = {str(task): label for task, label in value.items()}
-    check_names("task_groups", labels, tasks.names, "task")
-    for name in tasks.names:
+    check_names("task_groups", labels, names, "task")
+    for name in names:
         if name not in labels:
             remedy = "add it, with a label of its own if it learns alone"
             raise InputError("task_groups", "names no group", remedies=remedy, task=name)
-    return groups_by_label({name: labels[name] for name in tasks.names})
+    return groups_by_label({name: labels[name] for name in names})
 
 
 def group_sentence(learner):
@@ -147,21 +151,96 @@ def _against(alone, margins):
     return f" ({at_least}{min(known):.0f} nats speak against joining)"
 
 
-def joined(groups, solutions, names):
-    """The solution of all tasks, in the order of their names, from the solution of each group."""
-    at = {
-        name: (solution, i)
-        for group, solution in zip(groups, solutions, strict=True)
-        for i, name in enumerate(group)
-    }
-    parts = [at[name] for name in names]
-    return Solution(
-        [solution.matrices[i] for solution, i in parts],
-        sum(solution.score for solution in solutions),
-        [solution.task_scores[i] for solution, i in parts],
-        None,
-        {},
-    )
+@dataclass(frozen=True)
+class TaskGroups:
+    """The groups of the tasks of a fit.
+
+    Attributes
+    ----------
+    names : list of lists of str
+    members : list of lists of int
+        Indices of the tasks.
+    evidence : dict str -> object
+        If the groups were found, the attributes ``group_gains_``, ``group_margins_`` and
+        ``alternatives_``.
+    solutions : dict of tuple of int -> object
+        Results of full searches that were found on the way, by the members of the group.
+    too_few : list of str
+        Tasks that joined a group though their rows are too few to tell.
+    """
+
+    names: list
+    members: list
+    evidence: dict = field(default_factory=dict)
+    solutions: dict = field(default_factory=dict)
+    too_few: list = field(default_factory=list)
+
+    def publish(self, learner, tasks):
+        """Set the attributes of a learner that describe groups, and warn of tasks too small."""
+        given = learner.task_groups if is_by_task(learner.task_groups) else {}
+        labels = {str(name): label for name, label in given.items()}
+        numbers = {name: at for at, group in enumerate(self.names, 1) for name in group}
+        index = pd.Index(tasks.names, name="task")
+        values = [labels.get(name, numbers[name]) for name in tasks.names]
+        learner.task_groups_ = pd.Series(values, index=index)
+        for name in EVIDENCE:
+            learner.__dict__.pop(name, None)
+        learner.__dict__.update(self.evidence)
+        for name in self.too_few:
+            rule = "has too few rows to tell which group it belongs to"
+            found = "it has {n}, and {least} are needed"
+            remedies = "give it more rows", "name its group in a mapping"
+            parts = {"n": tasks[name].n_rows, "least": FEWEST_ROWS, "task": name}
+            warn("task_groups", rule, found=found, remedies=remedies, **parts)
+
+    def by_label(self, learner, values):
+        """Values of the groups, by the label of the group in a learner."""
+        labels = [learner.task_groups_[group[0]] for group in self.names]
+        return dict(zip(labels, values, strict=True))
+
+
+def groups_for(learner, rows, whole, problems, effort, report):
+    """The groups of a learner for some tasks: found from the data, given, or one.
+
+    Parameters
+    ----------
+    learner : MultitaskLearner, MultitaskLearnerCV or IdenticalLearner
+    rows, whole : Tasks
+        The training rows, and the same tasks with all rows.
+    problems : list of TaskProblem
+        Of all tasks.
+    effort : Effort
+        A memory in it keeps the graphs of tasks alone for later searches.
+    report : Reporter
+
+    Returns
+    -------
+    TaskGroups
+    """
+    if learner.task_groups == AUTO:
+        return GroupsByData(learner, rows, whole, problems, effort, report).find()
+    names = given_groups(learner.task_groups, rows.names)
+    return TaskGroups(names, [[rows.names.index(name) for name in group] for group in names])
+
+
+def search_in_groups(learner, members, whole, problems, effort, report):
+    """The searches over configurations of groups of tasks.
+
+    Parameters
+    ----------
+    learner, whole, problems, effort, report
+        As in `groups_for`.
+    members : list of lists of int
+
+    Returns
+    -------
+    GroupedSearch
+    """
+    searches = [
+        search_over(learner.group_problems(problems, whole, group, effort), effort, report)
+        for group in members
+    ]
+    return GroupedSearch(members, searches)
 
 
 class GroupsByData:
@@ -169,32 +248,40 @@ class GroupsByData:
 
     Parameters
     ----------
-    learner : MultitaskLearner
-    whole : Tasks
-        The tasks with all rows.
-    problems : list of TaskProblem
-        Of all tasks.
-    effort : Effort
-    report : Reporter
-
-    Attributes
-    ----------
-    solutions : dict of tuple of int -> Solution
-        Full solutions of groups that were found on the way.
+    learner, rows, whole, problems, effort, report
+        As in `groups_for`.
     """
 
-    def __init__(self, learner, whole, problems, effort, report):
+    def __init__(self, learner, rows, whole, problems, effort, report):
         self._learner, self._whole, self._problems = learner, whole, problems
         self._effort, self._report = effort.share(_SHARE_OF_TIME), report
-        self._quick = replace(self._effort, search=QUICK)
+        self._fits, self._solutions = learner.group_fits(), {}
         self._names = [problem.name for problem in problems]
-        self.solutions, self._n_fits = {}, 0
-        value = GroupValue(problems)
-        self._index = {variable: at for at, variable in enumerate(value.joint.variables)}
-        self._alone = search_over(problems, self._effort, report).alone(self._effort)
-        self._search = GroupSearch(value, self._fit, self._may_join(), self._effort.is_over)
+        self._too_few = [s for s, task in enumerate(rows.values()) if task.n_rows < FEWEST_ROWS]
+        self._bounds = [problems[0].scores.bound]
+        variables = sorted(set().union(*(problem.variables for problem in problems)))
+        self._index = {variable: at for at, variable in enumerate(variables)}
+
+    @cached_property
+    def _alone(self):
+        """The graphs of the tasks alone."""
+        return search_over(self._problems, self._effort, self._report).alone(self._effort)
+
+    @cached_property
+    def _search(self):
+        value = self._fits.value(self._problems)
+        search = GroupSearch(
+            value,
+            self._fit,
+            self._may_join(),
+            self._is_over,
+            self._too_few,
+            lambda stage, done, total: self._report(stage, None, done, total),
+        )
         for s, graph in enumerate(value.joint.spread(self._alone)):
-            self._search.add_graphs([s], [graph])
+            search.add_graphs([s], [graph])
+        self._asked_before = self._bounds[0].asked
+        return search
 
     def gains(self):
         """How much more the arcs of two tasks are worth together than alone, in nats.
@@ -202,20 +289,18 @@ class GroupsByData:
         Returns
         -------
         pandas.DataFrame, tasks by tasks
-            nan on the diagonal and for pairs that cannot learn together.
+            nan on the diagonal and for pairs that cannot learn together or were not tried.
         """
         return self._table(self._search.gains())
 
     def find(self):
-        """The best partition.
-
-        Returns
-        -------
-        groups : list of lists of str
-        evidence : dict str -> object
-            The attributes ``group_gains_``, ``group_margins_`` and ``alternatives_``.
-        """
-        found, names = self._search.search(), self._names
+        """The best partition, as `TaskGroups`; each task alone if nothing couples the tasks."""
+        names, k = self._names, len(self._names)
+        if self._fits.is_separate(self._problems, self._effort):
+            unknown = np.full((k, k), np.nan)
+            found, too_few = FoundGroups([(s,) for s in range(k)], unknown, unknown[0]), []
+        else:
+            found, too_few = self._search.search(), [names[s] for s in self._too_few]
         labels = [
             {names[s]: at for at, group in enumerate(groups, 1) for s in group}
             for groups, _ in found.alternatives
@@ -227,43 +312,64 @@ class GroupsByData:
             "group_margins_": pd.Series(found.margins, index=pd.Index(names, name="task")),
             "alternatives_": alternatives,
         }
-        return [[names[s] for s in group] for group in found.groups], evidence
+        return TaskGroups(
+            [[names[s] for s in group] for group in found.groups],
+            [list(group) for group in found.groups],
+            evidence,
+            self._solutions,
+            too_few,
+        )
 
     def _table(self, gains):
         labels = pd.Index(self._names, name="task")
         return pd.DataFrame(gains, index=labels, columns=labels)
 
+    def _is_over(self):
+        """Whether the limits on time or on families end the search for groups."""
+        most = self._effort.max_families
+        asked = sum(bound.asked for bound in self._bounds) - self._asked_before
+        if most is not None and asked >= most:
+            self._effort.tally.stopped.add("max_families")
+            return True
+        return self._effort.is_over()
+
     def _fit(self, members, is_quick):
         """Configurations found for a group by a quick or a full search."""
-        self._n_fits += 1
-        self._report("groups of tasks", None, self._n_fits)
-        prior, effort = self._learner.used_prior(), self._quick if is_quick else self._effort
-        problems = self._learner.group_problems(self._problems, self._whole, members)
-        search = search_over(problems, effort, self._report)
+        problems = self._problems_of(members)
         if is_quick:
-            found = quick_fits(search, prior, [self._alone[s] for s in members], Couplings)
+            alone = [self._alone[s] for s in members]
+            found = self._fits.quick(problems, alone, self._effort)
         else:
-            solution = search.solve(prior, search.starts([prior]), self._report)
-            self.solutions[tuple(members)] = solution
-            found = [search.joint.spread(solution.matrices)]
-        at = np.array([self._index[variable] for variable in search.joint.variables])
+            effort = replace(self._effort, tally=Tally(bounds=self._effort.tally.bounds))
+            solution, graphs = self._fits.full(problems, effort, self._report)
+            self._effort.tally.stopped.update(effort.tally.stopped)
+            if "time_limit" not in effort.tally.stopped:
+                self._solutions[tuple(members)] = solution
+            found = [graphs]
+        variables = sorted(set().union(*(problem.variables for problem in problems)))
+        at = np.array([self._index[variable] for variable in variables])
         n = len(self._index)
         return [[_widened(graph, at, n) for graph in graphs] for graphs in found]
 
+    def _problems_of(self, members):
+        problems = self._learner.group_problems(self._problems, self._whole, members, self._effort)
+        if problems is not self._problems:
+            self._bounds.append(problems[0].scores.bound)
+        return problems
+
     def _may_join(self):
         """Pairs of tasks with a pair of variables in common that can agree, bool array (k, k)."""
-        k, prior = len(self._problems), self._learner.used_prior()
+        k = len(self._problems)
+        varying = [
+            {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
+            for one in self._problems
+        ]
         allowed = np.zeros((k, k), bool)
         for a, b in itertools.combinations(range(k), 2):
-            first, second = (
-                {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
-                for one in (self._problems[a], self._problems[b])
-            )
-            if len(first & second) < 2:
+            if len(varying[a] & varying[b]) < 2:
                 continue
-            pair = self._learner.group_problems(self._problems, self._whole, [a, b])
             try:
-                Couplings(prior, JointProblem(pair)).check_agreement()
+                self._fits.check([self._problems[a], self._problems[b]])
             except NoCommonGraph:
                 continue
             allowed[a, b] = allowed[b, a] = True

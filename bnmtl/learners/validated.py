@@ -6,17 +6,25 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.learners.group_fits import CoupledFits
 from bnmtl.learners.held_out import check_sample_size
 from bnmtl.learners.judges import judge_of
-from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
+from bnmtl.learners.multitask import PENALTY, START, MultitaskLearner, check_prior_names
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.learners.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
+from bnmtl.learners.task_groups import (
+    AUTO,
+    TASK_GROUPS,
+    given_groups,
+    groups_for,
+    search_in_groups,
+)
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.couplings import Couplings
-from bnmtl.search.path import complete, solve_path
+from bnmtl.search.grouped import GroupedSearch
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
@@ -54,6 +62,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         How folds choose: the penalty that predicts held-out rows best, or the largest one within
         one standard error of it (of the differences between folds).
     {TABLE_SHARING}
+    {TASK_GROUPS} Groups are
+        found at a penalty of {PENALTY}; then one penalty is chosen for all groups.
     {common_parameters(START)}
 
     Attributes
@@ -68,6 +78,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     validation_grid_ : pandas.DataFrame by penalty
         The same scores as ``score``, and in ``standard_error`` the standard error over folds of the
         difference from the score of the chosen penalty; nan without folds.
+    task_groups_, group_gains_, group_margins_, alternatives_
+        As in `MultitaskLearner`. Folds keep the groups.
     configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
@@ -108,6 +120,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         rule="best",
         structure_prior="auto",
         table_sharing="auto",
+        task_groups=None,
         required=(),
         forbidden=(),
         tiers=None,
@@ -163,27 +176,33 @@ class MultitaskLearnerCV(MultitaskLearner):
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
         problems = self.problems(tasks, effort, whole)
-        on_all = search_over(problems, effort.share(0.6), report)
+        groups = groups_for(self, tasks, whole, problems, effort, report)
+        on_all = search_in_groups(self, groups.members, whole, problems, effort.share(0.6), report)
         priors = self._possible(on_all, priors)
         given = self.given_starts(whole, problems)
         names = None if given else self.start_names()
         if names == ("orders",):
             on_all.check_orders(next(iter(priors.values())))
-        judge = judge_of(self, tasks, whole, on_all, given, effort, report)
+        judge = judge_of(self, tasks, whole, groups, on_all, given, effort, report)
         search, values = judge.search, list(priors.values())
         starts = search.within(given) if given else search.starts(values, names)
-        done = report.of_part("penalties", 0, len(priors))
-        path = solve_path(search, values, starts, effort.share(0.6), done)
+        done = report.of_part("penalties", 0, len(priors) * len(groups.members))
+        path = search.solve_path(values, starts, effort.share(0.6), done)
         self._choose(list(priors), judge.scores(values, path))
         self._folds = judge.folds
         prior, found = priors[self.penalty_], path[list(priors).index(self.penalty_)]
-        solution = complete(search, prior, found, starts, report, effort)
-        self._publish_solution(tasks, whole, problems, judge.on_all_rows(prior, solution))
+        solutions = search.complete(prior, found, starts, report, effort)
+        self._publish_groups(tasks, whole, problems, groups, judge.on_all_rows(prior, solutions))
+
+    def group_fits(self):
+        """The fits of groups in the search for groups, at the default penalty."""
+        return CoupledFits(clone(self.used_prior()).set_params(penalty=PENALTY))
 
     def known_folds(self, tasks, n_folds):
         """The scored folds of the last fit; None unless they match this learner and these tasks.
 
-        Folds that a time limit cut short match no learner.
+        Folds that a time limit cut short match no learner, nor do folds of groups that were found
+        from all rows.
 
         Parameters
         ----------
@@ -191,6 +210,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         n_folds : int
         """
         folds = getattr(self, "_folds", None)
+        if self.task_groups == AUTO and len(tasks) > 1:
+            return None
         if folds is None or len(folds) != n_folds or self.tasks_ is not tasks:
             return None
         if any("time_limit" in fold.ended_by for fold in folds):
@@ -281,8 +302,19 @@ class MultitaskLearnerCV(MultitaskLearner):
         self._check_choice(tasks)
 
     def possible_priors(self, problems, effort):
-        """The prior at each penalty allowed by the constraints, the largest penalty first."""
-        return self._possible(search_over(problems, effort, Reporter(False)), self._priors())
+        """The prior at each penalty allowed by the constraints, the largest penalty first.
+
+        Groups to be found may be all tasks.
+        """
+        names = [problem.name for problem in problems]
+        groups = [names]
+        if is_by_task(self.task_groups):
+            groups = given_groups(self.task_groups, names)
+        members = [[names.index(name) for name in group] for group in groups]
+        searches = [
+            search_over([problems[s] for s in group], effort, Reporter(False)) for group in members
+        ]
+        return self._possible(GroupedSearch(members, searches), self._priors())
 
     def _possible(self, search, priors):
         """The priors, without penalties of the default grid that contradict required arcs."""

@@ -317,7 +317,7 @@ def evidence_of(groups):
     alone = groups.fit(single_task(learner))
     effort = learner.effort(groups.memory)
     problems = learner.problems(tasks, effort)
-    gains = GroupsByData(learner, tasks, problems, effort, groups.report).gains()
+    gains = GroupsByData(learner, tasks, tasks, problems, effort, groups.report).gains()
     table = gains_as_distances(gains)
     table.attrs["gains"] = gains
     return _with_arcs(table, alone)

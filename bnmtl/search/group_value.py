@@ -10,6 +10,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from bnmtl.search.constraints import Constraints
 from bnmtl.search.problem import JointProblem
 
 # Concentration of the distribution of a pair's states, and expected parents of a variable, of the
@@ -42,7 +43,6 @@ class GroupValue:
         self._varies = np.stack([part.any(axis=0) for part in self.joint.takes_part])
         self._families, self._values, self._normalizers = {}, {}, {}
         self._read_states(concentration)
-        self.no_arcs = np.stack([one.required for one in self.joint.constraints])
 
     def _read_states(self, concentration):
         """Allowed states of every pair and task, and log weights by number of tasks."""
@@ -65,6 +65,7 @@ class GroupValue:
         n = int(part.any(axis=(0, 2)).sum())
         chance = min(EXPECTED_PARENTS / max(n - 1, 1), 0.5)
         means = np.array([1 - chance, chance, chance]) / (1 + chance)
+        self._log_means = np.log(means)
         numbers = np.arange(len(part) + 1)
         self._whole = gammaln(concentration) - gammaln(concentration + numbers)
         bases = concentration * means[:, None]
@@ -85,7 +86,11 @@ class GroupValue:
             Nats; 0 without arcs beyond the required ones.
         """
         members = list(members)
-        return self._weight(members, graphs) - self._weight(members, self.no_arcs[members])
+        return self._weight(members, graphs) - self._weight(members, self._no_arcs(members))
+
+    def _no_arcs(self, members):
+        """Graphs with the required arcs only."""
+        return [self.joint.constraints[s].required for s in members]
 
     def _weight(self, members, graphs):
         key = tuple(members), b"".join(graph.tobytes() for graph in graphs)
@@ -159,21 +164,29 @@ class GroupValue:
         values = [self._log_weight(*numbers) + math.log(n) for numbers, n in ways.items()]
         return float(np.logaddexp.reduce(values))
 
-    def improve(self, members, graphs, seen):
-        """Give each task the best of the graphs seen for it until no value rises.
+    def given_to_all(self, members, graph):
+        """Value of a group whose tasks all have one graph, as far as their constraints allow."""
+        allowed = [acyclic(graph, self.joint.constraints[s]) for s in members]
+        return self.of(members, allowed)
+
+    def best(self, members, starts, seen):
+        """Value of a group: from the best start, each task takes graphs until no value rises.
 
         Parameters
         ----------
-        members, graphs
-            As in `of`.
+        members : sequence of int
+        starts : list of lists of bool array of shape (n, n)
+            Configurations of the group.
         seen : mapping int -> list of bool array of shape (n, n)
+            Graphs of each task, which it may take.
 
         Returns
         -------
-        graphs : list of bool array of shape (n, n)
-        value : float
+        float
         """
-        graphs, value = list(graphs), self.of(members, graphs)
+        values = [self.of(members, graphs) for graphs in starts]
+        at = int(np.argmax(values))
+        graphs, value = list(starts[at]), values[at]
         is_better = True
         while is_better:
             is_better = False
@@ -183,4 +196,74 @@ class GroupValue:
                     found = self.of(members, tried)
                     if found > value + TOLERANCE:
                         graphs, value, is_better = tried, found, True
-        return graphs, value
+        return value
+
+
+class OneGraphValue(GroupValue):
+    """The value of groups of tasks that have one graph each, so that its states count once.
+
+    Parameters
+    ----------
+    problems, concentration
+        As in `GroupValue`.
+    """
+
+    def _restricted(self, members, graph):
+        """One graph, as far as each task has its pairs of variables."""
+        part, constraints = self.joint.takes_part, self.joint.constraints
+        return [(graph & part[s]) | constraints[s].required for s in members]
+
+    def _constraints(self, members):
+        """Constraints of the graph of a group."""
+        part = self.joint.takes_part[members]
+        limits = [self.joint.constraints[s] for s in members]
+        permitted = np.stack([one.permitted for one in limits]) | ~part
+        required = np.stack([one.required for one in limits]) & part
+        return Constraints(
+            permitted.all(axis=0) & part.any(axis=0),
+            required.any(axis=0),
+            min(one.max_parents for one in limits),
+        )
+
+    def log_coupling(self, members, graphs):
+        """Log prior of the states of the one graph, normalized over the allowed states."""
+        members = list(members)
+        part = self.joint.takes_part[members]
+        allowed = (self._allowed[members] | ~part[..., None]).all(axis=0)
+        counts = part.any(axis=0) & (allowed.sum(axis=-1) > 1) & self._upper
+        arcs = np.any(graphs, axis=0)
+        values = self._log_means[np.where(arcs, 1, np.where(arcs.T, 2, 0))][counts]
+        sums = np.log((np.exp(self._log_means) * allowed[counts]).sum(axis=-1))
+        return float((values - sums).sum())
+
+    def given_to_all(self, members, graph):
+        """Value of a group with one graph, as far as the constraints allow."""
+        members = list(members)
+        graph = acyclic(graph, self._constraints(members))
+        return self.of(members, self._restricted(members, graph))
+
+    def best(self, members, starts, seen):
+        """Value of a group with the best graph found for it, or seen for one of its tasks.
+
+        Parameters and result as in `GroupValue.best`; graphs of a start differ only in the pairs of
+        variables that tasks have, unless they are those of the tasks alone.
+        """
+        graphs = [graph for start in starts for graph in (*start, np.any(start, axis=0))]
+        graphs += [graph for s in members for graph in seen[s]]
+        known = {graph.tobytes(): graph for graph in graphs}
+        return max(self.given_to_all(members, graph) for graph in known.values())
+
+
+def acyclic(matrix, constraints):
+    """The required arcs of some constraints and the permitted ones of a graph, in canonical order.
+
+    Arcs that close a cycle and those beyond the limit on parents are left out.
+    """
+    kept = np.zeros_like(matrix)
+    reach = np.eye(len(matrix), dtype=bool)
+    required = constraints.required
+    for a, b in (*np.argwhere(required), *np.argwhere(matrix & constraints.permitted & ~required)):
+        if not reach[b, a] and (required[a, b] or kept[:, b].sum() < constraints.max_parents):
+            kept[a, b] = True
+            reach |= np.outer(reach[:, a], reach[b])
+    return kept

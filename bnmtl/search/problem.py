@@ -223,6 +223,19 @@ class JointProblem:
         NoCommonGraph
             If the constraints of the tasks contradict each other.
         """
+        constraints = self.common_constraints()
+        shared = np.maximum(self.takes_part.sum(axis=0), 1)
+        terms = [tuple(side / shared for side in pair) for pair in self.arc_terms]
+        return self.scores(range(len(self.tasks)), shares_tables), constraints, terms
+
+    def common_constraints(self):
+        """The constraints of one common graph.
+
+        Raises
+        ------
+        NoCommonGraph
+            If the constraints of the tasks contradict each other.
+        """
         part = self.takes_part
         permits = np.stack([one.permitted for one in self.constraints])
         permitted = part.any(axis=0) & (permits | ~part).all(axis=0)
@@ -230,10 +243,7 @@ class JointProblem:
         required = required.any(axis=0)
         limit = min(one.max_parents for one in self.constraints)
         self._check_common(permitted, required, limit)
-        shared = np.maximum(part.sum(axis=0), 1)
-        terms = [tuple(side / shared for side in pair) for pair in self.arc_terms]
-        scores = self.scores(range(len(self.tasks)), shares_tables)
-        return scores, Constraints(permitted, required, limit), terms
+        return Constraints(permitted, required, limit)
 
     def _check_common(self, permitted, required, limit):
         """Raise `NoCommonGraph` if the constraints of the tasks contradict each other."""

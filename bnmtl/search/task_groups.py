@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammaln
 
-from bnmtl.search.group_value import TOLERANCE
+from bnmtl.search.group_value import TOLERANCE, acyclic
 from bnmtl.search.options import HillClimbing
 from bnmtl.search.problem import NoCommonGraph
 
@@ -19,6 +19,9 @@ MARGIN = 5.0
 # Exact gains that are computed for each step of the search, and partitions confirmed by full fits.
 N_EXACT = 3
 N_CONFIRMED = 3
+# Of more tasks, only the pairs of each task with its nearest are tried.
+FEW_TASKS = 12
+N_NEAREST = 5
 
 
 def log_partition_prior(groups):
@@ -58,20 +61,27 @@ class GroupSearch:
     value : GroupValue
     fit : callable (members, is_quick) -> list of lists of bool array of shape (n, n)
         Configurations found for a group of tasks by one quick or by a full search, on the union
-        index.
+        index. It raises `NoCommonGraph` if the tasks cannot be in one group.
     may_join : bool array of shape (k, k), default=None
         Pairs of tasks that may be in one group; None is all.
-    budget : callable () -> bool, default=None
-        Whether the time is over.
+    is_over : callable () -> bool, default=None
+        Whether the search must end.
+    too_few : set of int, default=()
+        Tasks whose rows are too few to tell; they join a group after the others are fixed.
+    report : callable (stage, done, total), default=None
+        Called after every step.
     """
 
-    def __init__(self, value, fit, may_join=None, budget=None):
+    def __init__(self, value, fit, may_join=None, is_over=None, too_few=(), report=None):
         self.value, self._fit = value, fit
         k = len(value.joint.tasks)
         self._may_join = np.ones((k, k), bool) if may_join is None else may_join
-        self._is_over = budget or (lambda: False)
+        self._is_over = is_over or (lambda: False)
+        self._report = report or (lambda stage, done, total: None)
+        self._too_few = sorted(too_few)
+        self._decide = tuple(s for s in range(k) if s not in set(too_few))
         self._seen = {s: [] for s in range(k)}
-        self._fits, self._found = {}, {}
+        self._fits, self._found, self._tried = {}, {}, {}
 
     def add_graphs(self, members, graphs):
         """Remember graphs of tasks, which may be given to them in any group."""
@@ -80,16 +90,22 @@ class GroupSearch:
                 self._seen[s].append(graph)
 
     def fitted(self, members, is_quick=True):
-        """Fit a group, unless it has been fitted in this way."""
+        """Fit a group, unless it has been fitted in this way; False if it is impossible."""
         key = tuple(members), is_quick
-        if key in self._fits:
-            return
-        self._fits[key] = self._fit(list(members), is_quick)
-        for graphs in self._fits[key]:
-            self.add_graphs(members, graphs)
+        if key not in self._fits:
+            try:
+                self._fits[key] = self._fit(list(members), is_quick)
+            except NoCommonGraph:
+                self._fits[key] = None
+            for graphs in self._fits[key] or ():
+                self.add_graphs(members, graphs)
+        return self._fits[key] is not None
 
     def of(self, members):
-        """Value of a group, without the prior of the partition; fixed when it is first computed."""
+        """Value of a group, without the prior of the partition; fixed when it is first computed.
+
+        It is -inf for tasks that cannot be in one group.
+        """
         members = tuple(members)
         if members not in self._found:
             self._found[members] = self._best(members)
@@ -98,35 +114,67 @@ class GroupSearch:
     def _best(self, members):
         starts = [[self._best_alone(s) for s in members]]
         if len(members) > 1:
-            self.fitted(members)
+            if not self.fitted(members) or self._fits.get((members, False), ()) is None:
+                return -math.inf
             for is_quick in (True, False):
                 starts += self._fits.get((members, is_quick), [])
-        values = [self.value.of(members, graphs) for graphs in starts]
-        _, value = self.value.improve(members, starts[int(np.argmax(values))], self._seen)
-        return value
+        return self.value.best(members, starts, self._seen)
 
     def _best_alone(self, s):
         values = [self.value.of([s], [graph]) for graph in self._seen[s]]
         return self._seen[s][int(np.argmax(values))]
 
-    def forget_values(self):
-        """Compute values again, from all graphs seen since."""
-        self._found.clear()
-
-    def total(self, groups):
+    def _total(self, groups):
         """Value of a partition including its prior."""
+        groups = canonical(groups)
+        if groups not in self._tried:
+            self._tried[groups] = self._computed(groups)
+            self._report("groups of tasks", len(self._tried), None)
+        return self._tried[groups]
+
+    def _computed(self, groups):
         return sum(self.of(group) for group in groups) + log_partition_prior(groups)
 
     def gains(self):
-        """Gains of all pairs of tasks that may join, by quick fits; float array (k, k)."""
+        """Gains of pairs of tasks by quick fits; of many tasks only those of each task's nearest.
+
+        Returns
+        -------
+        float array of shape (k, k)
+            nan on the diagonal and for pairs that may not join or were not tried.
+        """
         k = len(self._seen)
         gains = np.full((k, k), np.nan)
-        pairs = [pair for pair in itertools.combinations(range(k), 2) if self._may_join[pair]]
+        pairs, fitted = self._pairs(), []
         for pair in pairs:
-            self.fitted(pair)
-        for a, b in pairs:
+            if self._is_over():
+                break
+            if self.fitted(pair):
+                fitted.append(pair)
+            self._report("gains of pairs", len(fitted), len(pairs))
+        for a, b in fitted:
             gains[a, b] = gains[b, a] = self.of((a, b)) - self.of((a,)) - self.of((b,))
         return gains
+
+    def _pairs(self):
+        """Pairs of tasks to try: all, or those of each task with the largest gains at hand."""
+        k = len(self._seen)
+        pairs = [pair for pair in itertools.combinations(range(k), 2) if self._may_join[pair]]
+        if k <= FEW_TASKS:
+            return pairs
+        alone = [self._best_alone(s) for s in range(k)]
+        gains = np.full((k, k), -np.inf)
+        for done, (a, b) in enumerate(pairs, start=1):
+            both = max(self.value.given_to_all([a, b], graph) for graph in (alone[a], alone[b]))
+            gains[a, b] = gains[b, a] = both - self.value.of([a], [alone[a]])
+            gains[a, b] = gains[b, a] = gains[a, b] - self.value.of([b], [alone[b]])
+            if done % k == 0:
+                self._report("nearest tasks", done, len(pairs))
+        near = set()
+        for s in range(k):
+            order = np.lexsort((np.arange(k), -gains[s]))[:N_NEAREST]
+            near.update((min(s, u), max(s, u)) for u in order.tolist() if self._may_join[s, u])
+        return sorted(near)
 
     def search(self):
         """The best partition found.
@@ -135,60 +183,62 @@ class GroupSearch:
         -------
         FoundGroups
         """
-        k = len(self._seen)
         gains = self.gains()
-        tried = {}
-
-        def total(groups):
-            key = canonical(groups)
-            if key not in tried:
-                tried[key] = self.total(key)
-            return tried[key]
-
-        groups = self._merged([(s,) for s in range(k)], gains, total)
-        groups = self._moved(groups, gains, total)
-        if self._joinable(tuple(range(k))):
-            total([tuple(range(k))])
-        groups = max(tried, key=tried.get)
-        groups = self._confirmed(groups, tried)
-        margins = self._margins(groups)
-        ranked = sorted(tried.items(), key=lambda item: (-item[1], item[0]))
-        return FoundGroups(list(groups), gains, margins, ranked[: N_CONFIRMED + 1])
+        one = (self._decide,)
+        groups = self._merged([(s,) for s in self._decide], gains)
+        groups = self._moved(groups, gains)
+        if not self._is_over() and self._decide and self._joinable(self._decide):
+            self._total(one)
+        groups = self._confirmed(one, gains) if self._decide else []
+        margins = self._margins(groups, gains)
+        groups = self._joined(list(groups))
+        ranked = sorted(self._tried.items(), key=lambda item: (-item[1], item[0]))
+        ranked = [one for one in ranked if one[1] > -math.inf]
+        return FoundGroups(groups, gains, margins, ranked[: N_CONFIRMED + 1])
 
     def _joinable(self, members):
         return all(self._may_join[pair] for pair in itertools.combinations(members, 2))
 
-    def _merged(self, groups, gains, total):
+    def _merged(self, groups, gains):
         """Merge groups as long as the value rises."""
-        while len(groups) > 1 and not self._is_over():
-            candidates = []
-            for a, b in itertools.combinations(range(len(groups)), 2):
-                if self._joinable((*groups[a], *groups[b])):
-                    mean = np.mean([gains[s, u] for s in groups[a] for u in groups[b]])
-                    candidates.append((-mean, a, b))
-            now, best = total(groups), None
-            for _, a, b in sorted(candidates)[:N_EXACT]:
-                rest = [group for at, group in enumerate(groups) if at not in (a, b)]
-                merged = list(canonical([*rest, (*groups[a], *groups[b])]))
-                if total(merged) > max(now, -math.inf if best is None else total(best)) + TOLERANCE:
-                    best = merged
+        while groups and not self._is_over():
+            candidates = [merged for _, merged in self._merges(groups, gains)]
+            best = self._rising(groups, candidates[:N_EXACT])
             if best is None:
                 return groups
-            groups = best
+            groups = list(best)
         return groups
 
-    def _moved(self, groups, gains, total):
+    def _merges(self, groups, gains):
+        """Partitions with two groups merged, the largest mean gain first; mean gain and groups."""
+        found = []
+        for a, b in itertools.combinations(canonical(groups), 2):
+            mean = _mean(gains, a, b)
+            if self._joinable((*a, *b)) and not np.isnan(mean):
+                rest = [group for group in groups if group not in (a, b)]
+                found.append((mean, canonical([*rest, (*a, *b)])))
+        return sorted(found, key=lambda one: (-one[0], one[1]))
+
+    def _rising(self, groups, candidates):
+        """The candidate with the largest value if it exceeds that of the groups, else None."""
+        best, value = None, self._total(groups)
+        for candidate in candidates:
+            if self._total(candidate) > value + TOLERANCE:
+                best, value = candidate, self._total(candidate)
+        return best
+
+    def _moved(self, groups, gains):
         """Move single tasks as long as the value rises."""
         groups = list(canonical(groups))
-        while not self._is_over():
+        while groups and not self._is_over():
             candidates = []
-            for s in range(len(self._seen)):
-                for moved, difference in self._moves(groups, s, gains):
-                    candidates.append((-difference, moved))
-            now, best = total(groups), None
-            for _, moved in sorted(candidates)[:N_EXACT]:
-                if total(moved) > max(now, -math.inf if best is None else total(best)) + TOLERANCE:
-                    best = moved
+            for s in self._decide:
+                candidates += [
+                    (-change, moved)
+                    for moved, change in self._moves(groups, s, gains)
+                    if not np.isnan(change)
+                ]
+            best = self._rising(groups, [moved for _, moved in sorted(candidates)[:N_EXACT]])
             if best is None:
                 return groups
             groups = list(best)
@@ -199,59 +249,91 @@ class GroupSearch:
         (own,) = (group for group in groups if s in group)
         rest = [group for group in groups if s not in group]
         left = tuple(u for u in own if u != s)
-        kept = float(np.mean([gains[s, u] for u in left])) if left else 0.0
+        kept = _mean(gains, (s,), left) if left else 0.0
         if left:
             yield canonical([*rest, left, (s,)]), -kept
         for at, group in enumerate(rest):
             if self._joinable((*group, s)):
                 others = [other for j, other in enumerate(rest) if j != at]
                 parts = [left] if left else []
-                gained = float(np.mean([gains[s, u] for u in group]))
-                yield canonical([*others, *parts, (*group, s)]), gained - kept
+                yield canonical([*others, *parts, (*group, s)]), _mean(gains, (s,), group) - kept
 
-    def _confirmed(self, best, tried):
-        """The partition after full fits, and after merging groups that the data do not separate."""
-        k = len(self._seen)
-        one = canonical([tuple(range(k))])
-        near = [groups for groups in tried if tried[best] - tried[groups] < MARGIN]
-        near = sorted(near, key=lambda groups: (-tried[groups], groups))[: N_CONFIRMED - 1]
-        candidates = list(dict.fromkeys([best, *near, *([one] if one in tried else [])]))
+    def _confirmed(self, one, gains):
+        """The partition after full fits, and after merging groups that the data do not separate.
+
+        If the search must end before a partition is confirmed, it is one group, or each task alone
+        if the tasks may not be one group.
+        """
+        tried = self._tried
+        ranked = sorted(tried, key=lambda groups: (-tried[groups], groups))
+        near = [groups for groups in ranked if tried[ranked[0]] - tried[groups] < MARGIN]
+        candidates = list(dict.fromkeys([*near[:N_CONFIRMED], *([one] if one in tried else [])]))
         if len(candidates) > 1:
-            for groups in candidates:
-                for group in groups:
-                    if len(group) > 1 and not self._is_over():
-                        self.fitted(group, is_quick=False)
-            self.forget_values()
-            for groups in list(tried):
-                tried[groups] = self.total(groups)
-            best = max(candidates, key=lambda groups: (tried[groups], [-len(g) for g in groups]))
-        while len(best) > 1:
-            merges = []
-            for a, b in itertools.combinations(best, 2):
-                if self._joinable((*a, *b)):
-                    merged = canonical([*(g for g in best if g not in (a, b)), (*a, *b)])
-                    if merged not in tried:
-                        tried[merged] = self.total(merged)
-                    merges.append((tried[best] - tried[merged], merged))
+            candidates = [
+                groups for groups in candidates if all(self._is_confirmed(g) for g in groups)
+            ]
+        elif self._is_over():
+            candidates = []
+        if not candidates:
+            can_be_one = self._joinable(self._decide) and self.fitted(self._decide)
+            return one if can_be_one else canonical([(s,) for s in self._decide])
+        self._found.clear()
+        for groups in list(tried):
+            tried[groups] = self._computed(groups)
+        best = max(candidates, key=lambda groups: (tried[groups], [-len(g) for g in groups]))
+        while len(best) > 1 and not self._is_over():
+            merges = [merged for _, merged in self._merges(best, gains)]
+            if len(self._seen) > FEW_TASKS:
+                merges = merges[:N_EXACT]
+            merges = [(tried[best] - self._total(merged), merged) for merged in merges]
             if not merges or min(merges)[0] >= MARGIN:
                 break
             best = min(merges)[1]
-        if one in tried and tried[best] - tried[one] < MARGIN:
-            return one
-        return best
+        return one if one in tried and tried[best] - tried[one] < MARGIN else best
 
-    def _margins(self, groups):
+    def _is_confirmed(self, group):
+        """Whether the full fit of a group is there, or could be made before the search must end."""
+        if len(group) == 1 or (group, False) in self._fits:
+            return True
+        if self._is_over():
+            return False
+        self.fitted(group, is_quick=False)
+        return not self._is_over()
+
+    def _margins(self, groups, gains):
         """For each task, the value of the partition less that of the best one without it there."""
-        if len(self._seen) == 1:
-            return np.full(1, np.nan)
-        now = self.total(groups)
-        gains = np.zeros((len(self._seen),) * 2)
         margins = np.full(len(self._seen), np.nan)
-        for s in range(len(self._seen)):
-            others = [self.total(moved) for moved, _ in self._moves(groups, s, gains)]
-            if others:
-                margins[s] = now - max(others)
+        for s in self._decide if len(self._decide) > 1 else ():
+            moves = sorted(self._moves(groups, s, gains), key=lambda one: (-one[1], one[0]))
+            if len(self._seen) > FEW_TASKS:
+                moves = [one for one in moves if not np.isnan(one[1])][:N_EXACT]
+            if moves and not self._is_over():
+                margins[s] = self._total(groups) - max(self._total(moved) for moved, _ in moves)
         return margins
+
+    def _joined(self, groups):
+        """The groups with the tasks that cannot tell, each where its gain is largest."""
+        for s in self._too_few:
+            joins = []
+            for group in groups:
+                if self._joinable((*group, s)):
+                    members = tuple(sorted((*group, s)))
+                    gain = -math.inf if self._is_over() else self.of(members) - self.of(group)
+                    joins.append((gain, len(group), group))
+            joins = joins or [(0.0, 0, ())]
+            most = max(gain for gain, _, _ in joins)
+            joins = [join for join in joins if join[0] >= most - TOLERANCE]
+            _, _, group = min(joins, key=lambda join: (-join[1], join[2]))
+            rest = [other for other in groups if other != group]
+            groups = list(canonical([*rest, (*group, s)]))
+        return groups
+
+
+def _mean(gains, first, second):
+    """Mean of the known gains between two groups; nan if none is known."""
+    known = gains[np.ix_(first, second)]
+    known = known[~np.isnan(known)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def canonical(groups):
@@ -279,12 +361,8 @@ def quick_fits(search, prior, graphs, couplings_of):
     joint = search.joint
     starts = [joint.spread(graphs)]
     for combined in (np.any, np.all):
-        graph = acyclic(combined(starts[0], axis=0))
-        allowed = [
-            joint.tasks[s].constraints.allowed_of(joint.restrict(s, graph))
-            for s in range(len(joint.tasks))
-        ]
-        starts.append(joint.spread(allowed))
+        graph = combined(starts[0], axis=0)
+        starts.append(np.stack([acyclic(graph, one) for one in joint.constraints]))
     with contextlib.suppress(NoCommonGraph):
         starts.append(joint.spread(search.identical))
     couplings = couplings_of(prior, joint)
@@ -294,14 +372,3 @@ def quick_fits(search, prior, graphs, couplings_of):
         climb.run(search._effort.budget())
         found.append([matrix.copy() for matrix in climb.adjacency])
     return found
-
-
-def acyclic(matrix):
-    """A graph without the arcs that close a cycle, added in canonical order."""
-    kept = np.zeros_like(matrix)
-    reach = np.eye(len(matrix), dtype=bool)
-    for a, b in np.argwhere(matrix):
-        if not reach[b, a]:
-            kept[a, b] = True
-            reach |= np.outer(reach[:, a], reach[b])
-    return kept
