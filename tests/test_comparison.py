@@ -17,6 +17,7 @@ from bnmtl import (
 )
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.learners import compare, gain, verdict
+from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
@@ -407,14 +408,14 @@ def test_tasks_that_are_groups_of_their_own_are_learned_alone():
 
 def test_groups_are_found_again_from_the_rows_of_each_fold(monkeypatch):
     tasks, calls = related(), []
-    partition = MultitaskLearner.partition
+    find = GroupsByData.find
 
-    def kept(self, whole, problems, *rest):
-        empty = np.zeros_like(problems[0].constraints.required)
-        calls.append(problems[0].log_posterior(empty))
-        return partition(self, whole, problems, *rest)
+    def kept(self):
+        problem = self._problems[0]
+        calls.append(problem.log_posterior(np.zeros_like(problem.constraints.required)))
+        return find(self)
 
-    monkeypatch.setattr(MultitaskLearner, "partition", kept)
+    monkeypatch.setattr(GroupsByData, "find", kept)
     learner = MultitaskLearner(task_groups="auto", **OWN).fit(tasks)
     scored = compare(learner, tasks, cv=2)
     on_all, *on_folds = calls

@@ -32,11 +32,9 @@ from bnmtl._kernels.groups import (
     LEAST_SUM,
     MOST_EXACT,
     NORMS,
-    PART_SUMS,
     PRODUCT_RANGE,
     SEPARATE,
     SET_EVIDENCE,
-    SET_GAINS,
     SET_PRODUCTS,
     SET_TOTALS,
     SHIFTS,
@@ -56,6 +54,7 @@ from bnmtl._kernels.joint_rows import (
     gather,
 )
 from bnmtl._kernels.partition import ARITIES, N_ROWS
+from bnmtl._kernels.parts import mix_sets, mixed_evidence
 from bnmtl._kernels.probable_groups import add_probable_partitions
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -124,8 +123,8 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     scale = METHOD(engine)[SCALE]
     if OWN(engine).size > 0 and n_members <= MOST_EXACT:
         sum_all_sets(engine, scratch, n_members, child, v, n_blocks)
-        mix_sets(engine, scratch, n_members, _FULL)
-        value = mixed_evidence(engine, scratch, n_members, full)
+        mix_sets(scratch, n_members, OWN(engine)[0], scale, _FULL)
+        value = mixed_evidence(scratch, n_members, OWN(engine)[0], scale, full)
     else:
         clear_totals(scratch)
         arity = np.int64(1) if v < 0 else ARITIES(engine)[v]
@@ -165,14 +164,15 @@ def value_sets(engine, scratch, n_members, child, parents, n_parents, v, values)
     rows_key ^= set_key(engine, scratch, n_members, (np.int64(1) << n_members) - 1)
     n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
     sum_all_sets(engine, scratch, n_members, child, v, n_blocks)
-    is_mixed = OWN(engine).size > 0
+    is_mixed, scale = OWN(engine).size > 0, METHOD(engine)[SCALE]
+    own = OWN(engine)[0] if is_mixed else 0.0
     if is_mixed:
-        mix_sets(engine, scratch, n_members, _ALL)
+        mix_sets(scratch, n_members, own, scale, _ALL)
     for group in range(1, np.int64(1) << n_members):
         if values[group] == MISSING:
             counters[COMPUTED] += 1
             if is_mixed:
-                values[group] = mixed_evidence(engine, scratch, n_members, group)
+                values[group] = mixed_evidence(scratch, n_members, own, scale, np.int64(group))
             else:
                 values[group] = SET_EVIDENCE(scratch)[group]
             keep(cache, key ^ set_key(engine, scratch, n_members, group), values[group])
@@ -359,64 +359,6 @@ def take_logs(scratch, n_members, scale):
             totals[members, at] += np.int64(np.rint(math.log(product) * scale))
             products[members, at] = 1.0
     PRODUCT_RANGE(scratch)[0] = 0.0
-
-
-@kernel
-def mix_sets(engine, scratch, n_members, step):
-    """Sum over partitions of sets into parts with concentrations of their own, in PART_SUMS.
-
-    ``step`` is `_ALL` sets, or `_FULL` for those that the sum over all members needs. Logs are
-    relative to the evidence of the tasks alone, and not normalized.
-    """
-    evidence, gains, sums = SET_EVIDENCE(scratch), SET_GAINS(scratch), PART_SUMS(scratch)
-    scale, full = METHOD(engine)[SCALE], (np.int64(1) << n_members) - 1
-    log_own = math.log(OWN(engine)[0])
-    for group in range(1, full + 1):
-        alone = np.int64(0)
-        for i in range(n_members):
-            if (group >> i) & 1:
-                alone += evidence[np.int64(1) << i]
-        gains[group] = (evidence[group] - alone) / scale
-    sums[0] = 0.0
-    for group in range(step, full, step):
-        sums[group] = sum_of_parts(gains, sums, np.int64(group), log_own)
-    sums[full] = sum_of_parts(gains, sums, full, log_own)
-
-
-@kernel
-def sum_of_parts(gains, sums, members, log_own):
-    """Log sum over the partitions of a set by recursion on the part of its first task."""
-    low = members & -members
-    rest, most, total = members ^ low, -np.inf, 0.0
-    others = rest
-    while True:
-        part = others | low
-        value = log_own + math.lgamma(float(size_of(part))) + gains[part] + sums[rest ^ others]
-        if value > most:
-            total = total * math.exp(most - value) + 1.0
-            most = value
-        else:
-            total += math.exp(value - most)
-        if others == 0:
-            return most + math.log(total)
-        others = (others - 1) & rest
-
-
-@kernel
-def mixed_evidence(engine, scratch, n_members, group):
-    """Evidence of a set of members, as an integer, after `mix_sets`."""
-    evidence, own = SET_EVIDENCE(scratch), OWN(engine)[0]
-    scale = METHOD(engine)[SCALE]
-    alone, n, log_rising = np.int64(0), np.int64(0), 0.0
-    for i in range(n_members):
-        if (group >> i) & 1:
-            alone += evidence[np.int64(1) << i]
-            log_rising += math.log(own + n)
-            n += 1
-    common, apart = SET_GAINS(scratch)[group], PART_SUMS(scratch)[group] - log_rising
-    most = max(common, apart)
-    mean = 0.5 * (math.exp(common - most) + math.exp(apart - most))
-    return alone + np.int64(np.rint((most + math.log(mean)) * scale))
 
 
 @kernel

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import threading
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -11,17 +10,15 @@ import numpy as np
 from bnmtl._kernels import all_sets, cache, scoring, sharing
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.groups import MOST_EXACT
+from bnmtl.scores.family_cache import FamilyCache
 from bnmtl.scores.packing import most_cells, packed
 
-MEGABYTE = 1 << 20
 DEFAULT_CACHE = 200.0
 # Concentrations of the partitions of tasks for shared tables: from one table for all tasks to one
 # for each.
 PARTITIONS = (0.1, 0.5, 2.0, 10.0)
 # The concentration of partitions of tasks into parts whose cells have concentrations of their own.
 OWN_CONCENTRATION = 0.5
-# Initial slots of a cache, which grows as needed.
-FEWEST_SLOTS = 1 << 12
 # Minimum numbers per family in a cache that must not lose entries: its buckets stay nearly empty.
 _GIVEN_SLOTS = 32
 
@@ -96,7 +93,7 @@ class BoundTasks:
             *(len(self.variables), max(n_rows), self._most_cases, len(concentrations)),
             shared,
         )
-        self._cache = _Cache(cache_size)
+        self._cache = FamilyCache(cache_size)
         # Memory of threads that is not in use.
         self._idle = []
         self.asked = self.computed = 0
@@ -296,57 +293,6 @@ class BoundTasks:
                 self.left_out = [self.variables[v] for v in family]
             self._cache.add(int(counters[scoring.COMPUTED]))
         counters[:] = 0
-
-
-class _Cache:
-    """Scores of families by key, in memory that grows as needed.
-
-    Attributes
-    ----------
-    slots : int64 array
-        As in ``bnmtl._kernels.cache``.
-    lock : threading.Lock
-        Held while the cache grows.
-    """
-
-    def __init__(self, megabytes):
-        most = max(int(megabytes * MEGABYTE) // 16, FEWEST_SLOTS)
-        self._most_slots = 1 << (most.bit_length() - 1)
-        self._prepare()
-
-    def __getstate__(self):
-        return {"_most_slots": self._most_slots}
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._prepare()
-
-    def _prepare(self):
-        self.slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
-        self.lock = threading.Lock()
-        self._n_tables = 0
-
-    def add(self, n_tables):
-        """Count further tables, and enlarge the cache if it is more than a quarter full."""
-        self._n_tables += n_tables
-        self._grow(self._n_tables)
-
-    def reserve(self, n_tables):
-        """Make the cache large enough for further tables, within the memory limit."""
-        n_tables += self._n_tables
-        if self.slots.size < 8 * n_tables and self.slots.size < 2 * self._most_slots:
-            with self.lock:
-                self._grow(n_tables)
-
-    def _grow(self, n_tables):
-        size = self.slots.size // 2
-        wanted = size
-        while wanted < self._most_slots and wanted < 4 * n_tables:
-            wanted *= 2
-        if wanted > size:
-            larger = np.zeros(2 * wanted, np.int64)
-            cache.move(self.slots, larger)
-            self.slots = larger
 
 
 class BoundScore:
