@@ -291,7 +291,7 @@ def test_task_names_that_no_file_can_have(call, files):
         ),
         (
             ["learn", "north.csv", "--task", "a"],
-            "is not an option of `bnmtl learn`: take `--task-column`",
+            "is not an option of `bnmtl learn`: take `--task-column` or `--task-groups`, or see",
         ),
         (["--foo"], "`--foo` is not an option of `bnmtl`: see `bnmtl --help`"),
         (["learn", "north.csv", "--bins", "3"], "`--bins` is not an option of `bnmtl learn`: see"),

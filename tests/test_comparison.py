@@ -373,21 +373,21 @@ def test_a_requested_start_must_exist():
             compare(learner, tasks, cv=3)
 
 
-OWN = {**AUTO, "table_sharing": None, "prior": PairedPrior(0.9)}
+SEPARATE = {**AUTO, "table_sharing": None, "prior": PairedPrior(0.9)}
 
 
 def test_groups_of_tasks_have_one_group_beside_them():
     tasks = related()
-    one = compare(MultitaskLearner(**OWN), tasks, cv=2)
+    one = compare(MultitaskLearner(**SEPARATE), tasks, cv=2)
     assert "one_group" not in one
     pairs = dict(zip(tasks, "abab", strict=True))
-    scored = compare(MultitaskLearner(task_groups=pairs, **OWN), tasks, cv=2)
+    scored = compare(MultitaskLearner(task_groups=pairs, **SEPARATE), tasks, cv=2)
     assert list(scored)[3:] == ["empty", "alone", "one_group", "together", "penalty"]
     assert scored["one_group"].tolist() == one["together"].tolist()
     assert scored["alone"].tolist() == one["alone"].tolist()
     for label in "ab":
         names = [name for name in tasks if pairs[name] == label]
-        part = compare(MultitaskLearner(**OWN), {name: tasks[name] for name in names}, cv=2)
+        part = compare(MultitaskLearner(**SEPARATE), {name: tasks[name] for name in names}, cv=2)
         together = scored["together"][scored["task"].isin(names)]
         assert together.tolist() == pytest.approx(part["together"].tolist())
     assert (scored["together"] != scored["one_group"]).any()
@@ -398,11 +398,11 @@ def test_groups_of_tasks_have_one_group_beside_them():
 
 def test_tasks_that_are_groups_of_their_own_are_learned_alone():
     tasks = related()
-    scored = compare(MultitaskLearner(task_groups={n: n for n in tasks}, **OWN), tasks, cv=2)
+    scored = compare(MultitaskLearner(task_groups={n: n for n in tasks}, **SEPARATE), tasks, cv=2)
     assert scored["together"].tolist() == pytest.approx(scored["alone"].tolist())
     assert (scored["one_group"] != scored["alone"]).any()
     one = dict.fromkeys(tasks, "all")
-    scored = compare(MultitaskLearner(task_groups=one, **OWN), tasks, cv=2)
+    scored = compare(MultitaskLearner(task_groups=one, **SEPARATE), tasks, cv=2)
     assert scored["together"].tolist() == scored["one_group"].tolist()
 
 
@@ -416,13 +416,13 @@ def test_groups_are_found_again_from_the_rows_of_each_fold(monkeypatch):
         return find(self)
 
     monkeypatch.setattr(GroupsByData, "find", kept)
-    learner = MultitaskLearner(task_groups="auto", **OWN).fit(tasks)
+    learner = MultitaskLearner(task_groups="auto", **SEPARATE).fit(tasks)
     scored = compare(learner, tasks, cv=2)
     on_all, *on_folds = calls
     # Halves of the rows, and not the same ones.
     assert len(set(on_folds)) == len(on_folds) == 2
     assert all(0.4 < value / on_all < 0.6 for value in on_folds)
-    unfitted = compare(MultitaskLearner(task_groups="auto", **OWN), tasks, cv=2)
+    unfitted = compare(MultitaskLearner(task_groups="auto", **SEPARATE), tasks, cv=2)
     pd.testing.assert_frame_equal(scored, unfitted)
 
 
@@ -434,6 +434,6 @@ def test_one_group_is_left_out_if_constraints_exclude_it():
         "forbidden": {names[1]: [("x1", "x2"), ("x2", "x1")]},
     }
     groups = dict(zip(names, "abbb", strict=True))
-    settings = {**OWN, "prior": PairedPrior(1), **constraints}
+    settings = {**SEPARATE, "prior": PairedPrior(1), **constraints}
     scored = compare(MultitaskLearner(task_groups=groups, **settings), tasks, cv=2)
     assert "one_group" not in scored and np.isfinite(scored["together"]).all()

@@ -11,7 +11,7 @@ from bnmtl.networks.shared_tables import borrowed_shares
 pytestmark = pytest.mark.beside_kernels
 
 
-def fitted(names=("north", "south", "west")):
+def fitted(names=("north", "south", "west"), **settings):
     """Column y is only in the first task; x has one table everywhere, z one of its own."""
     rng, frames = np.random.default_rng(0), {}
     for at, name in enumerate(names):
@@ -20,7 +20,8 @@ def fitted(names=("north", "south", "west")):
         if at == 0:
             frame["y"] = rng.integers(0, 2, 40)
         frames[name] = frame.astype(str)
-    return MultitaskLearner(table_sharing="auto", search=HillClimbing(restarts=0)).fit(frames)
+    quick = HillClimbing(restarts=0)
+    return MultitaskLearner(table_sharing="auto", search=quick, **settings).fit(frames)
 
 
 def test_shares_are_of_the_rows_that_there_are():
@@ -45,6 +46,11 @@ def test_the_picture_has_a_number_in_every_cell():
         assert ("\u00d7" if np.isnan(share) else f"{100 * share:.0f}") in found
     assert "not there, or in this task only" in found
     assert any("alone" in text for text in found)
+
+
+def test_tasks_are_in_the_order_of_their_groups():
+    learner = fitted(task_groups={"north": 1, "south": 2, "west": 1})
+    assert texts(plotting.borrowing(learner))[:3] == ["north", "west", "south"]
 
 
 def test_long_and_odd_names_are_readable():

@@ -265,7 +265,7 @@ def _record(options, found, files, verdict):
         "local_scores": learner.families_,
     }
     if single_task is not None:
-        record["arcs"] = sharing_counts(learner.arcs_, learner.task_groups_)
+        record["arcs"] = sharing_counts(learner.arcs_, getattr(learner, "task_groups_", None))
         if learner.task_groups is not None:
             record["task_groups"] = _groups_record(learner)
         record |= _start_record(learner)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
+from bnmtl.wording import either
 
 # Names of parameters in Python -> arguments or options of the commands.
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE", "table": "TABLE"}
@@ -131,11 +132,11 @@ def _usage_mistake(error):
     if kind == "NoSuchOption":
         # An option that begins with the given text is more likely than one with similar letters,
         # and the two dashes make any two options similar.
-        begins = [one for one in error.possibilities or () if one.startswith(error.option_name)]
+        begins = {one for one in error.possibilities or () if one.startswith(error.option_name)}
         names = [one.lstrip("-") for one in error.possibilities or ()]
         similar = get_close_matches(error.option_name.lstrip("-"), names, n=1)
-        close = begins[:1] or [f"--{name}" for name in similar]
-        closest = "".join(f"take `{one}`, or " for one in close)
+        close = sorted(begins) or [f"--{name}" for name in similar]
+        closest = f"take {either([f'`{one}`' for one in close])}, or " if close else ""
         return f"`{error.option_name}` is not an option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
     return f"{first}: {remedy}."

@@ -68,7 +68,7 @@ def _networks(result, ways):
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]
     several = result.single_task is not None
-    labels = result.learner.task_groups_.to_dict() if several else {}
+    labels = dict(getattr(result.learner, "task_groups_", {}))
     in_groups = len(set(labels.values())) > 1
     in_all = [kind == "all" for kind in sharing_kinds(arcs, labels or None)]
     scores = [_WAYS.get(way, way) for way in ways]
