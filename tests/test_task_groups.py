@@ -309,6 +309,15 @@ def test_where_the_search_must_end_at_once_there_is_one_group_if_it_is_possible(
     assert search_of(gains, may_join=may_join, **over).search().groups == [(0,), (1,), (2,)]
 
 
+def test_a_partition_that_was_not_confirmed_in_time_does_not_hold():
+    """The search ends after the six gains and the first merge, whose value is far the best."""
+    gains = np.full((4, 4), -20.0)
+    gains[0, 1] = gains[1, 0] = 40.0
+    gains[2, 3] = gains[3, 2] = 20.0
+    asked = itertools.count()
+    assert search_of(gains, is_over=lambda: next(asked) >= 7).search().groups == [(0, 1, 2, 3)]
+
+
 def test_groups_that_no_fit_allows_are_not_made():
     """Any two tasks can be one group here, but not all three."""
 
@@ -332,6 +341,8 @@ def test_tasks_that_cannot_tell_join_the_group_of_their_largest_gain():
     assert found.gains[3, 2] == -1
     everyone = search_of(gains, too_few=range(5)).search()
     assert everyone.groups == [(0, 1, 2, 3, 4)]
+    equal = np.array([[0, -40, -40, 0], [-40, 0, 9, 0], [-40, 9, 0, 0], [0] * 4])
+    assert search_of(equal, too_few={3}).search().groups == [(0,), (1, 2, 3)]
 
 
 @pytest.mark.parametrize("k", [12, 14])
