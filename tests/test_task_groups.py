@@ -116,13 +116,13 @@ def forbidden_of(constraints):
 def test_a_task_alone_has_the_same_value_with_a_graph_of_its_own_and_with_one_graph(
     tasks, data, is_shared
 ):
-    own, one = (
+    several, one = (
         value_of(tasks, is_shared=is_shared, kind=kind) for kind in (GroupValue, OneGraphValue)
     )
-    for s, graph in enumerate(data.draw(graphs_of(own))):
-        assert one.of([s], [graph]) == pytest.approx(own.of([s], [graph]), abs=1e-8)
+    for s, graph in enumerate(data.draw(graphs_of(several))):
+        assert one.of([s], [graph]) == pytest.approx(several.of([s], [graph]), abs=1e-8)
         assert one.best([s], [[graph]], {s: [graph]}) == pytest.approx(
-            own.of([s], [graph]), abs=1e-8
+            several.of([s], [graph]), abs=1e-8
         )
 
 
@@ -250,7 +250,7 @@ def partitions_of(k):
 
 @settings(max_examples=examples(40))
 @given(st.data())
-def test_search_finds_groups_that_are_clearly_apart(data):
+def test_search_finds_groups_that_clearly_differ(data):
     k = data.draw(st.integers(2, 5))
     labels = data.draw(st.lists(st.integers(0, 2), min_size=k, max_size=k))
     noise = data.draw(st.lists(st.integers(-9, 9), min_size=k * k, max_size=k * k))
@@ -267,9 +267,9 @@ def test_search_finds_groups_that_are_clearly_apart(data):
     best = max(partitions_of(k), key=total)
     assert tuple(found.groups) == best
     assert found.margins.min() > 5
-    apart = gains.astype(float)
-    np.fill_diagonal(apart, np.nan)
-    assert np.allclose(found.gains, apart, equal_nan=True)
+    expected = gains.astype(float)
+    np.fill_diagonal(expected, np.nan)
+    assert np.allclose(found.gains, expected, equal_nan=True)
 
 
 def test_what_the_data_do_not_tell_apart_stays_together():

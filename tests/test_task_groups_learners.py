@@ -234,8 +234,10 @@ def test_tasks_that_cannot_agree_never_share_a_group():
     arc = ("a", "b")
     rows = {name: chain("abcd", 80, seed) for seed, name in enumerate("xyz")}
     constraints = {"required": {"x": [arc]}, "forbidden": {"y": [arc, arc[::-1]]}}
-    apart = MultitaskLearner(PairedPrior(1), task_groups="auto", **constraints, **QUICK).fit(rows)
-    assert apart.task_groups_["x"] != apart.task_groups_["y"]
+    separate = MultitaskLearner(PairedPrior(1), task_groups="auto", **constraints, **QUICK).fit(
+        rows
+    )
+    assert separate.task_groups_["x"] != separate.task_groups_["y"]
     for groups in (None, {"x": 1, "y": 1, "z": 2}):
         learner = MultitaskLearner(PairedPrior(1), task_groups=groups, **constraints, **QUICK)
         with pytest.raises(ValueError, match="give tasks different arcs between a and b"):
