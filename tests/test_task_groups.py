@@ -116,13 +116,13 @@ def forbidden_of(constraints):
 def test_a_task_alone_has_the_same_value_with_a_graph_of_its_own_and_with_one_graph(
     tasks, data, is_shared
 ):
-    own, one = (
+    several, one = (
         value_of(tasks, is_shared=is_shared, kind=kind) for kind in (GroupValue, OneGraphValue)
     )
-    for s, graph in enumerate(data.draw(graphs_of(own))):
-        assert one.of([s], [graph]) == pytest.approx(own.of([s], [graph]), abs=1e-8)
+    for s, graph in enumerate(data.draw(graphs_of(several))):
+        assert one.of([s], [graph]) == pytest.approx(several.of([s], [graph]), abs=1e-8)
         assert one.best([s], [[graph]], {s: [graph]}) == pytest.approx(
-            own.of([s], [graph]), abs=1e-8
+            several.of([s], [graph]), abs=1e-8
         )
 
 
@@ -250,7 +250,7 @@ def partitions_of(k):
 
 @settings(max_examples=examples(40))
 @given(st.data())
-def test_search_finds_groups_that_are_clearly_apart(data):
+def test_search_finds_groups_that_clearly_differ(data):
     k = data.draw(st.integers(2, 5))
     labels = data.draw(st.lists(st.integers(0, 2), min_size=k, max_size=k))
     noise = data.draw(st.lists(st.integers(-9, 9), min_size=k * k, max_size=k * k))
@@ -267,9 +267,9 @@ def test_search_finds_groups_that_are_clearly_apart(data):
     best = max(partitions_of(k), key=total)
     assert tuple(found.groups) == best
     assert found.margins.min() > 5
-    apart = gains.astype(float)
-    np.fill_diagonal(apart, np.nan)
-    assert np.allclose(found.gains, apart, equal_nan=True)
+    expected = gains.astype(float)
+    np.fill_diagonal(expected, np.nan)
+    assert np.allclose(found.gains, expected, equal_nan=True)
 
 
 def test_what_the_data_do_not_tell_apart_stays_together():
@@ -309,6 +309,15 @@ def test_where_the_search_must_end_at_once_there_is_one_group_if_it_is_possible(
     assert search_of(gains, may_join=may_join, **over).search().groups == [(0,), (1,), (2,)]
 
 
+def test_a_partition_that_was_not_confirmed_in_time_does_not_hold():
+    """The search ends after the six gains and the first merge, whose value is far the best."""
+    gains = np.full((4, 4), -20.0)
+    gains[0, 1] = gains[1, 0] = 40.0
+    gains[2, 3] = gains[3, 2] = 20.0
+    asked = itertools.count()
+    assert search_of(gains, is_over=lambda: next(asked) >= 7).search().groups == [(0, 1, 2, 3)]
+
+
 def test_groups_that_no_fit_allows_are_not_made():
     """Any two tasks can be one group here, but not all three."""
 
@@ -332,6 +341,8 @@ def test_tasks_that_cannot_tell_join_the_group_of_their_largest_gain():
     assert found.gains[3, 2] == -1
     everyone = search_of(gains, too_few=range(5)).search()
     assert everyone.groups == [(0, 1, 2, 3, 4)]
+    equal = np.array([[0, -40, -40, 0], [-40, 0, 9, 0], [-40, 9, 0, 0], [0] * 4])
+    assert search_of(equal, too_few={3}).search().groups == [(0,), (1, 2, 3)]
 
 
 @pytest.mark.parametrize("k", [12, 14])

@@ -155,6 +155,16 @@ def test_folds_of_a_choice_keep_the_groups_and_comparisons_find_them_again(rows,
     assert len(searched) == len(folds) == 3
 
 
+def test_groups_are_found_at_the_default_penalty(rows):
+    settings = {"table_sharing": None, "task_groups": "auto", **QUICK}
+    chosen = MultitaskLearnerCV(PairedPrior(0), **GRID, validation="posterior", **settings)
+    chosen.fit(rows)
+    expected = MultitaskLearner(**settings).fit(rows)
+    assert chosen.task_groups_.equals(expected.task_groups_)
+    assert np.allclose(chosen.group_gains_, expected.group_gains_, equal_nan=True)
+    assert chosen.group_margins_.notna().all()
+
+
 def test_adapted_learners_keep_groups(rows):
     found = MultitaskLearnerCV(**GRID, validation="posterior", task_groups="auto", **QUICK)
     assert at_penalty(found, 0.5).task_groups == "auto"
@@ -224,8 +234,10 @@ def test_tasks_that_cannot_agree_never_share_a_group():
     arc = ("a", "b")
     rows = {name: chain("abcd", 80, seed) for seed, name in enumerate("xyz")}
     constraints = {"required": {"x": [arc]}, "forbidden": {"y": [arc, arc[::-1]]}}
-    apart = MultitaskLearner(PairedPrior(1), task_groups="auto", **constraints, **QUICK).fit(rows)
-    assert apart.task_groups_["x"] != apart.task_groups_["y"]
+    separate = MultitaskLearner(PairedPrior(1), task_groups="auto", **constraints, **QUICK).fit(
+        rows
+    )
+    assert separate.task_groups_["x"] != separate.task_groups_["y"]
     for groups in (None, {"x": 1, "y": 1, "z": 2}):
         learner = MultitaskLearner(PairedPrior(1), task_groups=groups, **constraints, **QUICK)
         with pytest.raises(ValueError, match="give tasks different arcs between a and b"):
@@ -317,11 +329,11 @@ def test_no_time_leaves_one_group(rows, learner):
 
 
 def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
-    """A clock that advances with every fit: groups end early, and what follows has time left."""
+    """The deadlines of the fits of groups."""
     ended = []
     fits = MultitaskLearner.group_fits
 
-    class Slow:
+    class Recorded:
         def __init__(self, kept):
             self._kept, self.value, self.check = kept, kept.value, kept.check
             self.is_separate = kept.is_separate
@@ -333,7 +345,7 @@ def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
         def full(self, problems, effort, report):
             return self._kept.full(problems, effort, report)
 
-    monkeypatch.setattr(MultitaskLearner, "group_fits", lambda self: Slow(fits(self)))
+    monkeypatch.setattr(MultitaskLearner, "group_fits", lambda self: Recorded(fits(self)))
     began = time.time()
     MultitaskLearner(task_groups="auto", limits=Limits(time_limit=600), **QUICK).fit(rows)
     assert ended and all(150 < deadline - began < 250 for deadline in ended)

@@ -38,8 +38,8 @@ class GroupValue:
         self._shares_tables = bound.shares_tables
         # Concentrations of their own would need another threshold.
         self._bound = bound.among(range(len(problems)), None) if self._shares_tables else bound
-        self._own = [self.joint.scores([s]) for s in range(len(problems))]
-        # A variable that is constant in a task tells nothing about arcs there.
+        self._separate = [self.joint.scores([s]) for s in range(len(problems))]
+        # A variable that is constant in a task says nothing about arcs there.
         self._varies = np.stack([part.any(axis=0) for part in self.joint.takes_part])
         self._families, self._values, self._normalizers = {}, {}, {}
         self._read_states(concentration)
@@ -118,7 +118,7 @@ class GroupValue:
         parents = np.flatnonzero(is_parent)
         if self._shares_tables and len(tasks) > 1:
             return self._bound.evidence(child, parents, tasks) / self._bound.scale
-        return sum(self._own[s].local_score(child, parents) for s in tasks)
+        return sum(self._separate[s].local_score(child, parents) for s in tasks)
 
     def log_coupling(self, members, graphs):
         """Log coupling of the graphs of a group, normalized over the allowed states."""

@@ -246,9 +246,9 @@ class GroupSearch:
 
     def _moves(self, groups, s, gains):
         """Partitions with one task elsewhere, and the change of its mean gain."""
-        (own,) = (group for group in groups if s in group)
+        (current,) = (group for group in groups if s in group)
         rest = [group for group in groups if s not in group]
-        left = tuple(u for u in own if u != s)
+        left = tuple(u for u in current if u != s)
         kept = _mean(gains, (s,), left) if left else 0.0
         if left:
             yield canonical([*rest, left, (s,)]), -kept
