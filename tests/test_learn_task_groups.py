@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from command import listing, mistake, record
 
-from bnmtl import MultitaskLearnerCV
 from bnmtl.cli import learn, summaries
 from bnmtl.cli.options import Options
 from bnmtl.io import read_run
@@ -193,16 +192,15 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
     assert listing(files) == before
 
 
-@pytest.mark.parametrize(
-    "options", [("--penalty", "auto"), ("--choose", "posterior"), ("--score", "bdeu")]
-)
-def test_groups_need_a_given_penalty_unless_its_learner_takes_them(
-    call, files, options, monkeypatch
-):
+@pytest.mark.parametrize("options", [("--penalty", "auto"), ("--choose", "posterior")])
+def test_groups_go_with_a_penalty_chosen_from_the_data(call, files, options):
     paths = [f"{name}.csv" for name in ORDERS]
-    monkeypatch.setattr(MultitaskLearnerCV, "get_params", lambda self, deep=True: {})
-    err = mistake(call("learn", *paths, *QUICK[:4], *options, "--task-groups", "auto"))
-    assert "`--task-groups` must go with a given penalty; here the data choose it: give" in err
+    (files / "groups.csv").write_text("task,group\nalps,1\ncorsica,2\nprovence,2\n")
+    chosen = (*options, "--task-groups", "groups.csv", "--folds", "2", "--bootstrap", "0")
+    quick = ("--out", "run", "--search", "hill-climbing", "--seed", "0")
+    assert call("learn", *paths, *quick, *chosen)[0] == 0
+    found = record(files / "run")["task_groups"]["of"]
+    assert found == {"alps": "1", "corsica": "2", "provence": "2"}
 
 
 def test_a_file_of_groups_is_not_replaced(call, files, found):

@@ -16,7 +16,7 @@ from bnmtl.cli.learner import (
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
+from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.cli.time_limit import TimeLimit
 from bnmtl.confidence import arc_confidence, consensus, sure_words, with_confidence
 from bnmtl.errors import warn
@@ -147,6 +147,7 @@ def _found(options, tasks, common, limit, run):
     run.lap(_LEARNING)
     _warn_of_few_rows(learned)
     warn_of_copies(tasks)
+    warn_of_order(tasks)
     held_out = confidence = None
     if _COMPARING in limit.parts:
         held_out = _compared(options, learned, tasks, limit.of(_COMPARING))

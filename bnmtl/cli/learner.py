@@ -116,12 +116,8 @@ def learner_asked_for(options, tasks, common):
     fixed = learner_at(PENALTY, *asked)
     if options.penalty is None and options.choose is None and fixed.scores_together(tasks):
         return fixed
-    parameters = {"table_sharing": fixed.table_sharing, **_choosing(options), **common}
-    if fixed.task_groups is not None:
-        if "task_groups" not in MultitaskLearnerCV().get_params():
-            rule, found = "must go with a given penalty", "here the data choose it"
-            raise InputError("task_groups", rule, found=found, remedies="give {penalty}")
-        parameters["task_groups"] = fixed.task_groups
+    parameters = {"table_sharing": fixed.table_sharing, "task_groups": fixed.task_groups}
+    parameters |= {**_choosing(options), **common}
     return MultitaskLearnerCV(prior=_PRIORS[options.prior](), **parameters)
 
 
