@@ -450,6 +450,7 @@ OF_DEFAULTS = (
         "sure_arcs",
     ),
     *("table_weights", "visits", "ways"),
+    *("cells", "groups", "own_concentrations", "permuted"),
 )
 
 
