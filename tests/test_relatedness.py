@@ -28,7 +28,7 @@ from bnmtl.learners.held_out import held_out_rows
 from bnmtl.metrics import edit_distance
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.priors.listed import read_distances
-from bnmtl.relatedness import direct, indirect, shared, true
+from bnmtl.relatedness import direct, evidence, indirect, shared, true
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.tasks import encode
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.beside_kernels
 
 LEARNER = MultitaskLearner(table_sharing=None, **CLIMB)
 DAGS = list(naive.all_dags(4))
-MEASURES = {"direct": direct, "indirect": indirect, "shared": shared}
+MEASURES = {"direct": direct, "indirect": indirect, "shared": shared, "evidence": evidence}
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 
 
@@ -412,3 +412,14 @@ def test_what_is_measured_can_be_shared_by():
     tables.append(as_distances(shared(partial(), LEARNER)))
     for table in [*tables, true(configuration)]:
         assert read_distances(table, "table").equals(table)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_groups_of_the_learner_change_no_measure(measure):
+    tasks = related()
+    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)
+    grouped = MultitaskLearner(
+        PairedPrior(0.9), table_sharing=None, task_groups=dict.fromkeys(tasks, 1), **CLIMB
+    )
+    grouped.task_groups["task1"] = 2
+    assert MEASURES[measure](tasks, grouped).equals(MEASURES[measure](tasks, learner))

@@ -21,7 +21,9 @@ class Groups:
     """
 
     def __init__(self, learner, tasks, whole, report):
-        self.learner = learner
+        # Here groups are given to it, one at a time.
+        has_groups = learner.task_groups is not None
+        self.learner = changed(learner, task_groups=None) if has_groups else learner
         self.tasks = tasks
         self._whole = whole
         self.report = report
