@@ -251,6 +251,26 @@ def test_what_run_json_keeps():
     assert list(alone["differences"]) == ["alone - empty"] and "together" not in alone
 
 
+def test_tasks_that_pay_for_learning_together_are_named():
+    rng = np.random.default_rng(0)
+    gains = {"a": 0.5, "b": -0.6, "c": 0.0}
+    rows = [
+        {"task": name, "fold": 0, "empty": -9.0, "alone": -5.0}
+        | {"together": -5.0 + gains[name] + 0.1 * noise}
+        for name in gains
+        for noise in rng.normal(size=40)
+    ]
+    lone = {"task": "d", "fold": 0, "empty": -9.0, "alone": -5.0, "together": -8.0}
+    record = verdict.held_out_record(pd.DataFrame([*rows, lone]))
+    assert list(record["worse_together"]) == ["b"]
+    difference, error = record["worse_together"]["b"]
+    assert (difference, error) == (pytest.approx(-0.6, abs=0.05), pytest.approx(0.016, abs=0.006))
+    *_, last = verdict.sentences(record, 3)
+    assert last.startswith("Learning together is worse than alone for b (")
+    alone = pd.DataFrame(rows).drop(columns="together")
+    assert verdict.held_out_record(alone)["worse_together"] == {}
+
+
 def record(over_empty, over_alone=None):
     if over_alone is None:
         return {"differences": {"alone - empty": over_empty}}

@@ -17,6 +17,10 @@ from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
+# Number of standard errors above which a difference counts.
+SURE = 2.0
+_ROUNDING = 1e-9
+
 
 def compare(learner, tasks, cv=None):
     """Score every row by networks learned from the other folds.
@@ -47,7 +51,9 @@ def compare(learner, tasks, cv=None):
         under graphs that all tasks learn together, unless constraints exclude it. If tasks share
         tables, they do so everywhere except under ``alone``. ``attrs["ended_by"]``
         names the limits that ended searches of folds early, which makes the table unreliable;
-        ``attrs["chooses"]`` is whether folds choose among penalties.
+        ``attrs["chooses"]`` is whether folds choose among penalties; ``attrs["worse_together"]``
+        names the tasks for which learning together is worse than alone by more than two standard
+        errors, with the difference and its standard error.
 
     Raises
     ------
@@ -82,6 +88,7 @@ def compare(learner, tasks, cv=None):
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
     table.attrs["chooses"] = len(penalties) > 1
+    table.attrs["worse_together"] = worse_together(table)
     return table
 
 
@@ -103,6 +110,29 @@ def gain(scored, better, worse):
     differences = (scored[better] - scored[worse]).to_numpy()
     error = differences.std(ddof=1) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
     return float(differences.mean()), float(error)
+
+
+def worse_together(scored):
+    """Tasks for which learning together is worse than learning alone by two standard errors.
+
+    Parameters
+    ----------
+    scored : pandas.DataFrame
+        The result of `compare`.
+
+    Returns
+    -------
+    dict task -> list of float
+        The difference and its standard error, in nats per row; empty if tasks were not learned
+        together. Tasks with one row are left out.
+    """
+    if "together" not in scored:
+        return {}
+    of_tasks = scored.groupby("task", observed=True, sort=False)
+    found = {
+        str(name): list(gain(rows, "together", "alone")) for name, rows in of_tasks if len(rows) > 1
+    }
+    return {name: pair for name, pair in found.items() if pair[0] < -max(SURE * pair[1], _ROUNDING)}
 
 
 def _folds(learner, tasks, n_folds, report):

@@ -3,7 +3,8 @@
 import math
 
 from bnmtl.errors import Action, Words
-from bnmtl.learners.comparison import gain
+from bnmtl.learners.comparison import SURE, gain, worse_together
+from bnmtl.wording import all_of
 
 # Descriptions of the values of `chosen_by_`.
 WAYS = {
@@ -14,8 +15,6 @@ WAYS = {
 }
 # Ways to learn, as named in the results of `bnmtl.learners.compare`.
 WAYS_TO_LEARN = ("together", "one_group", "alone", "empty")
-# Number of standard errors above which a difference counts.
-_SURE = 2.0
 _ROUNDING = 1e-9
 NOTHING = "Nothing was found"
 _MORE = Action("show more")
@@ -34,6 +33,8 @@ def held_out_record(scored):
     dict
         "folds"; the mean nats per row of each way under its name; "differences" with keys like
         "together - alone" and values [difference, standard error]; "tasks", the means by task;
+        "worse_together", the tasks for which learning together is worse than alone by more than two
+        standard errors, as task -> [difference, standard error];
         "ended_by", the limits that ended searches early; "shares_tables", whether tasks shared
         tables when learned together and without arcs; and "chooses", whether the penalty was chosen
         separately for each fold.
@@ -46,6 +47,7 @@ def held_out_record(scored):
         **{way: float(scored[way].mean()) for way in ways},
         "differences": {f"{a} - {b}": list(gain(scored, a, b)) for a, b in pairs},
         "tasks": {name: {way: float(row[way]) for way in ways} for name, row in by_task.iterrows()},
+        "worse_together": worse_together(scored),
         "ended_by": list(scored.attrs.get("ended_by", ())),
         "shares_tables": bool(scored.attrs.get("shares_tables", False)),
         "chooses": bool(scored.attrs.get("chooses", False)),
@@ -147,19 +149,33 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
         return [f"{first} {more}"]
     if "together - alone" not in record["differences"]:
         return [first]
+    return [first, *_gain_of_sharing(record, words), *_of_worse(record)]
+
+
+def _gain_of_sharing(record, words):
+    """A list with a sentence on learning together against each task alone."""
+    more = words.remedy(_MORE)
     difference, error = record["differences"]["together - alone"]
     size = f"{value(difference, error)} nats per row against each task alone"
     if max(abs(difference), error) < _ROUNDING:
-        return [first, "Learning the tasks together made no difference."]
-    if difference > _SURE * error:
-        return [first, f"Learning the tasks together helped: {size}."]
-    if difference < -_SURE * error:
+        return ["Learning the tasks together made no difference."]
+    if difference > SURE * error:
+        return [f"Learning the tasks together helped: {size}."]
+    if difference < -SURE * error:
         return [
-            first,
             f"Learning the tasks together did not help: {size}; tasks may have little in common "
             f"({words.remedy(Action('compare'))}).",
         ]
-    return [first, f"It is unclear whether learning together helped: {size}. {more}"]
+    return [f"It is unclear whether learning together helped: {size}. {more}"]
+
+
+def _of_worse(record):
+    """A list with a sentence that names the tasks that pay for learning together, if any do."""
+    worse = record.get("worse_together", {})
+    if not worse:
+        return []
+    named = [f"{name} ({value(*numbers)})" for name, numbers in worse.items()]
+    return [f"Learning together is worse than alone for {all_of(named)}, in nats per row."]
 
 
 def _gain_of_tables(record):
@@ -167,7 +183,7 @@ def _gain_of_tables(record):
     if record is None or record.get("ended_by") or not record.get("shares_tables"):
         return []
     difference, error = record["differences"].get("together - alone", (0.0, 0.0))
-    if difference <= max(_SURE * error, _ROUNDING):
+    if difference <= max(SURE * error, _ROUNDING):
         return []
     size = value(difference, error)
     return [f"Sharing tables still helped: {size} nats per row against each task alone."]
