@@ -25,7 +25,7 @@ LEARNERS = {
 class CommonConcentrations(MultitaskLearner):
     """The score in which all tasks with a family have the same concentrations, an earlier one."""
 
-    _own_concentration = None
+    _part_concentration = None
 
 
 # Concentrations of the default score before 1e3, 1e4 and 1e5 were added.

@@ -30,7 +30,7 @@ STUDIES = {
     ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
-        *("own_concentrations", "permuted", "cells", "sachs"),
+        *("part_concentrations", "permuted", "cells", "sachs"),
     ),
     "groups": ("groups",),
     "sharing": ("sharing", "table_weights"),

@@ -49,19 +49,19 @@ def row_evidence(counts, c, t):
     return log_sum(found)
 
 
-def shared_evidence(counts, concentrations, ts, own=None):
+def shared_evidence(counts, concentrations, ts, parts=None):
     """Log evidence of a family over tasks that may share its table; counts[task][row][state].
 
-    With ``own``, half of it is a sum over partitions of the tasks into parts whose concentrations
+    With ``parts``, half of it is a sum over partitions of the tasks into parts whose concentrations
     are their own, weighted as by a Chinese restaurant process with that concentration.
     """
-    if own is None:
+    if parts is None:
         return common_evidence(counts, concentrations, ts)
     found = []
-    for parts in partitions(list(range(len(counts)))):
-        value = math.lgamma(own) - math.lgamma(own + len(counts))
-        for part in parts:
-            value += math.log(own) + math.lgamma(len(part))
+    for groups in partitions(list(range(len(counts)))):
+        value = math.lgamma(parts) - math.lgamma(parts + len(counts))
+        for part in groups:
+            value += math.log(parts) + math.lgamma(len(part))
             value += common_evidence([counts[s] for s in part], concentrations, ts)
         found.append(value)
     return log_sum([common_evidence(counts, concentrations, ts), log_sum(found)]) - math.log(2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from searches import encode_quietly
 
 from bnmtl import MixedDirichlet
-from bnmtl.scores import OWN_CONCENTRATION
+from bnmtl.scores import PART_CONCENTRATION
 
 CONCENTRATIONS, TS = (0.1, 1.0), (0.5, 2.0)
 SCORE = MixedDirichlet(CONCENTRATIONS)
@@ -68,7 +68,7 @@ def log_evidence(tasks, joint, adjacency):
         for parents, group in families.items():
             names = [joint.variables[parent] for parent in parents]
             total += naive_tables.shared_evidence(
-                counts_of(group, names, name), CONCENTRATIONS, TS, OWN_CONCENTRATION
+                counts_of(group, names, name), CONCENTRATIONS, TS, PART_CONCENTRATION
             )
     return total
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import package_tables
 from benchmarks.by_default import CommonConcentrations
-from benchmarks.defaults import cells, own_concentrations, permuted
+from benchmarks.defaults import cells, part_concentrations, permuted
 from benchmarks.groups import groups
 from bnmtl import MultitaskLearner, PairedPrior
 
@@ -50,7 +50,7 @@ def test_tables_of_permuted_columns():
 
 
 def test_independent_columns_are_flat_in_some_tasks_and_steep_in_others():
-    frames = own_concentrations.independent_columns(400, 0)
+    frames = part_concentrations.independent_columns(400, 0)
     most = [
         float(np.mean([column.value_counts(normalize=True).max() for _, column in rows.items()]))
         for rows in frames.values()
@@ -61,8 +61,8 @@ def test_independent_columns_are_flat_in_some_tasks_and_steep_in_others():
 
 
 def test_tasks_that_are_steep_or_flat_lose_the_same_arcs():
-    networks = own_concentrations._networks("CHILD, steep or flat", 0)
-    plain = own_concentrations.networks_of("CHILD", 0)
+    networks = part_concentrations._networks("CHILD, steep or flat", 0)
+    plain = part_concentrations.networks_of("CHILD", 0)
     assert list(networks) == list(plain)
     for name, network in networks.items():
         assert set(network.graph.edges) == set(plain[name].graph.edges)
@@ -75,12 +75,12 @@ def test_tables_of_both_scores():
         for trial in range(2)
         for learner, edits, seconds in (("common", 4.0, 2.0), ("own", 3.0, 2.4))
     )
-    (_, _, row) = own_concentrations.tables(lines)["own_concentrations"].splitlines()
+    (_, _, row) = part_concentrations.tables(lines)["part_concentrations"].splitlines()
     assert row == "| CHILD | 250 | 2 | 4.50 ± 0.50 | 3.50 ± 0.50 | -1.00 ± 0.00 | 1.20 |"
 
 
 def test_the_earlier_score_is_another():
-    rows = own_concentrations.independent_columns(60, 1)
+    rows = part_concentrations.independent_columns(60, 1)
     before, now = (
         one(random_state=0).fit(rows) for one in (CommonConcentrations, MultitaskLearner)
     )

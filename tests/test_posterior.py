@@ -25,7 +25,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.graphs import adjacency
-from bnmtl.scores import CONCENTRATIONS, OWN_CONCENTRATION, PARTITIONS
+from bnmtl.scores import CONCENTRATIONS, PART_CONCENTRATION, PARTITIONS
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
@@ -157,7 +157,7 @@ def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(pena
             families.setdefault((parents, child), []).append(task)
     data = sum(
         naive_tables.shared_evidence(
-            counts_of(tasks, list(parents), child), CONCENTRATIONS, PARTITIONS, OWN_CONCENTRATION
+            counts_of(tasks, list(parents), child), CONCENTRATIONS, PARTITIONS, PART_CONCENTRATION
         )
         for (parents, child), tasks in families.items()
     )

@@ -20,7 +20,7 @@ from bnmtl.tasks import Task
 CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
 GRIDS = (CONCENTRATIONS, (20.0,), (1e3, 1e5))
 TS = (0.1, 0.5, 2.0, 10.0)
-OWN = 0.5
+PARTS = 0.5
 
 
 def task_of(name, counts, order=None):
@@ -34,22 +34,22 @@ def task_of(name, counts, order=None):
     return Task(name, ("p", "y"), states, np.ascontiguousarray(codes))
 
 
-def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, own=OWN):
+def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, parts=PARTS):
     """The tasks that have rows, bound to the score."""
     tasks = [task_of(f"t{s}", table, order) for s, table in enumerate(counts) if np.sum(table)]
-    grids = {"concentrations": concentrations, "partitions": ts, "own_concentration": own}
+    grids = {"concentrations": concentrations, "partitions": ts, "part_concentration": parts}
     return BoundTasks(tasks, terms.MIXTURE, 1.0, **grids)
 
 
-def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, own=OWN):
+def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None, parts=PARTS):
     """Evidence of the family over all tasks that have rows."""
-    bound = bound_of(counts, concentrations, ts, order, own)
+    bound = bound_of(counts, concentrations, ts, order, parts)
     return bound.evidence(1, [0], range(len(bound.positions))) / bound.scale
 
 
 @pytest.mark.parametrize("case", reference.sharing()["cases"])
 def test_values_of_plain_code(case):
-    assert evidence(case["counts"], own=None) == pytest.approx(case["evidence"], abs=2e-8)
+    assert evidence(case["counts"], parts=None) == pytest.approx(case["evidence"], abs=2e-8)
     bound = bound_of(case["counts"])
     with_rows = [s for s, table in enumerate(case["counts"]) if np.sum(table)]
     for at, s in enumerate(with_rows):
@@ -62,11 +62,11 @@ def test_values_of_plain_code(case):
     counted(),
     st.sampled_from([TS, (0.02, 5.0)]),
     st.sampled_from(GRIDS),
-    st.sampled_from([None, OWN, 3.0]),
+    st.sampled_from([None, PARTS, 3.0]),
 )
-def test_naive_twin(counts, ts, concentrations, own):
-    expected = naive_tables.shared_evidence(counts.tolist(), concentrations, ts, own)
-    found = evidence(counts, concentrations, ts, own=own)
+def test_naive_twin(counts, ts, concentrations, parts):
+    expected = naive_tables.shared_evidence(counts.tolist(), concentrations, ts, parts)
+    found = evidence(counts, concentrations, ts, parts=parts)
     assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
 
 
@@ -92,7 +92,7 @@ FEW = [
         (FEW, (-6.15243774, -11.8075288, -19.20258832, -24.39707878)),
     ],
 )
-def test_values_of_own_concentrations(counts, expected):
+def test_values_of_part_concentrations(counts, expected):
     """Values of one to four tasks, by enumeration of labelings in plain code with scipy."""
     found = [evidence(counts[:n]) for n in range(1, 5)]
     assert found == pytest.approx(expected, abs=2e-8)
@@ -100,19 +100,19 @@ def test_values_of_own_concentrations(counts, expected):
 
 @settings(max_examples=examples(60))
 @given(counted())
-def test_own_concentrations_cost_at_most_log_2(counts):
-    common = evidence(counts, own=None)
+def test_part_concentrations_cost_at_most_log_2(counts):
+    common = evidence(counts, parts=None)
     assert evidence(counts) >= common - math.log(2) - 1e-9
     # A single value of both concentrations is every part's own.
-    common, own = (evidence(counts, (0.5,), (1e-30,), own=one) for one in (None, 1e-30))
-    assert own == pytest.approx(common, abs=1e-6)
+    common, mixed = (evidence(counts, (0.5,), (1e-30,), parts=one) for one in (None, 1e-30))
+    assert mixed == pytest.approx(common, abs=1e-6)
 
 
-def test_own_concentrations_gain_where_tables_are_flat_in_some_tasks_and_steep_in_others():
-    gain = evidence(FLAT_AND_STEEP) - evidence(FLAT_AND_STEEP, own=None)
+def test_part_concentrations_gain_where_tables_are_flat_in_some_tasks_and_steep_in_others():
+    gain = evidence(FLAT_AND_STEEP) - evidence(FLAT_AND_STEEP, parts=None)
     assert gain > 1
     alike = [FLAT_AND_STEEP[1]] * 4
-    assert -math.log(2) <= evidence(alike) - evidence(alike, own=None) < 0
+    assert -math.log(2) <= evidence(alike) - evidence(alike, parts=None) < 0
 
 
 def test_tasks_without_rows_change_nothing():
@@ -178,7 +178,7 @@ def test_limits_of_the_concentration_of_partitions(counts, c):
     )
     assert evidence(counts, (c,), (1e30,)) == pytest.approx(separate, abs=1e-6)
     merged = sum(naive_tables.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
-    assert evidence(counts, (c,), (1e-30,), own=None) == pytest.approx(merged, abs=1e-6)
+    assert evidence(counts, (c,), (1e-30,), parts=None) == pytest.approx(merged, abs=1e-6)
 
 
 @pytest.mark.parametrize("counts", [((3, 1), (2, 2)), ((0, 5), (4, 1)), ((1, 0), (0, 1))])
@@ -194,7 +194,7 @@ def test_two_tasks_are_the_integral_over_their_probabilities(counts):
         lambda p, o: p**a * (1 - p) ** b * o**d * (1 - o) ** e * prior(p) * prior(o), 0, 1, 0, 1
     )[0]
     expected = math.log(same / (1 + t) + different * t / (1 + t))
-    found = evidence(np.array(counts)[:, None], (c,), (t,), own=None)
+    found = evidence(np.array(counts)[:, None], (c,), (t,), parts=None)
     assert found == pytest.approx(expected, abs=1e-6)
 
 
@@ -202,7 +202,7 @@ def test_rows_that_are_merged_count_as_often_as_they_are_there():
     counts = np.array([[[90, 10], [5, 200]], [[1, 2], [3, 1]]])
     bound = bound_of(counts)
     assert bound.engine([0, 1], np.arange(2)).weight_at.tolist() == [0, -1]
-    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, OWN)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, PARTS)
     assert bound.evidence(1, [0], [0, 1]) / bound.scale == pytest.approx(expected, rel=1e-12)
 
 
@@ -224,7 +224,7 @@ def test_families_of_many_configurations_are_numbered_by_rank():
     for s, task_codes in enumerate(codes):
         for child, *row in task_codes.T.tolist():
             counts[s, rows.index(tuple(row)), child] += 1
-    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, OWN)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS, PARTS)
     assert bound.evidence(0, parents, range(k)) / bound.scale == pytest.approx(expected, rel=1e-10)
 
 
@@ -290,8 +290,12 @@ def test_naive_twin_of_many_counts(row, concentrations):
 @pytest.mark.parametrize("n_cases", [100, 4000])
 def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
     counts = np.array([SURE, np.roll(SURE, 1, axis=0)]).transpose(1, 0, 2) * n_cases // 4000
-    for concentrations, own in ((CONCENTRATIONS, None), (CONCENTRATIONS, OWN), ((100.0,), OWN)):
-        bound = bound_of(counts, concentrations, own=own)
+    for concentrations, parts in (
+        (CONCENTRATIONS, None),
+        (CONCENTRATIONS, PARTS),
+        ((100.0,), PARTS),
+    ):
+        bound = bound_of(counts, concentrations, parts=parts)
         k = len(bound.positions)
         values, engine = np.zeros(1 << k, np.int64), bound.up_to_date(bound.whole)
         with bound.scratch(np.arange(2)) as scratch:
@@ -304,7 +308,7 @@ def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]
             member_counts = counts[members].tolist()
-            expected = naive_tables.shared_evidence(member_counts, concentrations, TS, own)
+            expected = naive_tables.shared_evidence(member_counts, concentrations, TS, parts)
             assert values[group] / bound.scale == pytest.approx(expected, rel=1e-9)
 
 

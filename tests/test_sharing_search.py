@@ -15,7 +15,7 @@ from shared import CONCENTRATIONS, SCORE, TS, log_evidence, tasks_of
 
 from bnmtl import ArcPrior, Exact, HillClimbing, Orders
 from bnmtl.progress import Reporter
-from bnmtl.scores import OWN_CONCENTRATION
+from bnmtl.scores import PART_CONCENTRATION
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.graph_state import GraphState
@@ -111,7 +111,7 @@ def test_gains_of_many_rows(n_parents):
 
     def evidence(held):
         counts = occurring_counts(list(tasks.values()), [names[v] for v in held], names[child])
-        return naive_tables.shared_evidence(counts, CONCENTRATIONS, TS, OWN_CONCENTRATION)
+        return naive_tables.shared_evidence(counts, CONCENTRATIONS, TS, PART_CONCENTRATION)
 
     current = evidence(parents)
     assert gains[child] == pytest.approx(current, rel=1e-10)

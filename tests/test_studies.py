@@ -450,7 +450,7 @@ OF_DEFAULTS = (
         "sure_arcs",
     ),
     *("table_weights", "visits", "ways"),
-    *("cells", "groups", "own_concentrations", "permuted"),
+    *("cells", "groups", "part_concentrations", "permuted"),
 )
 
 

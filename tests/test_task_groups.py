@@ -272,7 +272,7 @@ def test_search_finds_groups_that_clearly_differ(data):
     assert np.allclose(found.gains, expected, equal_nan=True)
 
 
-def test_what_the_data_do_not_tell_apart_stays_together():
+def test_what_the_data_do_not_separate_stays_together():
     """Below 5 nats tasks are one group, ties included."""
     for gain in (0, -2):
         assert found_groups([[0, gain], [gain, 0]]).groups == [(0, 1)]

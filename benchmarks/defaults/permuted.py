@@ -1,10 +1,10 @@
 """False arcs in real tables whose columns are permuted within each task.
 
 Run `python -m benchmarks.defaults.permuted` (an hour on two cores). Tables of packages are split by
-one of their columns into tasks, numbers are cut into eight bins that all tasks share, and each
-column is permuted within each task: no arc is left, but columns are flat in some tasks and steep in
-others. Tasks are learned together with shared tables, with and without concentrations of their own,
-with separate tables, and alone.
+one of their columns into tasks, numbers are discretized into eight bins that all tasks share, and
+each column is permuted within each task: no arc is left, but columns are flat in some tasks and
+steep in others. Tasks are learned together with shared tables, with and without concentrations of
+their own, with separate tables, and alone.
 """
 
 import warnings

@@ -11,7 +11,7 @@ parts with concentrations of their own,
     log( 1/2 exp E(S) + 1/2 sum over A of w_u(A) prod over parts a of A of exp E(a) ).
 
 For one task, both equal the local score of the mixture. For more than `MOST_EXACT` tasks with rows,
-and where the engine's OWN is empty, the evidence is E.
+and where the engine's PARTS is empty, the evidence is E.
 
 One recursion per row gives the sums over partitions of all sets of tasks, so computing all sets
 costs little more than computing the largest one, see ``groups``. Factors of rows are multiplied;
@@ -67,9 +67,9 @@ from bnmtl._kernels.scoring import (
     COUNTERS,
     CUT,
     METHOD,
-    OWN,
     OWNERS,
     PARTITIONS,
+    PARTS,
     SCALE,
     TASK_KEYS,
     TERMS,
@@ -90,7 +90,7 @@ _ALL, _FULL = np.int64(1), np.int64(2)
 @kernel
 def set_key(engine, scratch, n_members, group):
     """Key of the members in a set; does not depend on their order."""
-    key = OF_A_SET if OWN(engine).size == 0 else OF_A_MIXTURE
+    key = OF_A_SET if PARTS(engine).size == 0 else OF_A_MIXTURE
     for i in range(n_members):
         if (group >> i) & 1:
             key ^= TASK_KEYS(engine)[MEMBERS_OF(scratch)[i]]
@@ -121,10 +121,10 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     counters[COMPUTED] += 1
     n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
     scale = METHOD(engine)[SCALE]
-    if OWN(engine).size > 0 and n_members <= MOST_EXACT:
+    if PARTS(engine).size > 0 and n_members <= MOST_EXACT:
         sum_all_sets(engine, scratch, n_members, child, v, n_blocks)
-        mix_sets(scratch, n_members, OWN(engine)[0], scale, _FULL)
-        value = mixed_evidence(scratch, n_members, OWN(engine)[0], scale, full)
+        mix_sets(scratch, n_members, PARTS(engine)[0], scale, _FULL)
+        value = mixed_evidence(scratch, n_members, PARTS(engine)[0], scale, full)
     else:
         clear_totals(scratch)
         arity = np.int64(1) if v < 0 else ARITIES(engine)[v]
@@ -164,15 +164,17 @@ def value_sets(engine, scratch, n_members, child, parents, n_parents, v, values)
     rows_key ^= set_key(engine, scratch, n_members, (np.int64(1) << n_members) - 1)
     n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
     sum_all_sets(engine, scratch, n_members, child, v, n_blocks)
-    is_mixed, scale = OWN(engine).size > 0, METHOD(engine)[SCALE]
-    own = OWN(engine)[0] if is_mixed else 0.0
+    is_mixed, scale = PARTS(engine).size > 0, METHOD(engine)[SCALE]
+    concentration = PARTS(engine)[0] if is_mixed else 0.0
     if is_mixed:
-        mix_sets(scratch, n_members, own, scale, _ALL)
+        mix_sets(scratch, n_members, concentration, scale, _ALL)
     for group in range(1, np.int64(1) << n_members):
         if values[group] == MISSING:
             counters[COMPUTED] += 1
             if is_mixed:
-                values[group] = mixed_evidence(scratch, n_members, own, scale, np.int64(group))
+                values[group] = mixed_evidence(
+                    scratch, n_members, concentration, scale, np.int64(group)
+                )
             else:
                 values[group] = SET_EVIDENCE(scratch)[group]
             keep(cache, key ^ set_key(engine, scratch, n_members, group), values[group])

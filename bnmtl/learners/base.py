@@ -20,7 +20,7 @@ from bnmtl.learners.task_groups import given_groups
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
-from bnmtl.scores import OWN_CONCENTRATION, PARTITIONS, MixedDirichlet
+from bnmtl.scores import PART_CONCENTRATION, PARTITIONS, MixedDirichlet
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.first_start import compilation_reported, search_kernels
@@ -36,7 +36,7 @@ class Learner(BaseEstimator):
     # For learners without this parameter.
     table_sharing = None
     task_groups = None
-    _own_concentration = OWN_CONCENTRATION
+    _part_concentration = PART_CONCENTRATION
 
     def __new__(cls, *args, **parameters):
         refuse_moved(parameters)
@@ -211,7 +211,7 @@ class Learner(BaseEstimator):
         """Concentrations of partitions for the score; none for separate tables."""
         if not self.scores_together(tasks):
             return {"partitions": ()}
-        return {"partitions": PARTITIONS, "own_concentration": self._own_concentration}
+        return {"partitions": PARTITIONS, "part_concentration": self._part_concentration}
 
     def structure_priors(self, whole, groups=None):
         """The structure prior of every task, by name; its sparsity depends on all rows of the task.

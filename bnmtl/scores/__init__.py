@@ -1,6 +1,6 @@
 """Decomposable network scores: public score objects, and scores bound to rows of tasks."""
 
-from bnmtl.scores.bound import OWN_CONCENTRATION, PARTITIONS, BoundScore
+from bnmtl.scores.bound import PART_CONCENTRATION, PARTITIONS, BoundScore
 from bnmtl.scores.decomposable import (
     AIC,
     BIC,
@@ -18,8 +18,8 @@ __all__ = [
     "BIC",
     "CONCENTRATIONS",
     "K2",
-    "OWN_CONCENTRATION",
     "PARTITIONS",
+    "PART_CONCENTRATION",
     "BDeu",
     "BDs",
     "BoundScore",

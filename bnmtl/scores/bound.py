@@ -18,7 +18,7 @@ DEFAULT_CACHE = 200.0
 # for each.
 PARTITIONS = (0.1, 0.5, 2.0, 10.0)
 # The concentration of partitions of tasks into parts whose cells have concentrations of their own.
-OWN_CONCENTRATION = 0.5
+PART_CONCENTRATION = 0.5
 # Minimum numbers per family in a cache that must not lose entries: its buckets stay nearly empty.
 _GIVEN_SLOTS = 32
 
@@ -42,7 +42,7 @@ class BoundTasks:
     partitions : sequence of float, default=()
         Concentrations of the partitions of tasks that share a table; empty if tables are not
         shared. Only for a mixture score.
-    own_concentration : float, default=0.5
+    part_concentration : float, default=0.5
         Concentration of the partitions of tasks into parts that share tables with concentrations of
         cells and of partitions of their own; None without such parts.
 
@@ -65,7 +65,7 @@ class BoundTasks:
         max_cells=None,
         concentrations=(),
         partitions=(),
-        own_concentration=OWN_CONCENTRATION,
+        part_concentration=PART_CONCENTRATION,
     ):
         self.variables = tuple(sorted(set().union(*(task.variables for task in tasks))))
         index = {variable: at for at, variable in enumerate(self.variables)}
@@ -77,8 +77,8 @@ class BoundTasks:
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
         # Concentrations of the partitions of tasks that share a table.
         self.partitions = np.array(partitions, float)
-        own = own_concentration if len(partitions) else None
-        self._own = np.array([] if own is None else [own], float)
+        has_parts = len(partitions) > 0 and part_concentration is not None
+        self._parts = np.array([part_concentration] if has_parts else [], float)
         self._most_cells = np.array([most_cells(task.n_rows, max_cells) for task in tasks], float)
         self._max_cells = max_cells
         self._most_shared_cells = most_cells(sum(task.n_rows for task in tasks), max_cells)
@@ -99,13 +99,13 @@ class BoundTasks:
         self.asked = self.computed = 0
         self.left_out = []
 
-    def among(self, tasks, own_concentration=OWN_CONCENTRATION):
+    def among(self, tasks, part_concentration=PART_CONCENTRATION):
         """This score on some of its tasks, with the same cache.
 
         Parameters
         ----------
         tasks : list of int
-        own_concentration : float or None, default=0.5
+        part_concentration : float or None, default=0.5
             As for the constructor.
 
         Returns
@@ -132,7 +132,7 @@ class BoundTasks:
         task_keys, variable_keys, child_keys = self._keys
         part._keys = [task_keys[tasks], variable_keys[at], child_keys[at]]
         part._most_cells = self._most_cells[tasks]
-        part._own = self._own if own_concentration is not None else np.zeros(0)
+        part._parts = self._parts if part_concentration is not None else np.zeros(0)
         part._most_shared_cells = most_cells(int(part._rows["n_cases"].sum()), self._max_cells)
         part.asked = part.computed = 0
         part.left_out = []
@@ -239,7 +239,7 @@ class BoundTasks:
             method=self._method,
             most_cells=self._most_cells[tasks],
             partitions=self.partitions,
-            own=self._own,
+            parts=self._parts,
             given=np.zeros(0, np.int64),
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],

@@ -1,6 +1,6 @@
 """Shared tables with and without concentrations of their own for parts of the tasks.
 
-Run `python -m benchmarks.defaults.own_concentrations` (an hour on two cores). Learns five related
+Run `python -m benchmarks.defaults.part_concentrations` (an hour on two cores). Learns five related
 tasks together: of three networks; of two networks whose tables are steep in some tasks and flat in
 others; and of twelve independent columns of eight states, steep in some tasks and flat in others,
 where every arc is false. Permuted columns of real tables are in `permuted`.
@@ -17,12 +17,12 @@ from benchmarks.related import Related, networks_of
 from benchmarks.summary import by_trial, difference_text, markdown, mean_and_error, parts
 from bnmtl import MultitaskLearner, problems
 from bnmtl.metrics import edit_distance
-from bnmtl.scores import CONCENTRATIONS, OWN_CONCENTRATION
+from bnmtl.scores import CONCENTRATIONS, PART_CONCENTRATION
 from bnmtl.tasks import encode
 
-NAME = "own_concentrations"
+NAME = "part_concentrations"
 SETTINGS = ("problem", "rows", "trial", "learner")
-FIXED = {"concentrations": list(CONCENTRATIONS), "own": OWN_CONCENTRATION}
+FIXED = {"concentrations": list(CONCENTRATIONS), "own": PART_CONCENTRATION}
 N_TRIALS = 6
 # Of the Dirichlet distribution that tables of a task are drawn from: nearly flat to steep.
 STEEPNESS = (20.0, 3.0, 1.0, 0.3, 0.1)
@@ -108,7 +108,7 @@ def independent_columns(n_rows, seed):
 
 def tables(lines):
     """Edits with both scores, their difference, and the ratio of times."""
-    return {"own_concentrations": markdown(_compared(lines))}
+    return {"part_concentrations": markdown(_compared(lines))}
 
 
 def _compared(lines):
