@@ -30,7 +30,7 @@ STUDIES = {
     ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
-        *("part_concentrations", "permuted", "cells", "sachs"),
+        *("permuted", "sachs"),
     ),
     "groups": ("groups",),
     "sharing": ("sharing", "table_weights"),

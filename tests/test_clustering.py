@@ -339,5 +339,7 @@ def test_clusters_share_tables_within():
 
 
 def test_distances_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match="`relatedness` must be 'direct' or 'shared', got"):
+    with pytest.raises(
+        ValueError, match="`relatedness` must be 'direct', 'shared' or 'evidence', got"
+    ):
         clustered(relatedness="indirect")

@@ -155,7 +155,7 @@ def test_where_a_task_has_no_rows_it_is_not_there(counts):
     counts[-1, 0] = 0
     parts = [counts[: len(counts) - 1, :1], counts[:, 1:]]
     # At one pair of concentrations rows of the table are independent of each other.
-    one = {"concentrations": (0.5,), "ts": (2.0,), "own": None}
+    one = {"concentrations": (0.5,), "ts": (2.0,), "parts": None}
     by_parts = sum(evidence(part, **one) for part in parts if part.sum())
     assert evidence(counts, **one) == pytest.approx(by_parts, abs=1e-9)
 
