@@ -12,6 +12,7 @@ from sklearn.base import clone
 from small import CLIMB, noise, partial, related
 
 from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, structures
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners import compare
 from bnmtl.learners.held_out import (
@@ -286,3 +287,72 @@ def test_folds_share_tables_together_and_without_arcs():
     assert not separate.attrs["shares_tables"]
     assert scored["alone"].tolist() == separate["alone"].tolist()
     assert (scored["empty"] != separate["empty"]).all()
+
+
+VISITS = {name: np.arange(len(frame)) // 7 for name, frame in related().items()}
+
+
+def visited():
+    """Rows compared with whole visits held out, by a learner with one search per fold."""
+    learner = MultitaskLearner(**{**CLIMB, "table_sharing": None})
+    return learner, compare(learner, related(), groups=VISITS)
+
+
+def test_groups_of_rows_are_held_out_together_and_never_learned_from():
+    learner, scored = visited()
+    tasks = encode(related())
+    visits = np.concatenate([VISITS[name] for name in tasks.names])
+    by_visit = scored.assign(visit=visits).groupby(["task", "visit"], observed=True)["fold"]
+    assert (by_visit.nunique() == 1).all()
+    assert scored.groupby("task", observed=True)["fold"].nunique().min() > 1
+    for fold, rows in list(scored.groupby("fold"))[:2]:
+        held_out = {
+            name: rows.loc[rows["task"] == name, "row"].to_numpy()
+            for name in set(rows["task"].astype(str))
+        }
+        train, test = held_out_split(tasks, held_out)
+        graphs = clone(learner).fit(train).configuration_
+        expected = by_learner(learner, train, test).rows(graphs)
+        for name in test.names:
+            found = scored[(scored["fold"] == fold) & (scored["task"] == name)]["together"]
+            np.testing.assert_allclose(found, expected[name], rtol=1e-12)
+
+
+def test_groups_of_rows_do_not_depend_on_the_order_of_rows_or_on_the_kind_of_names():
+    learner, scored = visited()
+    order = {name: np.random.default_rng(3).permutation(len(v)) for name, v in VISITS.items()}
+    shuffled = {name: frame.iloc[order[name]] for name, frame in related().items()}
+    groups = {name: [str(visit) for visit in v[order[name]]] for name, v in VISITS.items()}
+    again = compare(learner, shuffled, groups=groups)
+    for name, rows in again.groupby("task", observed=True):
+        expected = scored[scored["task"] == name]["together"].to_numpy()[order[name]]
+        np.testing.assert_allclose(rows["together"], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        (list(VISITS), r"must be a mapping of tasks to arrays with a name per row, got list"),
+        ({"a": None}, r"Task `a`: `groups` must have the names .* it is missing"),
+        ({"z": [0, 1]}, r"Task `z`: .* the data have no such task"),
+        ({"a": [0, 1]}, r"Task `a`: .* one name per row, \d+; its shape is \(2,\): drop rows"),
+        ({"a": [None]}, r"Task `a`: .* that of row 0 is missing: fill it"),
+        ({"a": [1]}, r"Task `a`: .* two groups or more; it has one"),
+    ],
+)
+def test_mistakes_in_groups_of_rows_name_the_task(changed, complaint):
+    tasks = related()
+    groups = changed
+    if isinstance(changed, dict):
+        first = min(tasks)
+        (name, given), *_ = changed.items()
+        groups = {**VISITS, first if name == "a" else name: given}
+        if given is None:
+            groups.pop(first)
+        elif len(given) == 1:
+            groups[first] = given * len(tasks[first])
+        complaint = complaint.replace("Task `a`", f"Task `{first}`")
+    with pytest.raises((InputError, InputTypeError), match=complaint):
+        compare(MultitaskLearner(), tasks, groups=groups)
+    with pytest.raises(InputError, match=r"`cv` must be .* the groups of the task that has the m"):
+        compare(MultitaskLearner(), tasks, cv=50, groups=VISITS)

@@ -1,11 +1,12 @@
 """Learning together, each task alone and no arcs, compared on held-out rows."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputTypeError, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.learners.fold_scores import penalty_scores, score_folds
 from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
@@ -22,7 +23,7 @@ SURE = 2.0
 _ROUNDING = 1e-9
 
 
-def compare(learner, tasks, cv=None):
+def compare(learner, tasks, cv=None, groups=None):
     """Score every row by networks learned from the other folds.
 
     Structures, probability tables, the penalty and the groups of tasks of a fold do not use its
@@ -39,6 +40,11 @@ def compare(learner, tasks, cv=None):
     cv : int, default=None
         Number of folds; tasks with fewer rows hold out one row at a time. None is 10, or the rows
         of the largest task if they are fewer.
+    groups : mapping name -> array-like with a name per row, default=None
+        Rows of a task that are held out together, such as the visits to a site: a row is then
+        predicted without the other rows of its group. Every task needs two groups; a task with
+        fewer groups than folds holds out one group at a time. None holds out single rows; a row
+        and its copies stay together.
 
     Returns
     -------
@@ -60,7 +66,8 @@ def compare(learner, tasks, cv=None):
     InputTypeError
         For another learner.
     InputError
-        If ``cv`` is out of range, or the learner's ``parameter_sample_size`` is 0.
+        If ``cv`` is out of range, the learner's ``parameter_sample_size`` is 0, or ``groups`` are
+        not one name per row of each task.
 
     Examples
     --------
@@ -80,10 +87,13 @@ def compare(learner, tasks, cv=None):
     check_sample_size(learner.parameter_sample_size)
     tasks = encode(tasks, missing=learner.missing)
     remedy = "give no more than the rows of the largest task, where copies count once"
-    check_whole("cv", cv, 2, most_folds(tasks), optional=True, remedies=remedy)
-    n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
+    if groups is not None:
+        groups = _checked_groups(groups, tasks)
+        remedy = "give no more than the groups of the task that has the most"
+    check_whole("cv", cv, 2, most_folds(tasks, groups), optional=True, remedies=remedy)
+    n_folds = default_folds(tasks, leave_one_out=True, groups=groups) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
-        folds, penalties = _folds(learner, tasks, n_folds, report)
+        folds, penalties = _folds(learner, tasks, n_folds, groups, report)
     table = _table(tasks, folds, penalties, _chosen(learner, folds, penalties))
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
@@ -135,12 +145,42 @@ def worse_together(scored):
     return {name: pair for name, pair in found.items() if pair[0] < -max(SURE * pair[1], _ROUNDING)}
 
 
-def _folds(learner, tasks, n_folds, report):
+def _checked_groups(groups, tasks):
+    """The groups of rows of each task as text, two groups at least."""
+    if not isinstance(groups, Mapping):
+        rule = "must be a mapping of tasks to arrays with a name per row"
+        raise InputTypeError("groups", rule, type_of(groups))
+    for name in [*tasks, *groups]:
+        if name not in groups or name not in tasks:
+            rule = "must have the names of the tasks, each with an array"
+            found = "the data have no such task" if name in groups else "it is missing"
+            raise InputError("groups", rule, found=found, task=name)
+    checked = {}
+    for name, task in tasks.items():
+        rule, given = "must be one name per row, {n}", np.asarray(groups[name])
+        details = {"task": name, "n": task.n_rows}
+        if given.shape != (task.n_rows,):
+            found, remedies = "its shape is {shape!s}", "drop rows with missing values before"
+            raise InputError(
+                "groups", rule, found=found, remedies=remedies, shape=given.shape, **details
+            )
+        if pd.isna(given).any():
+            found, row = "that of row {row} is missing", int(pd.isna(given).argmax())
+            raise InputError("groups", rule, found=found, remedies="fill it", row=row, **details)
+        checked[name] = given.astype(str)
+        if (checked[name] == checked[name][0]).all():
+            rule = "must divide the rows of every task into two groups or more"
+            raise InputError("groups", rule, found="it has one", **details)
+    return checked
+
+
+def _folds(learner, tasks, n_folds, groups, report):
     """The scored folds and their penalties, the largest first."""
     priors, given, posterior, beside = {}, None, None, False
     effort = learner.effort()
     # The groups that were found from all rows must not be used.
-    if isinstance(learner, MultitaskLearnerCV) and learner.task_groups != AUTO:
+    chooses = isinstance(learner, MultitaskLearnerCV)
+    if chooses and learner.task_groups != AUTO and groups is None:
         known = learner.known_folds(tasks, n_folds)
         if known is not None:
             return known, list(learner.validation_scores_.index[::-1])
@@ -149,14 +189,23 @@ def _folds(learner, tasks, n_folds, report):
         given = learner.given_starts(tasks, problems)
         priors = learner.possible_priors(problems, effort)
         beside = learner.task_groups is not None and len(tasks) > 1
-    if isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() == "posterior":
+    if chooses and learner.way_of_choosing() == "posterior":
         posterior = learner.posterior
     stage = "comparing on held-out rows"
     done = report.of_part(stage, 0, n_folds)
     done(0)
     values = list(priors.values())
     folds = score_folds(
-        learner, tasks, n_folds, values, effort, done, given, posterior=posterior, one_group=beside
+        learner,
+        tasks,
+        n_folds,
+        values,
+        effort,
+        done,
+        given,
+        posterior=posterior,
+        one_group=beside,
+        row_groups=groups,
     )
     learner.warn_of_limits(effort)
     return folds, list(priors)

@@ -73,6 +73,7 @@ def score_folds(
     groups=None,
     posterior=None,
     one_group=False,
+    row_groups=None,
 ):
     """Hold out every row once, and score it by networks learned from the other rows.
 
@@ -99,6 +100,8 @@ def score_folds(
         Log posterior of a penalty for one group of tasks.
     one_group : bool, default=False
         Whether rows are also scored by configurations in which all tasks learn from each other.
+    row_groups : mapping task -> array with a name per row, default=None
+        Rows that are held out together.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def score_folds(
             ended_by=fold_effort.tally.stopped,
         )
 
-    folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
+    folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True, groups=row_groups)
     found = []
     for fold in in_parallel(score, [(rows,) for rows in folds], effort):
         found.append(fold)

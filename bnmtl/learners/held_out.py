@@ -26,6 +26,7 @@ def held_out_rows(
     at_least=1,
     remedy="hold out less",
     leave_one_out=False,
+    groups=None,
 ):
     """Choose the held-out rows of every task.
 
@@ -50,6 +51,8 @@ def held_out_rows(
     leave_one_out : bool, default=False
         Whether a task may have fewer rows than there are folds: then each of its rows is held out
         alone, and the other folds hold out none of its rows.
+    groups : mapping task -> array with a name per row, default=None
+        Rows that are held out together, instead of a row and its copies.
 
     Returns
     -------
@@ -66,10 +69,9 @@ def held_out_rows(
     Niculescu-Mizil (2008), section 2.3.4.
     """
     folds = [{} for _ in range(cv or 1)]
-    most = most_folds(tasks)
+    most = most_folds(tasks, groups)
     for name, task in tasks.items():
-        order, sizes = task.originals
-        rows = np.split(order, np.cumsum(sizes)[:-1])
+        rows = _blocks(task, groups)
         n_rows = len(rows)
         rows = [rows[at] for at in generator(seed, name, purpose).permutation(n_rows)]
         if cv is None:
@@ -94,6 +96,15 @@ def held_out_rows(
     return folds
 
 
+def _blocks(task, groups):
+    """Rows that are held out together, as a list of int arrays: groups, or a row and its copies."""
+    if groups is None:
+        order, sizes = task.originals
+        return np.split(order, np.cumsum(sizes)[:-1])
+    names, at = np.unique(groups[task.name], return_inverse=True)
+    return [np.flatnonzero(at == index) for index in range(len(names))]
+
+
 def _rows(task):
     """The number of rows of a task as text, copies counted once."""
     n_rows = _n_originals(task)
@@ -115,20 +126,23 @@ def check_sample_size(size):
         raise InputError("parameter_sample_size", rule, size, remedies=remedy)
 
 
-def most_folds(tasks):
-    """Rows of the largest task, copies counted once; with more folds, one would be empty."""
-    return max(map(_n_originals, tasks.values()))
+def most_folds(tasks, groups=None):
+    """Rows of the largest task, copies counted once; with more folds, one would be empty.
+
+    With ``groups``, the groups of the task that has the most.
+    """
+    return max(len(_blocks(task, groups)) for task in tasks.values())
 
 
-def default_folds(tasks, leave_one_out=False):
+def default_folds(tasks, leave_one_out=False, groups=None):
     """Number of folds: 10, or the rows of the smallest task if they are fewer.
 
     With ``leave_one_out``, as in `held_out_rows`, the largest task counts instead. A row and its
-    copies count once.
+    copies count once, and with ``groups`` so do the rows of a group.
     """
     if leave_one_out:
-        return min(N_FOLDS, most_folds(tasks))
-    return min(N_FOLDS, *map(_n_originals, tasks.values()))
+        return min(N_FOLDS, most_folds(tasks, groups))
+    return min(N_FOLDS, *(len(_blocks(task, groups)) for task in tasks.values()))
 
 
 def held_out_split(tasks, held_out):
