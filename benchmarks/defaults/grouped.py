@@ -15,7 +15,7 @@ from bnmtl.tasks import discretize, encode, split
 
 # File, column of the groups, omitted columns, and the first column of counts; all later columns are
 # counts, too.
-_FILES = {
+FILES = {
     "jv73": ("ecology/ade4_jv73.csv", "river", ("x", "y"), "Chb"),
     "dune": ("ecology/vegan_dune.csv", "Management", (), "Achimill"),
     "pyrifos": ("ecology/vegan_pyrifos.csv", "dose", ("ditch",), "Simve"),
@@ -23,7 +23,7 @@ _FILES = {
 }
 FEEDERWATCH = "FeederWatch"
 SACHS = "Sachs"
-TABLES = ("avimedi", *_FILES, FEEDERWATCH, SACHS)
+TABLES = ("avimedi", *FILES, FEEDERWATCH, SACHS)
 SHIPPED = ("avimedi", SACHS)
 BINS = 3
 MOST_SITES = 400
@@ -32,7 +32,7 @@ MOST_CELLS = 25
 
 def folder(data=None):
     """The folder of the tables; default: BNMTL_DATA."""
-    return data_folder("the tables", [path for path, *_ in _FILES.values()], data)
+    return data_folder("the tables", [path for path, *_ in FILES.values()], data)
 
 
 def grouped_tasks(name, data=None):
@@ -55,7 +55,7 @@ def grouped_tasks(name, data=None):
         return encode(sampled(discretize(shipped.load("sachs"), bins=BINS), MOST_CELLS))
     if name == FEEDERWATCH:
         return encode(sampled(bird_tasks("BIRD-SITES", data), MOST_SITES))
-    path, group, left_out, first_count = _FILES[name]
+    path, group, left_out, first_count = FILES[name]
     table = pd.read_csv(folder(data) / path).drop(columns=list(left_out))
     table[group] = table[group].astype(str)
     columns = list(table)

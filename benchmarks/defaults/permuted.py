@@ -63,28 +63,35 @@ def plan(quick, trials=None):
 
 def permuted_tasks(name, trial):
     """Tasks of a table as frames with independent columns, by name."""
-    table = package_tables.read(name, target=TASKS_OF.get(name))
     rng = np.random.default_rng(trial)
+    tasks = tasks_of(name, trial, rng)
+    for task, rows in tasks.items():
+        order = pd.DataFrame({column: rng.permutation(len(rows)) for column in rows})
+        tasks[task] = rows.apply(lambda column, order=order: column.array[order[column.name]])
+    return tasks
+
+
+def tasks_of(name, trial, rng, bins=BINS):
+    """Tasks of a table as frames of states by number, by name."""
+    table = package_tables.read(name, target=TASKS_OF.get(name))
     columns = table.features.columns
     chosen = np.sort(rng.permutation(len(columns))[:MOST_COLUMNS])
-    frame = table.features[columns[chosen]].apply(_cut)
+    frame = table.features[columns[chosen]].apply(_cut, bins=bins)
     sizes = table.labels.value_counts().sort_index(kind="stable").nlargest(MOST_TASKS)
     tasks = {}
     for label in sizes[sizes >= FEWEST_ROWS].index:
         rows = frame[table.labels == label]
-        rows = rows.sample(min(len(rows), MOST_ROWS), random_state=trial)
-        order = pd.DataFrame({column: rng.permutation(len(rows)) for column in rows})
-        tasks[str(label)] = rows.apply(lambda column, order=order: column.array[order[column.name]])
+        tasks[str(label)] = rows.sample(min(len(rows), MOST_ROWS), random_state=trial)
     return tasks
 
 
-def _cut(column):
+def _cut(column, bins):
     """States of a column by number: bins with about as many rows each if it has many values."""
-    if column.nunique() > BINS:
+    if column.nunique() > bins:
         if pd.api.types.is_numeric_dtype(column):
-            column = pd.qcut(column, BINS, duplicates="drop")
+            column = pd.qcut(column, bins, duplicates="drop")
         else:
-            common = column.value_counts().index[: BINS - 1]
+            common = column.value_counts().index[: bins - 1]
             column = column.where(column.isin(common) | column.isna(), "other")
     return column.astype("category").cat.codes.astype("Int64").replace(-1, pd.NA)
 
