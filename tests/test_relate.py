@@ -167,9 +167,14 @@ def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     assert call(*THREE, "--penalty", "0.9999999999", "--prior", "edit")[0] == 0
     kept = record(tmp_path / "bnmtl-relate")
     assert "with the penalty 1 - 1e-10; smaller" in kept["meaning"]
+    beside = "`bnmtl learn` has the penalty 0.99 and shares tables by default"
+    assert beside in kept["meaning"]
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert '<td class="name">--penalty</td><td class="text">0.9999999999</td>' in page
     assert '<td class="name">--prior</td><td class="text">edit</td>' in page
+    same = ("--penalty", "0.99", "--table-sharing", "auto")
+    assert call(*THREE, *same, "--out", "same")[0] == 0
+    assert "bnmtl learn" not in record(tmp_path / "same")["meaning"]
     assert call(*THREE, "--relatedness", "indirect", "--force")[0] == 0
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert '<td class="name">--penalty</td><td class="text">not given</td>' in page

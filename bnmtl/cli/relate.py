@@ -16,6 +16,7 @@ from bnmtl.errors import InputError, InputWarning
 from bnmtl.io.file_sizes import check_required
 from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.held_out import most_folds
+from bnmtl.learners.multitask import PENALTY as LEARN_PENALTY
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
 from bnmtl.relatedness.measures import as_distances
@@ -256,6 +257,8 @@ def _record(options, tasks, order, files):
     if options.relatedness == "direct":
         record["normalized"] = _is_normalized(tasks)
     record["meaning"] = _meaning(record)
+    if record["relatedness"] in ("direct", "shared"):
+        record["meaning"] += _beside_learn(record, options)
     record["principals"] = [
         {"name": name, "before_gap": _before_gap(others["dissimilarity"])}
         | ({"picture": files[name]} if files else {})
@@ -307,6 +310,19 @@ def _meaning(record):
         f"Each number {what}, all tasks being learned together with the penalty "
         f"{penalty_name(record['penalty'])}; smaller is closer."
     )
+
+
+def _beside_learn(record, options):
+    """What `bnmtl learn` does otherwise by default, as a sentence; empty if nothing."""
+    others = []
+    if record["penalty"] != LEARN_PENALTY:
+        others.append(f"has the penalty {penalty_name(LEARN_PENALTY)}")
+    if options.table_sharing == "none" and record["relatedness"] == "direct":
+        others.append("shares tables")
+    if not others:
+        return ""
+    how = " and ".join(others)
+    return f" `bnmtl learn` {how} by default, so its networks can differ where these agree."
 
 
 def _contents(table, order, pictures, files):
