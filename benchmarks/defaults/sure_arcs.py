@@ -12,7 +12,8 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.by_default import UP_TO_100
 from benchmarks.drawing import curves, diagonal, panels
-from benchmarks.predictions.calibrated_arcs import METHODS, PROBLEMS, cases, counted, shares
+from benchmarks.predictions import calibrated_arcs
+from benchmarks.predictions.calibrated_arcs import METHODS, cases, counted, shares
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown, parts
 from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
@@ -23,6 +24,7 @@ from bnmtl.scores import CONCENTRATIONS
 NAME = "sure_arcs"
 SETTINGS = ("problem", "rows", "trial", "method")
 __all__ = ["draw", "measure", "plan", "tables"]
+PROBLEMS = (*calibrated_arcs.PROBLEMS, "CHILD", "HEPAR2")
 ROWS = (1000, 250)
 N_TRIALS = 5
 N_REPLICATES = 30
