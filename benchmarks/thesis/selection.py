@@ -3,7 +3,9 @@
 Run `python -m benchmarks.thesis.selection` (a quarter of an hour on two cores). The principal task
 is ALARM; fifteen others have components changed. Strong single-task searches, then the greedy
 search along the penalties (S). "optimal number" and "optimal clusters" are the numbers with the
-fewest edits in each trial; the penalty is chosen as for the other methods.
+fewest edits in each trial; the penalty is chosen as for the other methods. "default" is
+`MultitaskLearner()` of all tasks, "default, groups" the same with the groups of tasks found from
+the data; both share tables.
 """
 
 import itertools
@@ -29,6 +31,7 @@ from benchmarks.summary import (
 from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
 from benchmarks.variants import learner_of
+from bnmtl import MultitaskLearner
 from bnmtl.learners.penalty import best_penalty
 
 NAME = "selection"
@@ -38,6 +41,8 @@ SIZES = (250, 500, 1000, 2000, 4000)
 N_TRIALS = 10
 # Selection and clustering by the probability that tables differ.
 TABLES, CLUSTERS_OF_TABLES = "selection, tables", "clustering, tables"
+# The defaults of the learner, without and with groups of tasks found from the data.
+BY_DEFAULT = {"default": None, "default, groups": "auto"}
 METHODS = (
     "single",
     "all tasks",
@@ -49,6 +54,7 @@ METHODS = (
     CLUSTERS_OF_TABLES,
     "optimal clusters",
     "task penalties",
+    *BY_DEFAULT,
 )
 
 # The numbers with the fewest edits.
@@ -69,7 +75,12 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
     if "single" in wanted:
         alone = learner_of("single S", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
         graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
-    if set(wanted) - {"single"}:
+    for method in BY_DEFAULT.keys() & set(wanted):
+        learner = MultitaskLearner(task_groups=BY_DEFAULT[method], random_state=trial)
+        groups = learner.fit(related.tasks).task_groups_
+        number = int((groups == groups[PRINCIPAL]).sum()) - 1
+        graphs[method] = (learner.configuration_[PRINCIPAL], number)
+    if set(wanted) - {"single", *BY_DEFAULT}:
         graphs.update(_grouped(related, trial))
     lines = {}
     for method in wanted:
@@ -126,13 +137,14 @@ COMPARED = (
     ("task penalties", "all tasks", OURS),
     ("task penalties", "selection", OURS),
     ("task penalties", "clustering", OURS),
+    *((method, other, OURS) for method in BY_DEFAULT for other in ("all tasks", "selection")),
 )
 
 
 # Published results for methods that are not in figure 2.11.
 SHRINKING = {
     **dict.fromkeys(("clustering", "optimal clusters"), NOT_TRIED),
-    **dict.fromkeys(("task penalties", TABLES, CLUSTERS_OF_TABLES), OURS),
+    **dict.fromkeys(("task penalties", TABLES, CLUSTERS_OF_TABLES, *BY_DEFAULT), OURS),
 }
 
 
