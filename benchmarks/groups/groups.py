@@ -3,18 +3,27 @@
 Run `python -m benchmarks.groups.groups` (nights on two cores; `--only outlier` for one kind). Tasks
 of known networks that belong together, partly or not at all: related tasks, four of them and one
 that has nothing to do with them, two families of three, five unrelated tasks, a task with many rows
-and four with few, twenty tasks of four families, and tasks that lose many arcs.
+and four with few, twenty tasks of four families, tasks that lose many arcs, tasks with half of
+their arcs in common, and tasks without any arc.
 """
 
 import time
 
+import networkx as nx
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import study
 from benchmarks.related import Related
-from benchmarks.summary import by_trial, markdown, mean_and_error, parts
-from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, problems
+from benchmarks.summary import by_trial, difference_text, markdown, mean_and_error, parts
+from bnmtl import (
+    BayesNet,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    problems,
+    structures,
+)
 from bnmtl.metrics import edit_distance
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
@@ -25,18 +34,26 @@ FIXED = {"concentrations": list(CONCENTRATIONS)}
 N_TRIALS = 20
 # Trials are seeds; the rule was chosen on other seeds.
 FIRST_SEED = 1000
+SIZES = (("ALARM", 250), ("CHILD", 250), ("INSURANCE", 250), ("HEPAR2", 250))
+MORE_ROWS = (("ALARM", 50), ("ALARM", 1000))
 KINDS = {
-    "outlier": (("ALARM", 250), ("CHILD", 250), ("INSURANCE", 250)),
-    "two families": (("ALARM", 250), ("CHILD", 250), ("INSURANCE", 250)),
-    "unrelated": (("ALARM", 250), ("CHILD", 250), ("INSURANCE", 250)),
-    "related": (("ALARM", 250), ("CHILD", 250), ("INSURANCE", 250), ("ALARM", 50), ("ALARM", 1000)),
+    "outlier": SIZES + MORE_ROWS,
+    "two families": SIZES + MORE_ROWS,
+    "unrelated": SIZES + MORE_ROWS,
+    "related": (*SIZES, *MORE_ROWS, ("ALARM-IND", 250), ("INSURANCE-IND", 250)),
     "few rows": (("ALARM", 100),),
     "few rows, unrelated": (("ALARM", 100),),
     "many deletions": (("ALARM", 250), ("CHILD", 250)),
     "four families": (("ALARM", 50),),
+    "half alike, 2": (("ALARM", 250), ("CHILD", 250)),
+    "half alike, 5": (("ALARM", 250), ("CHILD", 250)),
+    "half alike, 20": (("ALARM", 250),),
+    "noise": (("ALARM", 60), ("ALARM", 250)),
 }
 MANY_ROWS = 5000
 LEARNERS = ("alone", "one group", "one group, 0.9", "auto", "auto, 0.9", "true groups")
+# On ALARM, tasks with tables of their own.
+OWN_TABLES = ("one group, own tables", "auto, own tables", "true groups, own tables")
 
 
 def plan(quick, trials=None):
@@ -47,19 +64,31 @@ def plan(quick, trials=None):
     for kind, sizes in KINDS.items():
         for problem, rows in sizes:
             one = {"kind": [kind], "problem": [problem], "rows": [rows]}
-            cases += study.every(LEARNERS, **one, trial=range(trials or N_TRIALS))
+            wanted = (*LEARNERS, *(OWN_TABLES if problem == "ALARM" else ()))
+            cases += study.every(wanted, **one, trial=range(trials or N_TRIALS))
     return sorted(cases, key=lambda case: case["trial"])
 
 
 def networks_of(kind, problem, seed):
     """True networks by task, and the true group of each."""
-    network = problem.lower()
+    network, _, independent = problem.lower().partition("-")
     if kind == "unrelated":
         found = problems.unrelated(network, 5, random_state=seed)
         return found, {task: task for task in found}
     if kind in ("related", "few rows", "many deletions"):
         p_delete = 0.3 if kind == "many deletions" else 0.05
-        found = problems.deletion(network, 5, p_delete, random_state=seed)
+        tables = "independent" if independent else "shared"
+        found = problems.deletion(network, 5, p_delete, tables, random_state=seed)
+        return found, dict.fromkeys(found, "A")
+    if kind == "noise":
+        others = problems.unrelated(network, 5, random_state=seed)
+        found = {task: _without_arcs(one, seed) for task, one in others.items()}
+        return found, dict.fromkeys(found, "A")
+    if kind.startswith("half alike"):
+        base = structures.load(network)
+        n_tasks = int(kind.split()[-1])
+        inside = _half(base.graph, seed)
+        found = problems.components(base, [inside], [(0,)] * n_tasks, random_state=seed)
         return found, dict.fromkeys(found, "A")
     n_families, sizes = {
         "outlier": (2, (4, 1)),
@@ -78,6 +107,22 @@ def networks_of(kind, problem, seed):
             found[f"{label}{name}"] = one
             groups[f"{label}{name}"] = label
     return found, groups
+
+
+def _without_arcs(network, seed):
+    """The network with the same distribution of each variable by itself, and no arc."""
+    rows = network.sample(MANY_ROWS, random_state=seed)
+    empty = nx.DiGraph()
+    empty.add_nodes_from(network.graph)
+    return BayesNet.fit(empty, encode({"task": rows})["task"])
+
+
+def _half(graph, seed):
+    """Variables drawn one by one until half of the arcs are between them."""
+    order, chosen = np.random.default_rng(seed).permutation(sorted(graph)).tolist(), []
+    while 2 * graph.subgraph(chosen).number_of_edges() < graph.number_of_edges():
+        chosen.append(order.pop())
+    return chosen
 
 
 class Rows(Related):
@@ -134,39 +179,56 @@ def _learner(name, truth, trial):
     if name == "alone":
         return SingleTaskLearner(random_state=trial)
     prior = PairedPrior(0.9) if name.endswith("0.9") else None
+    sharing = None if name.endswith("own tables") else "auto"
     groups = {"auto": "auto", "true groups": truth}.get(name.split(",")[0])
-    return MultitaskLearner(prior, task_groups=groups, random_state=trial)
+    return MultitaskLearner(prior, table_sharing=sharing, task_groups=groups, random_state=trial)
 
 
 def tables(lines):
-    """Edits and divergence by kind and learner, and how often the groups are the true ones."""
-    return {"groups": markdown(_compared(lines))}
+    """Edits and divergence by kind and learner, how far "auto" is from the best, and its groups."""
+    return {"groups": markdown(_compared(lines)), "groups_aims": markdown(_aims(lines))}
 
 
-def _compared(lines):
+def _cases(lines):
+    """Every case with tasks of the first group or the others: edits and divergences by learner."""
     rows = sorted(set(lines["rows"]))
     names = list(dict.fromkeys(problem for sizes in KINDS.values() for problem, _ in sizes))
     for case, group in parts(lines, kind=KINDS, problem=names, rows=rows):
-        values = {
-            key: by_trial(group, "learner", key)
-            for key in ("edits", "edits_others", "kl", "kl_others")
-            if group[key].notna().any()
-        }
         for part, title in (("", "first group"), ("_others", "others")):
-            if f"edits{part}" not in values:
+            if group[f"edits{part}"].notna().any():
+                edits, kl = (by_trial(group, "learner", key + part) for key in ("edits", "kl"))
+                yield {**case, "tasks": title, "trials": len(edits)}, group, edits, kl
+
+
+def _compared(lines):
+    for case, group, edits, kl in _cases(lines):
+        row = dict(case)
+        for learner in (*LEARNERS, *OWN_TABLES):
+            shown = [mean_and_error(one[learner]) for one in (edits, kl) if learner in one]
+            row[learner] = "; ".join(shown)
+        auto = group[group["learner"] == "auto"]["is_true"].dropna()
+        row["groups are true"] = f"{auto.astype(bool).mean():.0%}" if len(auto) else ""
+        yield row
+
+
+def _aims(lines):
+    """How much worse "auto" is than the better of each task alone and the true groups."""
+    for case, group, *values in _cases(lines):
+        row = dict(case)
+        for title, one, digits in zip(("edits", "divergence"), values, (2, 3), strict=True):
+            rivals = [name for name in ("alone", "true groups") if name in one]
+            if "auto" not in one or not rivals:
                 continue
-            row = {**case, "tasks": title, "trials": len(values[f"edits{part}"])}
-            for learner in LEARNERS:
-                shown = [
-                    mean_and_error(values[key + part][learner])
-                    if learner in values[key + part]
-                    else ""
-                    for key in ("edits", "kl")
-                ]
-                row[learner] = "; ".join(shown) if any(shown) else ""
-            auto = group[group["learner"] == "auto"]["is_true"].dropna()
-            row["groups are true"] = f"{auto.astype(bool).mean():.0%}" if len(auto) else ""
-            yield row
+            best = min(rivals, key=lambda name, one=one: one[name].mean())
+            row[f"best, {title}"] = best
+            row[f"auto less best, {title}"] = difference_text(one["auto"], one[best], digits)
+            if "one group" in one:
+                other = difference_text(one["auto"], one["one group"], digits)
+                row[f"auto less one group, {title}"] = other
+        times = by_trial(group, "learner", "seconds")
+        if {"auto", "one group"} <= set(times):
+            row["time, auto : one group"] = f"{(times['auto'] / times['one group']).median():.2f}"
+        yield row
 
 
 if __name__ == "__main__":
