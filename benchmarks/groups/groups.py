@@ -56,6 +56,27 @@ LEARNERS = ("alone", "one group", "one group, 0.9", "auto", "auto, 0.9", "true g
 OWN_TABLES = ("one group, own tables", "auto, own tables", "true groups, own tables")
 
 
+# Kinds of tasks, and learners, in words for the README.
+IN_WORDS = {
+    ("outlier", "others"): "an outlier beside four related tasks",
+    ("outlier", "first group"): "the four related tasks",
+    ("two families", "first group"): "two families of three, the first",
+    ("two families", "others"): "the second",
+    ("unrelated", "others"): "five unrelated tasks",
+    ("four families", "first group"): "20 tasks in four families, the first",
+    ("four families", "others"): "the others",
+    ("few rows", "first group"): "four related tasks beside one of 5000 rows",
+    ("few rows, unrelated", "first group"): "the same, with the large one an outlier",
+    ("related", "first group"): "five related tasks",
+}
+IN_SHORT = {
+    "alone": "each alone",
+    "one group": "one group",
+    "auto": "groups found",
+    "true groups": "true groups",
+}
+
+
 def plan(quick, trials=None):
     """All cases, trial by trial."""
     if quick:
@@ -186,7 +207,11 @@ def _learner(name, truth, trial):
 
 def tables(lines):
     """Edits and divergence by kind and learner, how far "auto" is from the best, and its groups."""
-    return {"groups": markdown(_compared(lines)), "groups_aims": markdown(_aims(lines))}
+    return {
+        "groups": markdown(_compared(lines)),
+        "groups_aims": markdown(_aims(lines)),
+        "groups_in_short": markdown(_in_short(lines)),
+    }
 
 
 def _cases(lines):
@@ -209,6 +234,17 @@ def _compared(lines):
         auto = group[group["learner"] == "auto"]["is_true"].dropna()
         row["groups are true"] = f"{auto.astype(bool).mean():.0%}" if len(auto) else ""
         yield row
+
+
+def _in_short(lines):
+    """Edits and divergence in words, for problems with shared tables."""
+    for case, _, edits, kl in _cases(lines):
+        words = IN_WORDS.get((case["kind"], case["tasks"]))
+        if words and set(IN_SHORT) <= set(edits):
+            row = {"tasks": f"{case['problem']}, {case['rows']} rows: {words}"}
+            for learner, title in IN_SHORT.items():
+                row[title] = "; ".join(mean_and_error(one[learner]) for one in (edits, kl))
+            yield {**row, "trials": case["trials"]}
 
 
 def _aims(lines):
