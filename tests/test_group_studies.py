@@ -7,7 +7,7 @@ import pytest
 from benchmarks import package_tables
 from benchmarks.by_default import CommonConcentrations
 from benchmarks.defaults import cells, part_concentrations, permuted
-from benchmarks.groups import groups
+from benchmarks.groups import groups, real_groups
 from bnmtl import MultitaskLearner, PairedPrior
 
 pytestmark = pytest.mark.beside_kernels
@@ -111,8 +111,17 @@ def test_kinds_of_groups(kind):
         "unrelated": [1] * 5,
         "few rows, unrelated": [4, 1],
         "four families": [5] * 4,
+        "half alike, 2": [2],
+        "half alike, 20": [20],
     }
     assert sizes == expected.get(kind, [5])
+    arcs = [set(network.graph.edges) for network in networks.values()]
+    if kind == "noise":
+        assert not any(arcs)
+    if kind.startswith("half alike"):
+        # ASIA has eight arcs.
+        assert {len(one) for one in arcs} == {8}
+        assert 3 <= len(set.intersection(*arcs)) <= 5
     again, _ = groups.networks_of(kind, "ASIA", 5)
     assert all(networks[name] == again[name] for name in networks)
 
@@ -135,13 +144,58 @@ def test_lines_and_tables_of_groups():
     line = {"kind": "outlier", "problem": "CHILD", "rows": 250}
     lines = pd.DataFrame(
         {**line, "trial": trial, "learner": learner, "edits": edits, "edits_others": edits + 1}
+        | {"seconds": 2.0 if learner == "auto" else 1.0}
         | {"kl": 0.5, "kl_others": 0.25, "is_true": is_true}
         for trial, is_true in ((0, True), (1, False))
         for learner, edits in (("alone", 9.0), ("auto", 5.0))
     )
-    first, others = groups.tables(lines)["groups"].splitlines()[2:]
+    found = groups.tables(lines)
+    first, others = found["groups"].splitlines()[2:]
     assert first.startswith(
         "| outlier | CHILD | 250 | first group | 2 | 9.00 ± 0.00; 0.50 ± 0.00 |"
     )
     assert "| 6.00 ± 0.00; 0.25 ± 0.00 |" in others
     assert first.endswith("| 50% |")
+    assert "| alone | -4.00 ± 0.00 |" in found["groups_aims"].splitlines()[2]
+    assert "auto less one group" not in found["groups_aims"]
+
+
+def test_a_task_that_does_not_belong_has_other_dependencies():
+    frames, rows, _ = real_groups.altered_frames("avimedi", real_groups.AS_IT_IS)
+    assert rows is None
+    changed, _, odd = real_groups.altered_frames("avimedi", real_groups.RENAMED)
+    assert odd == "Co"
+    assert changed["Pr"].equals(frames["Pr"])
+    assert list(changed["Co"]) == list(frames["Co"])
+    assert changed["Co"]["stratum"].equals(frames["Co"]["stratum"])
+    # The same columns under other names.
+    columns = [sorted(map(tuple, one["Co"].T.to_numpy())) for one in (changed, frames)]
+    assert columns[0] == columns[1]
+    assert not changed["Co"].equals(frames["Co"])
+
+
+def test_rows_that_are_held_out_together_share_their_error():
+    differences = np.array([1.0, 1.0, 3.0, 3.0])
+    single = real_groups._gain(differences, np.arange(4))
+    assert single == {"gain": 2.0, "gain error": 0.5}
+    assert real_groups._gain(differences, np.array([0, 0, 1, 1])) == {
+        "gain": 2.0,
+        "gain error": round(np.sqrt(8) / 4, 6),
+    }
+
+
+def test_tables_of_real_tasks_in_groups():
+    lines = pd.DataFrame(
+        {"table": "ksl", "altered": altered, "way": way, "held_out": -9.0, "n_rows": 100}
+        | {"n_tasks": 2, "n_groups": 2, "groups": "1:1 2:2"}
+        | {"odd": "1" if altered == real_groups.RENAMED else None}
+        | {f"over {other}": gain for other in ("one group", "alone", "BIC alone", "no arcs")}
+        | {f"over {other} error": 0.03 for other in ("one group", "alone", "BIC alone", "no arcs")}
+        for altered, gain in ((real_groups.AS_IT_IS, 0.0), (real_groups.RENAMED, 0.2))
+        for way in ("auto", "one group, 0.9")
+    )
+    found = real_groups.tables(lines)
+    first, second = found["real_groups"].splitlines()[2:]
+    assert first.startswith("| ksl | as it is | 2 | 100 | 2 |  | -9.00 | +0.000 ± 0.030 |")
+    assert second.startswith("| ksl | renamed | 2 | 100 | 2 | alone | -9.00 | +0.200 ± 0.030 |")
+    assert "| altered | 1 | +0.200 ± 0.030 |" in found["real_groups_pooled"]

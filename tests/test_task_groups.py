@@ -121,7 +121,7 @@ def test_a_task_alone_has_the_same_value_with_a_graph_of_its_own_and_with_one_gr
     )
     for s, graph in enumerate(data.draw(graphs_of(several))):
         assert one.of([s], [graph]) == pytest.approx(several.of([s], [graph]), abs=1e-8)
-        assert one.best([s], [[graph]], {s: [graph]}) == pytest.approx(
+        assert one.best([s], [[graph]], {s: [graph]})[0] == pytest.approx(
             several.of([s], [graph]), abs=1e-8
         )
 
@@ -135,10 +135,11 @@ def test_the_best_of_one_graph_is_the_best_graph_of_a_task_that_all_can_have():
     none, forward, backward = GRAPHS
     value = value_of(tasks, forbidden={"t1": [("a", "b")]}, kind=OneGraphValue)
     seen = {0: [none, forward], 1: [none]}
-    assert value.best([0, 1], [[forward, none]], seen) == 0
+    assert value.best([0, 1], [[forward, none]], seen)[0] == 0
     seen[1].append(backward)
-    found = value.best([0, 1], [[forward, none]], seen)
+    found, graphs = value.best([0, 1], [[forward, none]], seen)
     assert found == value.of([0, 1], [backward, backward]) > 20
+    assert all(np.array_equal(graph, backward) for graph in graphs)
 
 
 def test_worth_of_an_arc_that_all_tasks_have():
@@ -216,7 +217,7 @@ class PairValues:
         return sum(self.gains[pair] for pair in itertools.combinations(members, 2))
 
     def best(self, members, starts, seen):
-        return self.of(members, starts[0])
+        return self.of(members, starts[0]), starts[0]
 
     def given_to_all(self, members, graph):
         return self.of(members, [graph] * len(members))
@@ -226,7 +227,7 @@ def search_of(gains, fit=None, **options):
     """A search for groups whose values are known without any fit."""
     search = GroupSearch(
         PairValues(gains),
-        fit or (lambda members, is_quick: [[np.eye(1)] * len(members)]),
+        fit or (lambda members, graphs: [[np.eye(1)] * len(members)]),
         **options,
     )
     for s in range(len(gains)):
@@ -289,8 +290,8 @@ def test_where_the_search_must_end_what_is_confirmed_holds(n_full, expected):
     gains[0, 1] = gains[1, 0] = gains[2, 3] = gains[3, 2] = 20.0
     full = []
 
-    def fit(members, is_quick):
-        full.extend([] if is_quick else [members])
+    def fit(members, graphs):
+        full.extend([members] if graphs is None else [])
         return [[np.eye(1)] * len(members)]
 
     search = search_of(gains, fit, is_over=lambda: n_full < 9 and len(full) > n_full)
@@ -321,7 +322,7 @@ def test_a_partition_that_was_not_confirmed_in_time_does_not_hold():
 def test_groups_that_no_fit_allows_are_not_made():
     """Any two tasks can be one group here, but not all three."""
 
-    def fit(members, is_quick):
+    def fit(members, graphs):
         if len(members) == 3:
             raise NoCommonGraph("required", "must allow a single graph for all tasks")
         return [[np.eye(1)] * len(members)]
@@ -329,6 +330,30 @@ def test_groups_that_no_fit_allows_are_not_made():
     found = search_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]], fit).search()
     assert found.groups == [(0, 1), (2,)]
     assert all(np.isfinite(value) for _, value in found.alternatives)
+
+
+def test_larger_groups_are_searched_near_the_graphs_of_the_groups_at_hand():
+    """Graphs tell from where they come; wider groups go before those within."""
+    given = []
+
+    def fit(members, graphs):
+        given.append((tuple(members), [int(graph.max()) for graph in graphs]))
+        mark = int("".join(str(s + 1) for s in members))
+        return [[np.full((1, 1), mark)] * len(members)]
+
+    search = search_of(np.full((4, 4), 1.0), fit)
+    search.value.best = lambda members, starts, seen: (0.0, starts[-1])
+    for s in range(4):
+        search._seen[s] = [np.full((1, 1), s + 1)]
+    for members in [(0,), (1,), (2,), (3,), (0, 1), (2, 3), (0, 1, 2), (0, 1, 2, 3), (1, 2, 3)]:
+        search.of(members)
+    assert given == [
+        ((0, 1), [1, 2]),
+        ((2, 3), [3, 4]),
+        ((0, 1, 2), [12, 12, 3]),
+        ((0, 1, 2, 3), [123, 123, 123, 4]),
+        ((1, 2, 3), [1234, 1234, 1234]),
+    ]
 
 
 def test_tasks_that_cannot_tell_join_the_group_of_their_largest_gain():
@@ -352,7 +377,7 @@ def test_of_many_tasks_only_the_nearest_pairs_are_tried(k):
     gains = (gains + gains.T) / 2
     fitted = []
 
-    def fit(members, is_quick):
+    def fit(members, graphs):
         fitted.append(tuple(members))
         return [[np.eye(1)] * len(members)]
 

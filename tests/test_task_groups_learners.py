@@ -338,9 +338,9 @@ def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
             self._kept, self.value, self.check = kept, kept.value, kept.check
             self.is_separate = kept.is_separate
 
-        def quick(self, problems, alone, effort):
+        def quick(self, problems, graphs, effort):
             ended.append(effort.deadline)
-            return self._kept.quick(problems, alone, effort)
+            return self._kept.quick(problems, graphs, effort)
 
         def full(self, problems, effort, report):
             return self._kept.full(problems, effort, report)

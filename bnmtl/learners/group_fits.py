@@ -36,14 +36,14 @@ class CoupledFits:
         """Raise NoCommonGraph if the constraints of the tasks contradict the prior."""
         Couplings(self._prior, JointProblem(problems)).check_agreement()
 
-    def quick(self, problems, alone, effort):
+    def quick(self, problems, graphs, effort):
         """Configurations found by quick fits, on the union index of the group.
 
         Parameters
         ----------
         problems : list of TaskProblem
-        alone : list of bool array
-            The graphs of the tasks alone.
+        graphs : list of bool array of shape (n, n)
+            One per task, on the union index of the group, near which to search.
         effort : Effort
 
         Returns
@@ -57,7 +57,7 @@ class CoupledFits:
         """
         search = search_over(problems, replace(effort, search=QUICK), _SILENT)
         search.check(self._prior)
-        return quick_fits(search, self._prior, alone, Couplings)
+        return quick_fits(search, self._prior, graphs, Couplings)
 
     def full(self, problems, effort, report):
         """The result of a full search, and its configuration on the union index of the group.
@@ -87,11 +87,10 @@ class OneGraphFits:
         """Raise NoCommonGraph if the constraints of the tasks contradict each other."""
         JointProblem(problems).common_constraints()
 
-    def quick(self, problems, alone, effort):
+    def quick(self, problems, graphs, effort):
         """As in `CoupledFits.quick`; every task has the same graph, restricted to its pairs."""
         joint, effort = JointProblem(problems), replace(effort, search=QUICK)
         constraints = joint.common_constraints()
-        graphs = joint.spread(alone)
         starts = [None, *(acyclic(of(graphs, axis=0), constraints) for of in (np.any, np.all))]
         found = []
         for start in starts:

@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -262,13 +261,12 @@ class GroupsByData:
         variables = sorted(set().union(*(problem.variables for problem in problems)))
         self._index = {variable: at for at, variable in enumerate(variables)}
 
-    @cached_property
-    def _alone(self):
-        """The graphs of the tasks alone."""
-        return search_over(self._problems, self._effort, self._report).alone(self._effort)
-
-    @cached_property
     def _search(self):
+        """A search that knows the graphs of the tasks alone.
+
+        It is not kept: with its reference to this object, tables would stay until they are
+        collected as garbage.
+        """
         value = self._fits.value(self._problems)
         search = GroupSearch(
             value,
@@ -278,7 +276,8 @@ class GroupsByData:
             self._too_few,
             lambda stage, done, total: self._report(stage, None, done, total),
         )
-        for s, graph in enumerate(value.joint.spread(self._alone)):
+        alone = search_over(self._problems, self._effort, self._report).alone(self._effort)
+        for s, graph in enumerate(value.joint.spread(alone)):
             search.add_graphs([s], [graph])
         self._asked_before = self._bounds[0].asked
         return search
@@ -291,7 +290,7 @@ class GroupsByData:
         pandas.DataFrame, tasks by tasks
             nan on the diagonal and for pairs that cannot learn together or were not tried.
         """
-        return self._table(self._search.gains())
+        return self._table(self._search().gains())
 
     def find(self):
         """The best partition, as `TaskGroups`; each task alone if nothing couples the tasks."""
@@ -300,7 +299,7 @@ class GroupsByData:
             unknown = np.full((k, k), np.nan)
             found, too_few = FoundGroups([(s,) for s in range(k)], unknown, unknown[0]), []
         else:
-            found, too_few = self._search.search(), [names[s] for s in self._too_few]
+            found, too_few = self._search().search(), [names[s] for s in self._too_few]
         labels = [
             {names[s]: at for at, group in enumerate(groups, 1) for s in group}
             for groups, _ in found.alternatives
@@ -333,12 +332,14 @@ class GroupsByData:
             return True
         return self._effort.is_over()
 
-    def _fit(self, members, is_quick):
-        """Configurations found for a group by a quick or a full search."""
+    def _fit(self, members, near):
+        """Configurations found for a group by quick searches near some graphs, or by a full one."""
         problems = self._problems_of(members)
-        if is_quick:
-            alone = [self._alone[s] for s in members]
-            found = self._fits.quick(problems, alone, self._effort)
+        variables = sorted(set().union(*(problem.variables for problem in problems)))
+        at = np.array([self._index[variable] for variable in variables])
+        if near is not None:
+            graphs = [graph[np.ix_(at, at)] for graph in near]
+            found = self._fits.quick(problems, graphs, self._effort)
         else:
             effort = replace(self._effort, tally=Tally(bounds=self._effort.tally.bounds))
             solution, graphs = self._fits.full(problems, effort, self._report)
@@ -346,8 +347,6 @@ class GroupsByData:
             if "time_limit" not in effort.tally.stopped:
                 self._solutions[tuple(members)] = solution
             found = [graphs]
-        variables = sorted(set().union(*(problem.variables for problem in problems)))
-        at = np.array([self._index[variable] for variable in variables])
         n = len(self._index)
         return [[_widened(graph, at, n) for graph in graphs] for graphs in found]
 

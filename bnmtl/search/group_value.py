@@ -5,6 +5,7 @@ number of tasks: the states of a pair of variables over the tasks are draws from
 the group shares (a Dirichlet-multinomial).
 """
 
+import hashlib
 import math
 
 import numpy as np
@@ -93,7 +94,8 @@ class GroupValue:
         return [self.joint.constraints[s].required for s in members]
 
     def _weight(self, members, graphs):
-        key = tuple(members), b"".join(graph.tobytes() for graph in graphs)
+        arcs = hashlib.blake2b(np.packbits(graphs).tobytes(), digest_size=16)
+        key = tuple(members), arcs.digest()
         if key not in self._values:
             evidence = self.evidence(members, graphs)
             self._values[key] = evidence + self.log_coupling(members, graphs)
@@ -170,7 +172,7 @@ class GroupValue:
         return self.of(members, allowed)
 
     def best(self, members, starts, seen):
-        """Value of a group: from the best start, each task takes graphs until no value rises.
+        """Value and graphs of a group: from the best start, tasks take graphs until no value rises.
 
         Parameters
         ----------
@@ -182,7 +184,7 @@ class GroupValue:
 
         Returns
         -------
-        float
+        float, list of bool array of shape (n, n)
         """
         values = [self.of(members, graphs) for graphs in starts]
         at = int(np.argmax(values))
@@ -196,7 +198,7 @@ class GroupValue:
                     found = self.of(members, tried)
                     if found > value + TOLERANCE:
                         graphs, value, is_better = tried, found, True
-        return value
+        return value, graphs
 
 
 class OneGraphValue(GroupValue):
@@ -243,15 +245,17 @@ class OneGraphValue(GroupValue):
         return self.of(members, self._restricted(members, graph))
 
     def best(self, members, starts, seen):
-        """Value of a group with the best graph found for it, or seen for one of its tasks.
+        """Value and graphs of a group with the best graph found for it, or seen for a task of it.
 
         Parameters and result as in `GroupValue.best`; graphs of a start differ only in the pairs of
         variables that tasks have, unless they are those of the tasks alone.
         """
         graphs = [graph for start in starts for graph in (*start, np.any(start, axis=0))]
         graphs += [graph for s in members for graph in seen[s]]
-        known = {graph.tobytes(): graph for graph in graphs}
-        return max(self.given_to_all(members, graph) for graph in known.values())
+        known = list({graph.tobytes(): graph for graph in graphs}.values())
+        values = [self.given_to_all(members, graph) for graph in known]
+        best = acyclic(known[int(np.argmax(values))], self._constraints(list(members)))
+        return max(values), self._restricted(list(members), best)
 
 
 def acyclic(matrix, constraints):

@@ -59,9 +59,10 @@ class GroupSearch:
     Parameters
     ----------
     value : GroupValue
-    fit : callable (members, is_quick) -> list of lists of bool array of shape (n, n)
-        Configurations found for a group of tasks by one quick or by a full search, on the union
-        index. It raises `NoCommonGraph` if the tasks cannot be in one group.
+    fit : callable (members, graphs) -> list of lists of bool array of shape (n, n)
+        Configurations found for a group of tasks, on the union index: by quick searches near one
+        graph per task, or by a full search if these are None. It raises `NoCommonGraph` if the
+        tasks cannot be in one group.
     may_join : bool array of shape (k, k), default=None
         Pairs of tasks that may be in one group; None is all.
     is_over : callable () -> bool, default=None
@@ -82,6 +83,8 @@ class GroupSearch:
         self._decide = tuple(s for s in range(k) if s not in set(too_few))
         self._seen = {s: [] for s in range(k)}
         self._fits, self._found, self._tried = {}, {}, {}
+        # The best configuration known of each group.
+        self._graphs = {}
 
     def add_graphs(self, members, graphs):
         """Remember graphs of tasks, which may be given to them in any group."""
@@ -94,12 +97,27 @@ class GroupSearch:
         key = tuple(members), is_quick
         if key not in self._fits:
             try:
-                self._fits[key] = self._fit(list(members), is_quick)
+                self._fits[key] = self._fit(list(members), self._near(key[0]) if is_quick else None)
             except NoCommonGraph:
                 self._fits[key] = None
             for graphs in self._fits[key] or ():
                 self.add_graphs(members, graphs)
         return self._fits[key] is not None
+
+    def _near(self, members):
+        """Graphs of the tasks to search near: those of a wider group, or of the groups within."""
+        if len(members) == 2:
+            return [self._seen[s][0] for s in members]
+        members = set(members)
+        wider = [group for group in self._graphs if members < set(group)]
+        groups = sorted(self._graphs, key=lambda group: (-len(group), group))
+        if wider:
+            groups = [min(wider, key=lambda group: (len(group), group))]
+        graphs = {}
+        for group in groups:
+            if wider or (members >= set(group) and not graphs.keys() & set(group)):
+                graphs.update(zip(group, self._graphs[group], strict=True))
+        return [graphs[s] if s in graphs else self._best_alone(s) for s in sorted(members)]
 
     def of(self, members):
         """Value of a group, without the prior of the partition; fixed when it is first computed.
@@ -108,14 +126,16 @@ class GroupSearch:
         """
         members = tuple(members)
         if members not in self._found:
-            self._found[members] = self._best(members)
+            self._found[members], graphs = self._best(members)
+            if graphs is not None:
+                self._graphs[members] = graphs
         return self._found[members]
 
     def _best(self, members):
         starts = [[self._best_alone(s) for s in members]]
         if len(members) > 1:
             if not self.fitted(members) or self._fits.get((members, False), ()) is None:
-                return -math.inf
+                return -math.inf, None
             for is_quick in (True, False):
                 starts += self._fits.get((members, is_quick), [])
         return self.value.best(members, starts, self._seen)
@@ -342,15 +362,16 @@ def canonical(groups):
 
 
 def quick_fits(search, prior, graphs, couplings_of):
-    """Configurations that a group reaches from what its tasks have alone, in common and together.
+    """Configurations that a group reaches from what its tasks have, and from one graph for all.
 
     Parameters
     ----------
     search : MultitaskSearch
         Of the group, with an effort of plain hill climbing.
     prior : PairedPrior, EditPrior or a custom coupling
-    graphs : list of bool array
-        The graphs of the tasks alone, on their own index.
+    graphs : list of bool array of shape (n, n)
+        One per task, on the index of the group. Of two tasks, the union and the intersection are
+        starts, too.
     couplings_of : callable (prior, JointProblem) -> Couplings
 
     Returns
@@ -359,8 +380,8 @@ def quick_fits(search, prior, graphs, couplings_of):
         Graphs of the tasks, on the index of the group.
     """
     joint = search.joint
-    starts = [joint.spread(graphs)]
-    for combined in (np.any, np.all):
+    starts = [np.stack(graphs)]
+    for combined in (np.any, np.all) if len(graphs) == 2 else ():
         graph = combined(starts[0], axis=0)
         starts.append(np.stack([acyclic(graph, one) for one in joint.constraints]))
     with contextlib.suppress(NoCommonGraph):
