@@ -49,6 +49,7 @@ from bnmtl.calibration import (
 from bnmtl.calibration.methods import METHODS
 from bnmtl.errors import InputTypeError
 from bnmtl.metrics.prediction import root_mean_squared_error
+from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -374,6 +375,21 @@ def test_out_of_bag_votes(estimator, table, labels):
     assert not estimator.get_params()["oob_score"] and not hasattr(estimator, "classes_")
     weighted = CalibratedClassifier(estimator, cv="oob").fit(features, y, np.ones(len(y)))
     assert weighted.predict_proba(features).shape == (len(y), len(labels))
+
+
+@pytest.mark.parametrize("trees", [BaggedPETs, EnhancedBaggedPETs, MOBESP])
+@pytest.mark.parametrize(("table", "labels"), [((X, Y), [0, 1]), ((X3, Y3), ["a", "b", "c"])])
+def test_out_of_bag_votes_of_our_trees(trees, table, labels):
+    features, y = table[0], np.array(labels)[table[1]]
+    weights = np.arange(len(y)) % 3
+    found = CalibratedClassifier(trees(40, random_state=0), Memory(), cv="oob")
+    for given, kept in ((None, weights >= 0), (weights, weights > 0)):
+        found.fit(features, y, given)
+        votes = trees(40, random_state=0).fit(features, y, given).oob_proba_
+        columns = [1] if len(labels) == 2 else range(3)
+        for k, calibrator in zip(columns, found.calibrators_, strict=True):
+            assert calibrator.scores.tolist() == votes[:, k].tolist()
+            assert calibrator.y.tolist() == (y[kept] == labels[k]).tolist()
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ PAGES = {
         (EAST, WEST, PLACE, FILE),
     ),
 }
+# Sections of the page of `bnmtl learn` that need other options.
+SECTIONS = {
+    "groups of tasks": (
+        ("learn", *LEARN, *FAST[:4], "--penalty", 0.5, "--task-groups", "auto"),
+        (EAST, WEST, f"tried ({EAST}; {WEST})"),
+    ),
+}
 
 
 def test_every_page_is_listed():
@@ -102,9 +109,9 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *SECTIONS])
 def test_hostile_names_are_text(call, monkeypatch, page):
-    command, names = PAGES[page]
+    command, names = (PAGES | SECTIONS)[page]
     table(page).to_csv(FILE, index=False)
     monkeypatch.setattr("bnmtl.plotting.png", lambda *_: b"")
     code, _, err = call(*command, "--out", "run")

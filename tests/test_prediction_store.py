@@ -261,7 +261,7 @@ FRAME = pd.DataFrame({"tree": [0.9, 0.2, 0.6, 0.5], "net": [0.6, 0.4, 0.4, 0.1]}
         (FRAME.set_axis(["tree", "tree"], axis=1), "`frame` must have different columns; `tree`"),
         (FRAME.set_axis([0, 1], axis=1), "text as names of models, got 0; `frame.add_prefix"),
         (FRAME.T, "text as names of models, got 0"),
-        (FRAME[:3], "one column per label, 4, got 3"),
+        (FRAME[:3], "`y` of part `hillclimb` must be one label per row of `frame`, 3, got 4"),
         ({"hillclimb": FRAME, "test": FRAME[["net"]]}, "part `test` must have the models of the"),
         ({"test": FRAME}, "must have the part `hillclimb`"),
     ],

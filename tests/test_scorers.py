@@ -1,5 +1,7 @@
 """Metrics of scikit-learn and of users: their direction, and the same values as there."""
 
+import functools
+
 import numpy as np
 import pytest
 import sklearn.metrics
@@ -211,6 +213,15 @@ def test_functions_of_labels_are_refused(name):
         message = f"`metric` must be a function of probabilities, and `{name}` of scikit-learn"
         with pytest.raises(InputError, match=message):
             selector.fit(STORE)
+
+
+def test_functions_of_labels_are_refused_with_given_arguments():
+    fixed = functools.partial(functools.partial(sklearn.metrics.fbeta_score), beta=2)
+    with pytest.raises(InputError, match="of probabilities, and `fbeta_score` of scikit-learn is"):
+        EnsembleSelector(fixed, greater_is_better=True).fit(STORE)
+    fixed = functools.partial(sklearn.metrics.log_loss, normalize=True)
+    found = EnsembleSelector(fixed, **SMALL, greater_is_better=False).fit(STORE)
+    assert found.weights_.equals(EnsembleSelector("log_loss", **SMALL).fit(STORE).weights_)
 
 
 def test_another_function_needs_a_direction():

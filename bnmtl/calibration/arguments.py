@@ -80,7 +80,9 @@ def check_takes_out_of_bag(estimator):
     """Raise unless members of the classifier leave cases out, which they can predict."""
     parameters = estimator.get_params(deep=False)
     remedy = "use folds"
-    if "oob_score" not in parameters or not is_classifier(estimator):
+    # Those of scikit-learn have votes if they are asked for, those of `bnmtl.trees` always.
+    has_votes = "oob_score" in parameters or hasattr(type(estimator), "oob_decision_function_")
+    if not has_votes or not is_classifier(estimator):
         rule = "must be a forest or bagging if {cv=oob}, because others have no out-of-bag votes"
         raise InputTypeError("estimator", rule, type_of(estimator), remedies=remedy)
     for name, needed in (("bootstrap", True), ("warm_start", False)):

@@ -58,7 +58,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         means that the classifier is already fitted; it is used unchanged, and ``fit`` receives the
         calibration cases. The same holds for a FrozenEstimator. "oob" fits the classifier once,
         with ``oob_score=True``, and scores each case by the members that were not fitted to it: for
-        forests, extra trees with ``bootstrap=True`` and bagging.
+        forests, extra trees with ``bootstrap=True``, bagging, and the ensembles of `bnmtl.trees`.
     n_jobs : int, default=None
         Number of folds fitted at a time, as in joblib; the result does not depend on it.
 
@@ -281,8 +281,12 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             # Cases without a vote are counted below.
             warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)
             warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-            self.estimator_ = _fitted(clone(base).set_params(oob_score=True), X, y, weights)
+            if "oob_score" in base.get_params(deep=False):
+                base = clone(base).set_params(oob_score=True)
+            self.estimator_ = _fitted(base, X, y, weights)
         votes = np.asarray(self.estimator_.oob_decision_function_, dtype=float)
+        if len(votes) < len(y):  # trees of this package leave cases of weight 0 out
+            y, weights = y[weights > 0], weights[weights > 0]
         has_votes = np.isfinite(votes).all(axis=1) & (votes.sum(axis=1) > 0)
         if not has_votes.all():
             rule = "leaves {n:case} of {n_cases} without an out-of-bag vote, and they are omitted"

@@ -30,7 +30,7 @@ def from_frames(frames, y, first):
     for part, frame in frames.items():
         _check_frame(part, frame)
         if part in y:
-            _check_order(part, frame, y[part])
+            _check_rows(part, frame, y[part])
         columns = list(frame)
         is_by_class = frame.columns.nlevels == 2
         models = list(dict.fromkeys(one[0] for one in columns)) if is_by_class else columns
@@ -85,9 +85,15 @@ def _check_frame(part, frame):
         raise InputTypeError("frame", rule, wrong[0], remedies=remedies)
 
 
-def _check_order(part, frame, y):
-    """Raise if a Series of labels has the index of the frame in another order."""
-    if not isinstance(y, pd.Series) or len(y) != len(frame) or y.index.equals(frame.index):
+def _check_rows(part, frame, y):
+    """Raise unless labels are as many as rows, and a Series of them has the same order."""
+    if np.size(y) != len(frame):
+        rule, details = (
+            "of part {part} must be one label per row of `frame`, {n}",
+            {"n": len(frame)},
+        )
+        raise InputError("y", rule, np.size(y), part=part, **details)
+    if not isinstance(y, pd.Series) or y.index.equals(frame.index):
         return
     is_same = y.index.is_unique and y.index.isin(frame.index).all()
     if is_same or not any(isinstance(one, pd.RangeIndex) for one in (y.index, frame.index)):

@@ -1,6 +1,7 @@
 """What may be passed as a metric: names, functions and scorers, each with its own direction."""
 
 import contextlib
+import functools
 import inspect
 from typing import NamedTuple
 
@@ -165,6 +166,12 @@ def _function(metric, classes):
         return _named(name, name, classes)
     if getattr(sklearn.metrics, name, None) is metric:
         return _of_sklearn(metric, name, classes)
+    inner = _without_partial(metric)
+    if inner is not metric:
+        # Its direction may be another one, but labels are refused as those of the function.
+        inner_name = _name_of(inner)
+        if getattr(sklearn.metrics, inner_name, None) is inner:
+            _check_of_probabilities(inner_name)
     if _is_scorer(metric):
         return _scored(metric, name, classes)
     return Metric(name, metric, None)
@@ -177,11 +184,23 @@ def _name_of(metric):
     return type(metric).__name__ if " at 0x" in repr(metric) else repr(metric)
 
 
-def _of_sklearn(metric, name, classes):
-    """The metric of a function of scikit-learn."""
+def _without_partial(metric):
+    """The function in a `functools.partial`, or the function itself."""
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    return metric
+
+
+def _check_of_probabilities(name):
+    """Raise if a function of scikit-learn takes labels."""
     if name not in _OF_PROBABILITIES:
         rule = "must be a function of probabilities, and {name} of scikit-learn is none"
         raise InputError("metric", rule, remedies=_NAMES, name=name)
+
+
+def _of_sklearn(metric, name, classes):
+    """The metric of a function of scikit-learn."""
+    _check_of_probabilities(name)
     known, is_smaller = _same(name, classes), name.endswith(("_loss", "_error"))
     if known is not None:
         return Metric(name, getattr(prediction, known), is_smaller, known, "weights")

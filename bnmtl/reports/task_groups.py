@@ -1,5 +1,6 @@
 """The section of the report on groups of tasks that learn from each other."""
 
+from html import escape
 from math import isnan
 
 from bnmtl.graphs import groups_by_label
@@ -65,7 +66,7 @@ def groups_section(learner, figure=None):
     figure = figure or gains_picture(learner)
     return (
         f"{title}{table(['group', 'task', 'margin'], rows, 2)}\n"
-        f'<p class="note">{_MARGIN}{_next_best(learner)}</p>\n<p>{_GAINS}</p>\n'
+        f'<p class="note">{_MARGIN}{escape(_next_best(learner))}</p>\n<p>{_GAINS}</p>\n'
         f"{image(figure, 'By how much less than the best pair two tasks gain together')}"
     )
 

@@ -124,6 +124,11 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         p = self.predict_proba(X)
         return self.classes_[p.argmax(axis=1)]
 
+    @property
+    def oob_decision_function_(self):
+        """The same as ``oob_proba_``, by the name that forests of scikit-learn have for it."""
+        return self.oob_proba_
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
