@@ -13,9 +13,9 @@ MEANING = (
     "Confidence is the share of replicates, networks learned from random halves of the rows by a "
     "quicker search, that have an arc. It is not a probability. On known networks, pairs of "
     "variables with a confidence of 1 were truly joined in 96 to 100 % of the cases and pairs with "
-    "0.8 in 57 to 100 %; directions with a confidence of 1 were right in 71 to 100 %, and with 0.8 "
-    "in 49 to 100 %. So confidence can be too high, above all that of directions; and many true "
-    "arcs had a low confidence, above all with few rows."
+    "0.8 in 59 to 100 %; directions with a confidence of 1 were right in 64 to 100 %, and with 0.8 "
+    "in 46 to 96 %, in a single network sometimes never. So confidence can be too high, above all "
+    "that of directions; and many true arcs had a low confidence, above all with few rows."
 )
 
 
