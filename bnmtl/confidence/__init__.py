@@ -1,7 +1,7 @@
 """Confidence of arcs by task from resampled rows, and consensus graphs of replicates.
 
 A share of replicates is not a probability. In the study `sure_arcs` (benchmarks/defaults), with the
-default settings, 96 to 100 % of the edges in all replicates were true, and 57 to 100 % of those
+default settings, 96 to 100 % of the edges in all replicates were true, and 59 to 100 % of those
 with a confidence of 0.8, depending on the problem and the number of rows. With few rows, many true
 edges appear in few replicates. Bootstrap replicates with BDeu, as in the study `calibrated_arcs`,
 have more false arcs.
