@@ -142,7 +142,7 @@ def test_the_studies_have_their_sizes():
         "multitask J": 25,
     }
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
-    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 10
+    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 12
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 4
     assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
     assert len(pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")) == 4 * 10 * 3
@@ -450,7 +450,7 @@ OF_DEFAULTS = (
         "sure_arcs",
     ),
     *("table_weights", "visits", "ways"),
-    *("cells", "groups", "part_concentrations", "permuted"),
+    *("cells", "groups", "real_groups", "divided", "part_concentrations", "permuted"),
 )
 
 

@@ -53,7 +53,7 @@ KINDS = {
 MANY_ROWS = 5000
 LEARNERS = ("alone", "one group", "one group, 0.9", "auto", "auto, 0.9", "true groups")
 # On ALARM, tasks with tables of their own.
-OWN_TABLES = ("one group, own tables", "auto, own tables", "true groups, own tables")
+SEPARATE_TABLES = ("one group, own tables", "auto, own tables", "true groups, own tables")
 
 
 # Kinds of tasks, and learners, in words for the README.
@@ -85,7 +85,7 @@ def plan(quick, trials=None):
     for kind, sizes in KINDS.items():
         for problem, rows in sizes:
             one = {"kind": [kind], "problem": [problem], "rows": [rows]}
-            wanted = (*LEARNERS, *(OWN_TABLES if problem == "ALARM" else ()))
+            wanted = (*LEARNERS, *(SEPARATE_TABLES if problem == "ALARM" else ()))
             cases += study.every(wanted, **one, trial=range(trials or N_TRIALS))
     return sorted(cases, key=lambda case: case["trial"])
 
@@ -228,7 +228,7 @@ def _cases(lines):
 def _compared(lines):
     for case, group, edits, kl in _cases(lines):
         row = dict(case)
-        for learner in (*LEARNERS, *OWN_TABLES):
+        for learner in (*LEARNERS, *SEPARATE_TABLES):
             shown = [mean_and_error(one[learner]) for one in (edits, kl) if learner in one]
             row[learner] = "; ".join(shown)
         auto = group[group["learner"] == "auto"]["is_true"].dropna()

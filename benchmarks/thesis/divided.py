@@ -11,18 +11,26 @@ from benchmarks import study
 from benchmarks.groups.groups import networks_of
 from benchmarks.related import Related
 from benchmarks.summary import MEASURES, by_trial, difference_text, markdown, parts, reached
-from benchmarks.thesis.groups import Groupings
-from benchmarks.thesis.selection import BY_DEFAULT, FIXED
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
+from benchmarks.thesis.pool import PENALTY
 from benchmarks.variants import learner_of
 from bnmtl import MultitaskLearner
 from bnmtl.learners.penalty import best_penalty
+from bnmtl.scores import CONCENTRATIONS
 
 NAME = "divided"
 SETTINGS = ("problem", "rows", "trial", "method")
-__all__ = ["FIXED", "measure", "plan", "tables"]
+FIXED = {
+    "share": SHARE,
+    "at_least": AT_LEAST,
+    "direct_penalty": PENALTY,
+    "concentrations": list(CONCENTRATIONS),
+}
 PROBLEMS = ("outlier", "two families")
 ROWS = (250, 1000)
 N_TRIALS = 10
+# The defaults of the learner, without and with groups of tasks found from the data.
+BY_DEFAULT = {"default": None, "default, groups": "auto"}
 METHODS = ("single", "all tasks", "selection", "clustering", "task penalties", *BY_DEFAULT)
 
 
@@ -41,14 +49,18 @@ def measure(problem, rows, trial, wanted):
     groupings, lines = Groupings(related.tasks, "S", trial), {}
     for method in wanted:
         if method in BY_DEFAULT:
-            learner = MultitaskLearner(task_groups=BY_DEFAULT[method], random_state=trial)
-            learner.fit(related.tasks)
+            learner = default_fit(method, related.tasks, trial)
             line = related.line(learner.configuration_, learner.networks_)
             lines[method] = {**line, "number": int(learner.task_groups_.nunique())}
             continue
         graphs, number = _graphs(groupings, related.tasks, trial, method)
         lines[method] = {**related.line(graphs), "number": number}
     return lines
+
+
+def default_fit(method, tasks, trial):
+    """The default learner of several tasks, fitted; with or without groups of tasks."""
+    return MultitaskLearner(task_groups=BY_DEFAULT[method], random_state=trial).fit(tasks)
 
 
 def _graphs(groupings, tasks, trial, method):

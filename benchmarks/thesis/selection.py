@@ -28,10 +28,10 @@ from benchmarks.summary import (
     shrinks,
     sign,
 )
+from benchmarks.thesis.divided import BY_DEFAULT, default_fit
 from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
 from benchmarks.variants import learner_of
-from bnmtl import MultitaskLearner
 from bnmtl.learners.penalty import best_penalty
 
 NAME = "selection"
@@ -41,8 +41,6 @@ SIZES = (250, 500, 1000, 2000, 4000)
 N_TRIALS = 10
 # Selection and clustering by the probability that tables differ.
 TABLES, CLUSTERS_OF_TABLES = "selection, tables", "clustering, tables"
-# The defaults of the learner, without and with groups of tasks found from the data.
-BY_DEFAULT = {"default": None, "default, groups": "auto"}
 METHODS = (
     "single",
     "all tasks",
@@ -76,8 +74,8 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
         alone = learner_of("single S", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
         graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
     for method in BY_DEFAULT.keys() & set(wanted):
-        learner = MultitaskLearner(task_groups=BY_DEFAULT[method], random_state=trial)
-        groups = learner.fit(related.tasks).task_groups_
+        learner = default_fit(method, related.tasks, trial)
+        groups = learner.task_groups_
         number = int((groups == groups[PRINCIPAL]).sum()) - 1
         graphs[method] = (learner.configuration_[PRINCIPAL], number)
     if set(wanted) - {"single", *BY_DEFAULT}:
