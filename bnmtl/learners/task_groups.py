@@ -271,7 +271,7 @@ class GroupsByData:
         search = GroupSearch(
             value,
             self._fit,
-            self._may_join(),
+            *self._pairs(),
             self._is_over,
             self._too_few,
             lambda stage, done, total: self._report(stage, None, done, total),
@@ -356,23 +356,26 @@ class GroupsByData:
             self._bounds.append(problems[0].scores.bound)
         return problems
 
-    def _may_join(self):
-        """Pairs of tasks with a pair of variables in common that can agree, bool array (k, k)."""
+    def _pairs(self):
+        """Pairs of tasks that can agree, and those that have a pair of variables in common.
+
+        Returns
+        -------
+        two bool arrays of shape (k, k)
+        """
         k = len(self._problems)
         varying = [
             {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
             for one in self._problems
         ]
-        allowed = np.zeros((k, k), bool)
+        allowed, can_tell = np.ones((k, k), bool), np.zeros((k, k), bool)
         for a, b in itertools.combinations(range(k), 2):
-            if len(varying[a] & varying[b]) < 2:
-                continue
+            can_tell[a, b] = can_tell[b, a] = len(varying[a] & varying[b]) > 1
             try:
                 self._fits.check([self._problems[a], self._problems[b]])
             except NoCommonGraph:
-                continue
-            allowed[a, b] = allowed[b, a] = True
-        return allowed
+                allowed[a, b] = allowed[b, a] = False
+        return allowed, can_tell
 
 
 def _widened(graph, at, n):

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from bnmtl.search.group_value import TOLERANCE, acyclic
@@ -65,6 +66,9 @@ class GroupSearch:
         tasks cannot be in one group.
     may_join : bool array of shape (k, k), default=None
         Pairs of tasks that may be in one group; None is all.
+    can_tell : bool array of shape (k, k), default=None
+        Pairs of tasks whose data can tell something about a common arc; a merge needs one across
+        the two groups. None is all.
     is_over : callable () -> bool, default=None
         Whether the search must end.
     too_few : set of int, default=()
@@ -73,10 +77,13 @@ class GroupSearch:
         Called after every step.
     """
 
-    def __init__(self, value, fit, may_join=None, is_over=None, too_few=(), report=None):
+    def __init__(
+        self, value, fit, may_join=None, can_tell=None, is_over=None, too_few=(), report=None
+    ):
         self.value, self._fit = value, fit
         k = len(value.joint.tasks)
         self._may_join = np.ones((k, k), bool) if may_join is None else may_join
+        self._can_tell = np.ones((k, k), bool) if can_tell is None else can_tell
         self._is_over = is_over or (lambda: False)
         self._report = report or (lambda stage, done, total: None)
         self._too_few = sorted(too_few)
@@ -179,7 +186,9 @@ class GroupSearch:
     def _pairs(self):
         """Pairs of tasks to try: all, or those of each task with the largest gains at hand."""
         k = len(self._seen)
-        pairs = [pair for pair in itertools.combinations(range(k), 2) if self._may_join[pair]]
+        pairs = [
+            (a, b) for a, b in itertools.combinations(range(k), 2) if self._may_merge((a,), (b,))
+        ]
         if k <= FEW_TASKS:
             return pairs
         alone = [self._best_alone(s) for s in range(k)]
@@ -193,7 +202,9 @@ class GroupSearch:
         near = set()
         for s in range(k):
             order = np.lexsort((np.arange(k), -gains[s]))[:N_NEAREST]
-            near.update((min(s, u), max(s, u)) for u in order.tolist() if self._may_join[s, u])
+            near.update(
+                (min(s, u), max(s, u)) for u in order.tolist() if self._may_merge((s,), (u,))
+            )
         return sorted(near)
 
     def search(self):
@@ -217,7 +228,16 @@ class GroupSearch:
         return FoundGroups(groups, gains, margins, ranked[: N_CONFIRMED + 1])
 
     def _joinable(self, members):
-        return all(self._may_join[pair] for pair in itertools.combinations(members, 2))
+        """Whether tasks may be one group that merges can reach."""
+        among = np.ix_(members, members)
+        pairs = itertools.combinations(members, 2)
+        n_parts, _ = connected_components(self._can_tell[among])
+        return n_parts == 1 and all(self._may_join[pair] for pair in pairs)
+
+    def _may_merge(self, first, second):
+        """Whether two groups may be one, and the data can tell something about it."""
+        across = np.ix_(first, second)
+        return bool(self._may_join[across].all() and self._can_tell[across].any())
 
     def _merged(self, groups, gains):
         """Merge groups as long as the value rises."""
@@ -234,7 +254,7 @@ class GroupSearch:
         found = []
         for a, b in itertools.combinations(canonical(groups), 2):
             mean = _mean(gains, a, b)
-            if self._joinable((*a, *b)) and not np.isnan(mean):
+            if self._may_merge(a, b) and not np.isnan(mean):
                 rest = [group for group in groups if group not in (a, b)]
                 found.append((mean, canonical([*rest, (*a, *b)])))
         return sorted(found, key=lambda one: (-one[0], one[1]))
@@ -273,7 +293,7 @@ class GroupSearch:
         if left:
             yield canonical([*rest, left, (s,)]), -kept
         for at, group in enumerate(rest):
-            if self._joinable((*group, s)):
+            if self._may_merge(group, (s,)):
                 others = [other for j, other in enumerate(rest) if j != at]
                 parts = [left] if left else []
                 yield canonical([*others, *parts, (*group, s)]), _mean(gains, (s,), group) - kept
@@ -336,7 +356,7 @@ class GroupSearch:
         for s in self._too_few:
             joins = []
             for group in groups:
-                if self._joinable((*group, s)):
+                if self._may_merge(group, (s,)):
                     members = tuple(sorted((*group, s)))
                     gain = -math.inf if self._is_over() else self.of(members) - self.of(group)
                     joins.append((gain, len(group), group))
