@@ -21,7 +21,7 @@ STUDIES = {
     "search": ("single", "joint", "tries", "many_tasks", "first_graph"),
     "thesis": (
         *("penalty_curves", "methods", "priors", "one_trial", "training_size"),
-        *("penalty_choice", "posterior", "task_number", "selection"),
+        *("penalty_choice", "posterior", "task_number", "selection", "divided"),
     ),
     "birds": ("bird",),
     "predictions": (
@@ -32,7 +32,7 @@ STUDIES = {
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
         *("permuted", "sachs"),
     ),
-    "groups": ("groups",),
+    "groups": ("groups", "real_groups"),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection", "modern_library"),
     "decorate": (

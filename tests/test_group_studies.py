@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from small import related
 
 from benchmarks import package_tables
 from benchmarks.by_default import CommonConcentrations
 from benchmarks.defaults import cells, part_concentrations, permuted
 from benchmarks.groups import groups, real_groups
 from bnmtl import MultitaskLearner, PairedPrior
+from bnmtl.learners import compare
+from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -182,6 +185,29 @@ def test_rows_that_are_held_out_together_share_their_error():
         "gain": 2.0,
         "gain error": round(np.sqrt(8) / 4, 6),
     }
+
+
+def test_lines_of_real_tasks_compare_ways_on_the_same_rows(monkeypatch):
+    frames = {name: frame.iloc[:30].astype("string") for name, frame in related().items()}
+    visits = {name: np.arange(30) // 10 for name in frames}
+    monkeypatch.setattr(real_groups, "altered_frames", lambda *case: (frames, visits, "task1"))
+    monkeypatch.setattr(real_groups, "SEEDS", (0,))
+    found = real_groups.measure("ksl", real_groups.RENAMED, ["auto", "one group", "no arcs"])
+    assert found["one group"]["over one group"] == 0
+    auto = found["auto"]
+    for other in ("one group", "no arcs"):
+        difference = auto["held_out"] - found[other]["held_out"]
+        assert auto[f"over {other}"] == pytest.approx(difference, abs=2e-6)
+        by_task = [gain for gain, _ in auto[f"over {other}, by task"].values()]
+        assert np.mean(by_task) == pytest.approx(difference, abs=2e-6)
+    assert auto["groups"].count(":") == auto["n_tasks"] == 4
+    assert (auto["odd"], auto["n_rows"]) == ("task1", 120)
+    # Three visits are held out, one after another, by the learner that is asked for.
+    scored = real_groups._scored(encode(frames), visits, 0, ["auto"])
+    expected = compare(
+        MultitaskLearner(task_groups="auto", random_state=0), encode(frames), groups=visits
+    )
+    np.testing.assert_array_equal(scored["auto"], expected["together"])
 
 
 def test_tables_of_real_tasks_in_groups():
