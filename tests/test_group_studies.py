@@ -175,6 +175,14 @@ def test_a_task_that_does_not_belong_has_other_dependencies():
     columns = [sorted(map(tuple, one["Co"].T.to_numpy())) for one in (changed, frames)]
     assert columns[0] == columns[1]
     assert not changed["Co"].equals(frames["Co"])
+    # Bins of other columns have other names.
+    frames, _, _ = real_groups.altered_frames("Sachs", real_groups.AS_IT_IS)
+    changed, _, _ = real_groups.altered_frames("Sachs", real_groups.RENAMED)
+    differs = [not changed["pma"][column].equals(frames["pma"][column]) for column in frames["pma"]]
+    assert sum(differs) > len(differs) / 2
+    for column in frames["pma"]:
+        everywhere = set(pd.concat([frame[column] for frame in frames.values()]))
+        assert set(changed["pma"][column]) <= everywhere
 
 
 def test_rows_that_are_held_out_together_share_their_error():

@@ -157,23 +157,33 @@ def altered_frames(table, altered):
         order = {column: rng.permutation(len(changed)) for column in changed}
         frames[task] = pd.DataFrame({c: changed[c].to_numpy()[order[c]] for c in changed})
         return frames, rows, task
-    everything = pd.concat(frames.values())
-    states = {column: tuple(sorted(set(everything[column].dropna()))) for column in everything}
+    # Columns with as many states exchange their names, states in their order.
+    states = _states(frames)
+    sizes = {column: len(states[column]) for column in changed}
     renamed = {}
-    for kind in dict.fromkeys(states[column] for column in changed):
-        alike = [column for column in changed if states[column] == kind]
-        renamed |= dict(zip(alike, rng.permutation(alike), strict=True))
-    frames[task] = changed.rename(columns=renamed)[list(changed)]
+    for size in dict.fromkeys(sizes.values()):
+        alike = [column for column in changed if sizes[column] == size]
+        for column, name in zip(alike, rng.permutation(alike), strict=True):
+            renamed[name] = changed[column].map(
+                dict(zip(states[column], states[name], strict=True))
+            )
+    frames[task] = pd.DataFrame(renamed)[list(changed)].astype("string")
     return frames, rows, task
+
+
+def _states(frames):
+    """The sorted states of every column over all tasks."""
+    everything = pd.concat(frames.values())
+    return {column: sorted(set(everything[column].dropna())) for column in everything}
 
 
 def _with_states_of(frames, stranger):
     """A task of another table with the states of the columns whose names it has."""
-    found = {}
+    found, states = {}, _states(frames)
     for column in stranger:
-        states = sorted(set().union(*(set(f[column].dropna()) for f in frames.values())))
         codes = stranger[column].astype("category").cat.codes.to_numpy()
-        found[column] = pd.Series(np.array(states)[codes % len(states)], dtype="string")
+        named = np.array(states[column])[codes % len(states[column])]
+        found[column] = pd.Series(named, dtype="string")
     return pd.DataFrame(found)
 
 
