@@ -14,7 +14,7 @@ from small import CLIMB, noise, partial, related
 from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, structures
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners import compare
+from bnmtl.learners import compare, gain
 from bnmtl.learners.held_out import (
     HeldOut,
     by_learner,
@@ -316,6 +316,22 @@ def test_groups_of_rows_are_held_out_together_and_never_learned_from():
         for name in test.names:
             found = scored[(scored["fold"] == fold) & (scored["task"] == name)]["together"]
             np.testing.assert_allclose(found, expected[name], rtol=1e-12)
+
+
+def test_standard_errors_count_rows_of_a_group_as_dependent():
+    frame = pd.DataFrame(
+        {"task": ["a"] * 4 + ["b"] * 4, "together": [1.0, 1, 3, 3, 1, 1, 3, 3], "alone": 0.0}
+    )
+    mean, error = gain(frame, "together", "alone")
+    assert (mean, error) == (2, pytest.approx(np.std(frame["together"], ddof=1) / np.sqrt(8)))
+    # Four groups, two of each name: their means are 1, 3, 1 and 3.
+    grouped = frame.assign(group=list("xxyy" * 2))
+    assert gain(grouped, "together", "alone") == (
+        2,
+        pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 2),
+    )
+    _, scored = visited()
+    assert scored["group"].tolist() == [str(v) for name in sorted(VISITS) for v in VISITS[name]]
 
 
 def test_groups_of_rows_do_not_depend_on_the_order_of_rows_or_on_the_kind_of_names():

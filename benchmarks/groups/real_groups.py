@@ -266,6 +266,8 @@ def tables(lines):
 
 
 def _text(line, key, digits=3):
+    if pd.isna(line.get(key)):
+        return ""
     return f"{line[key]:+.{digits}f} ± {line[f'{key} error']:.{digits}f}"
 
 
@@ -278,15 +280,18 @@ def _cases(lines):
 def _of_tables(lines):
     for case, by_way in _cases(lines):
         row, auto = dict(case), by_way.loc["auto"]
-        row |= {"tasks": auto["n_tasks"], "rows": auto["n_rows"], "groups": auto["n_groups"]}
+        row |= {"tasks": auto["n_tasks"], "rows": auto["n_rows"], "groups": int(auto["n_groups"])}
         row["odd one"] = _company(auto)
         row["nats a row, auto"] = f"{auto['held_out']:.2f}"
         for other in ("one group", "alone", "BIC alone", "no arcs"):
-            if f"over {other}" in auto and not pd.isna(auto[f"over {other}"]):
-                row[f"auto over {other}"] = _text(auto, f"over {other}")
+            row[f"auto over {other}"] = _text(auto, f"over {other}")
         for way in ("one group, 0.9", "auto, 0.9"):
-            if way in by_way.index:
-                row[f"{way} over one group"] = _text(by_way.loc[way], "over one group")
+            found = by_way.loc[way] if way in by_way.index else {}
+            row[f"{way} over one group"] = _text(found, "over one group")
+        separate = (
+            by_way.loc["no arcs, own tables"] if "no arcs, own tables" in by_way.index else {}
+        )
+        row["no arcs: own tables over shared"] = _text(separate, "over no arcs")
         yield row
 
 

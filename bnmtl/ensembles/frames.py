@@ -88,11 +88,8 @@ def _check_frame(part, frame):
 def _check_rows(part, frame, y):
     """Raise unless labels are as many as rows, and a Series of them has the same order."""
     if np.size(y) != len(frame):
-        rule, details = (
-            "of part {part} must be one label per row of `frame`, {n}",
-            {"n": len(frame)},
-        )
-        raise InputError("y", rule, np.size(y), part=part, **details)
+        rule = "of part {part} must be one label per row of `frame`, {n}"
+        raise InputError("y", rule, np.size(y), part=part, n=len(frame))
     if not isinstance(y, pd.Series) or y.index.equals(frame.index):
         return
     is_same = y.index.is_unique and y.index.isin(frame.index).all()

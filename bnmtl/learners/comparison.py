@@ -49,17 +49,17 @@ def compare(learner, tasks, cv=None, groups=None):
     Returns
     -------
     pandas.DataFrame
-        One row for each row of the data: task, row (its position), fold, and the log-likelihood in
-        nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
-        multitask learners, under those learned together (``together``), with the ``penalty`` used.
-        If the learner has ``task_groups``, tasks learn from each other in groups under
-        ``together``, with "auto" in the groups found from the other folds, and ``one_group`` is
-        under graphs that all tasks learn together, unless constraints exclude it. If tasks share
-        tables, they do so everywhere except under ``alone``. ``attrs["ended_by"]``
-        names the limits that ended searches of folds early, which makes the table unreliable;
-        ``attrs["chooses"]`` is whether folds choose among penalties; ``attrs["worse_together"]``
-        names the tasks for which learning together is worse than alone by more than two standard
-        errors, with the difference and its standard error.
+        One row for each row of the data: task, row (its position), its group if ``groups`` are
+        given, fold, and the log-likelihood in nats under empty graphs (``empty``), under graphs of
+        the task alone (``alone``) and, for the multitask learners, under those learned together
+        (``together``), with the ``penalty`` used. If the learner has ``task_groups``, tasks learn
+        from each other in groups under ``together``, with "auto" in the groups found from the other
+        folds, and ``one_group`` is under graphs that all tasks learn together, unless constraints
+        exclude it. If tasks share tables, they do so everywhere except under ``alone``.
+        ``attrs["ended_by"]`` names the limits that ended searches of folds early, which makes the
+        table unreliable; ``attrs["chooses"]`` is whether folds choose among penalties;
+        ``attrs["worse_together"]`` names the tasks for which learning together is worse than alone
+        by more than two standard errors, with the difference and its standard error.
 
     Raises
     ------
@@ -95,6 +95,9 @@ def compare(learner, tasks, cv=None, groups=None):
     with Reporter(learner.progress) as report:
         folds, penalties = _folds(learner, tasks, n_folds, groups, report)
     table = _table(tasks, folds, penalties, _chosen(learner, folds, penalties))
+    if groups is not None:
+        pairs = zip(table["task"], table["row"], strict=True)
+        table.insert(2, "group", [groups[task][row] for task, row in pairs])
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
     table.attrs["chooses"] = len(penalties) > 1
@@ -115,11 +118,18 @@ def gain(scored, better, worse):
     -------
     difference, standard_error : float
         Mean over rows of the difference of log-likelihoods, in nats, and the standard error of this
-        mean.
+        mean. Rows that were held out in one group count as dependent, and others as independent.
     """
     differences = (scored[better] - scored[worse]).to_numpy()
-    error = differences.std(ddof=1) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
-    return float(differences.mean()), float(error)
+    n, mean = len(differences), float(differences.mean())
+    sums = differences - mean
+    if "group" in scored:
+        keys = [scored["task"].astype(str), scored["group"]]
+        sums = pd.Series(sums, scored.index).groupby(keys).sum().to_numpy()
+    if len(sums) < 2:
+        return mean, 0.0
+    correction = len(sums) / (len(sums) - 1)
+    return mean, math.sqrt(correction * float((sums**2).sum())) / n
 
 
 def worse_together(scored):
