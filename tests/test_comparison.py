@@ -62,6 +62,7 @@ def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
         pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks), expected)
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
 def test_folds_that_a_time_limit_cut_short_are_not_used_again():
     tasks = encode(related())
@@ -134,6 +135,7 @@ def test_together_is_learned_without_the_fold():
     assert np.mean(agreeing) >= 0.5
 
 
+@pytest.mark.slow_without_jit
 def test_the_other_folds_choose_the_penalty():
     tasks = related()
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, table_sharing=None, **AUTO)
@@ -171,6 +173,7 @@ def test_one_standard_error_never_takes_a_smaller_penalty():
     assert (penalties["one-standard-error"] > penalties["best"]).any()
 
 
+@pytest.mark.slow_without_jit
 def test_graphs_that_fit_noise_lose_on_rows_they_have_not_seen():
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.integers(0, 3, (60, 15))).add_prefix("x").astype("category")
@@ -426,6 +429,7 @@ def test_tasks_that_are_groups_of_their_own_are_learned_alone():
     assert scored["together"].tolist() == scored["one_group"].tolist()
 
 
+@pytest.mark.slow_without_jit
 def test_groups_are_found_again_from_the_rows_of_each_fold(monkeypatch):
     tasks, calls = related(), []
     find = GroupsByData.find

@@ -28,6 +28,8 @@ from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
 from bnmtl.search import Limits
 
+pytestmark = pytest.mark.beside_kernels
+
 SINGLE = SingleTaskLearner(**CLIMB)
 LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)

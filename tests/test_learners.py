@@ -378,6 +378,7 @@ def test_given_starts(asia_tasks):
     assert again.start_ == "given"
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize(
     "kind",
     [
@@ -902,6 +903,7 @@ def test_orders_need_a_coupling_that_counts_tasks(asia_tasks):
             MultitaskLearner(mine, start="orders", table_sharing=None, **QUICK).fit(asia_tasks)
 
 
+@pytest.mark.slow_without_jit
 def test_reversible_arcs_point_the_same_way_in_all_tasks(asia_tasks):
     """A seeded coin chooses between graphs of one class, not the walk of a search."""
     same = {"north": asia_tasks["north"], "copy": asia_tasks["north"]}

@@ -39,6 +39,8 @@ from bnmtl.classification import (
 from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_tiers
 
+pytestmark = pytest.mark.beside_kernels
+
 NAMES = ["{x}", "}", "{", "{0}", "{!r}", "{x:y", "{name}"]
 
 FRAME = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 1, 1, 1]})

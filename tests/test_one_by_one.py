@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from budget import examples
+from budget import NO_JIT, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import PRIORS, joint_problem, three_tasks
@@ -72,7 +72,7 @@ def test_pairs_that_a_penalty_of_1_rules_out_are_left_as_they_are():
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-@settings(max_examples=examples(10))
+@settings(max_examples=2 if NO_JIT else 10)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.data())
 def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
     problem, at = searches(seed, n, prior)
@@ -131,6 +131,7 @@ def searched_one_by_one(events):
     return {stage.removeprefix(FROM) for stage in of_a_task if stage.startswith(FROM)}
 
 
+@pytest.mark.slow_without_jit
 def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
     rows = [frame.astype("category") for frame in three_tasks(0, 5, missing=False).values()]
     effort = {"search": Orders(starts=1, iterations=2), "random_state": 0, "table_sharing": None}

@@ -12,6 +12,7 @@ import pytest
 
 import bnmtl.reports
 
+pytestmark = pytest.mark.beside_kernels
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "b", "br", "span"),
     *("div", "figure", "img", "table", "tr", "th", "td", "details", "summary", "strong", "code"),

@@ -165,6 +165,7 @@ def test_the_split_follows_the_rows_not_their_order(tasks):
     assert held_out(one, 6) != held_out(one, 5)
 
 
+@pytest.mark.slow_without_jit
 def test_other_priors_lend_their_kind(tasks):
     learner = MultitaskLearnerCV(
         EditPrior(reversal=2), penalties=[0.5, 0.9], table_sharing=None, **QUICK
@@ -261,6 +262,7 @@ def test_penalties_that_contradict_constraints_leave_the_default_grid(tasks):
         )
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("start", [None, "identical"])
 @pytest.mark.parametrize("required", [[("a", "b")], {"south": [("a", "b")]}])
 def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, start):
@@ -310,6 +312,7 @@ def test_a_coupling_without_a_penalty_is_refused(tasks):
         MultitaskLearnerCV(Mine(), search=Orders(starts=1, iterations=0)).fit(tasks)
 
 
+@pytest.mark.slow_without_jit
 def test_shared_orders_at_every_penalty_and_in_several_threads():
     asia = structures.load("asia")
     rows = [asia.sample(100, random_state=seed) for seed in range(3)]
@@ -345,6 +348,7 @@ def folds_of(learner):
     ]
 
 
+@pytest.mark.slow_without_jit
 def test_by_default_every_row_is_held_out_once_in_ten_folds():
     """The structures of a fold come from its own training rows; the result from all rows."""
     grid, rows = [0.5, 0.9, 0.999, 1], related()
@@ -370,6 +374,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds():
         assert learner.networks_[name] == BayesNet.fit(graph, encoded[name])
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
 @pytest.mark.parametrize("n_rows", [2, 3, 7])
 def test_tasks_of_fewer_rows_than_folds_are_left_one_row_out(n_rows):

@@ -21,6 +21,8 @@ from bnmtl import (
     structures,
 )
 
+pytestmark = pytest.mark.beside_kernels
+
 SETTINGS = {**quick_search(), "random_state": 7}
 MAKERS = {
     "single": lambda **more: SingleTaskLearner(**SETTINGS, **more),
@@ -39,12 +41,7 @@ MAKERS = {
         penalties=[0, 0.9, 1], cv=3, table_sharing=None, **SETTINGS, **more
     ),
 }
-# In plain Python it takes minutes.
-SLOW = {"tables shared": [pytest.mark.slow_without_jit]}
-every_learner = pytest.mark.parametrize(
-    "make",
-    [pytest.param(make, marks=SLOW.get(name, ()), id=name) for name, make in MAKERS.items()],
-)
+every_learner = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
 def sachs_tasks():

@@ -261,6 +261,7 @@ def test_many_tasks_find_what_they_share(k):
     assert learner.score_ >= search.score[1] - 1e-8
 
 
+@pytest.mark.slow_without_jit
 def test_moves_of_many_tasks_are_worth_what_they_say():
     search = search_of(many_tasks(11))
     for i, j in itertools.combinations(range(3), 2):

@@ -90,7 +90,9 @@ def occurring_counts(tasks, parents, child):
     return [[[counts[(*row, state)] for state in states] for row in rows] for counts in cases]
 
 
-@pytest.mark.parametrize("n_parents", [0, 1, 3, 7])
+@pytest.mark.parametrize(
+    "n_parents", [0, 1, 3, pytest.param(7, marks=pytest.mark.slow_without_jit)]
+)
 def test_gains_of_many_rows(n_parents):
     # Tasks of one word of bits and of several; the rows of the last are merged. With seven parents
     # there are too many cells for bit sets.
@@ -133,6 +135,7 @@ def test_families_that_are_too_large_are_left_out():
 SEARCHES = (Orders(starts=3, iterations=10), HillClimbing(restarts=20), Exact())
 
 
+@pytest.mark.slow_without_jit
 @settings(max_examples=examples(15))
 @given(tasks_of(most_variables=3), st.sampled_from(SEARCHES))
 def test_the_best_graph_is_found(tasks, search):

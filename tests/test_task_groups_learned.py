@@ -39,6 +39,7 @@ def found(rows):
     return MultitaskLearner(task_groups="auto", **QUICK).fit(rows)
 
 
+@pytest.mark.slow_without_jit
 def test_groups_given_are_separate_fits_with_tables_of_all(rows):
     groups = {"task1": "A", "task2": "B", "task3": "A", "zz": "B"}
     both = MultitaskLearner(task_groups=groups, **QUICK).fit(rows)
@@ -83,6 +84,7 @@ def test_an_unrelated_task_is_found(rows, found):
     assert as_chosen(found).task_groups == found.task_groups_.to_dict()
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_groups_do_not_depend_on_the_order_of_tasks_nor_on_jobs(rows, found, n_jobs):
     turned = dict(reversed(rows.items()))
@@ -106,6 +108,7 @@ def test_one_task_is_its_own_group(rows):
     assert learner.task_groups_.to_dict() == {"task1": 1}
 
 
+@pytest.mark.slow_without_jit
 def test_tasks_that_must_differ_do_not_share_a_group(rows):
     """Under a penalty of 1 a required and a forbidden arc contradict each other."""
     arc = ("smoke", "lung")

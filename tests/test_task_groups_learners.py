@@ -68,6 +68,7 @@ def with_groups(learner, value, **parameters):
     return type(learner)(**settings)
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 def test_families_are_found_and_found_groups_are_those_given(rows, learner):
     found = with_groups(learner, "auto").fit(rows)
@@ -84,6 +85,7 @@ def test_families_are_found_and_found_groups_are_those_given(rows, learner):
     assert arcs_of(again) == arcs_of(found)
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("score", [None, BDeu()])
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_one_group_chooses_as_without_groups(rows, way, score):
@@ -111,6 +113,7 @@ def test_posteriors_of_groups_add_up(rows):
     assert both.start_.keys() == {"A", "B"}
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_every_group_has_the_chosen_penalty(rows, way):
     both = MultitaskLearnerCV(**GRID, **way, task_groups=GIVEN, **QUICK).fit(rows)
@@ -126,6 +129,7 @@ def test_every_group_has_the_chosen_penalty(rows, way):
     assert with_graphs(both, empty).score_ < both.score_
 
 
+@pytest.mark.slow_without_jit
 def test_folds_hold_rows_out_under_the_groups(rows):
     """With groups of one, learning together is learning alone, with tables of all."""
     each = {name: name for name in rows}
@@ -138,6 +142,7 @@ def test_folds_hold_rows_out_under_the_groups(rows):
     assert np.array_equal(one["alone"], scored["alone"])
 
 
+@pytest.mark.slow_without_jit
 def test_folds_of_a_choice_keep_the_groups_and_comparisons_find_them_again(rows, monkeypatch):
     learner = MultitaskLearnerCV(**GRID, cv=3, task_groups="auto", **QUICK).fit(rows)
     given = MultitaskLearnerCV(**GRID, cv=3, task_groups=GIVEN, **QUICK).fit(rows)
@@ -270,6 +275,7 @@ def test_a_merge_needs_a_pair_of_variables_that_varies_on_both_sides(rows, learn
     assert found.group_gains_["z"].isna().all()
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 def test_a_task_of_nine_rows_joins_after_the_others(rows, learner):
     small = {**rows, "b0": chain("bdac", 9, 6, 0.0)}
@@ -306,6 +312,7 @@ def test_without_arcs_a_small_task_joins_the_largest_group():
     assert MultitaskLearner(task_groups="auto", **QUICK).fit(wide).task_groups_.nunique() == 2
 
 
+@pytest.mark.slow_without_jit
 def test_limits_on_families_leave_one_group(rows):
     limits = Limits(max_families=50)
     learner = MultitaskLearner(task_groups="auto", limits=limits, **QUICK)
@@ -328,6 +335,7 @@ def test_no_time_leaves_one_group(rows, learner):
     assert "time_limit" in limited.ended_by_
 
 
+@pytest.mark.slow_without_jit
 def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
     """The deadlines of the fits of groups."""
     ended = []
@@ -351,6 +359,7 @@ def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
     assert ended and all(150 < deadline - began < 250 for deadline in ended)
 
 
+@pytest.mark.slow_without_jit
 def test_progress_counts_the_pairs_of_tasks(rows):
     events = []
     MultitaskLearner(task_groups="auto", progress=events.append, **QUICK).fit(rows)
@@ -366,6 +375,7 @@ def test_progress_counts_the_pairs_of_tasks(rows):
     assert done == [(at, 6) for at in range(1, 7)] and chosen.penalty_ in GRID["penalties"]
 
 
+@pytest.mark.slow_without_jit
 def test_of_many_tasks_the_nearest_are_tried():
     """Thirty tasks of two pairs of variables, which differ between three families."""
     pairs = ("ab", "cd"), ("ac", "bd"), ("ad", "bc")
