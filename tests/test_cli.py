@@ -673,7 +673,12 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
         last[event.stage, event.task] = event
 
     monkeypatch.chdir(files)
-    learn.run(Options(paths=("north.csv", "south.csv"), restarts=3, penalty=penalty), listen)
+    learn.run(
+        Options(
+            paths=("north.csv", "south.csv"), restarts=3, penalty=penalty, folds=2, bootstrap=0
+        ),
+        listen,
+    )
     finished = {stage for (stage, _), event in last.items() if event.total}
     expected = "comparing on held-out rows" if penalty is None else "penalties"
     assert {"single-task", expected, "single-task, to compare"} <= finished

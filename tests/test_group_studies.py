@@ -196,8 +196,8 @@ def test_rows_that_are_held_out_together_share_their_error():
 
 
 def test_lines_of_real_tasks_compare_ways_on_the_same_rows(monkeypatch):
-    frames = {name: frame.iloc[:30].astype("string") for name, frame in related().items()}
-    visits = {name: np.arange(30) // 10 for name in frames}
+    frames = {name: frame.iloc[:24].astype("string") for name, frame in related().items()}
+    visits = {name: np.arange(24) // 8 for name in frames}
     monkeypatch.setattr(real_groups, "altered_frames", lambda *case: (frames, visits, "task1"))
     monkeypatch.setattr(real_groups, "SEEDS", (0,))
     found = real_groups.measure("ksl", real_groups.RENAMED, ["auto", "one group", "no arcs"])
@@ -209,7 +209,7 @@ def test_lines_of_real_tasks_compare_ways_on_the_same_rows(monkeypatch):
         by_task = [gain for gain, _ in auto[f"over {other}, by task"].values()]
         assert np.mean(by_task) == pytest.approx(difference, abs=2e-6)
     assert auto["groups"].count(":") == auto["n_tasks"] == 4
-    assert (auto["odd"], auto["n_rows"]) == ("task1", 120)
+    assert (auto["odd"], auto["n_rows"]) == ("task1", 96)
     # Three visits are held out, one after another, by the learner that is asked for.
     scored = real_groups._scored(encode(frames), visits, 0, ["auto"])
     expected = compare(

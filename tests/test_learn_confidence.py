@@ -26,7 +26,7 @@ from bnmtl.wording import count
 pytestmark = pytest.mark.beside_kernels
 
 CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
-FAST = ("--restarts", "0", "--bootstrap", "5")
+FAST = ("--restarts", "0", "--bootstrap", "5", "--folds", "2")
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def frame(n=300, seed=0, gaps=True):
 @pytest.mark.parametrize("rows", [array, frame])
 def test_the_net_learns_the_teacher(rows, target):
     X, new = rows(), rows(seed=1)
-    mimic = Mimic(Teacher(), sizes=(100, 3000), target=target, random_state=0).fit(X)
+    mimic = Mimic(Teacher(), sizes=(100, 2000), target=target, random_state=0).fit(X)
     truth, found = Teacher().predict_proba(new), mimic.predict_proba(new)
     assert found.sum(axis=1) == pytest.approx(1)
     assert ((found >= 0) & (found <= 1)).all()

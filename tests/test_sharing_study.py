@@ -126,11 +126,11 @@ def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
     monkeypatch.setattr(
         first_graph, "search_common", lambda *a: made.append(a[2].search.iterations) or real(*a)
     )
-    found = first_graph.measure("INSURANCE", 0, ["all", "an eighth"], rows=50)
+    found = first_graph.measure("INSURANCE", 0, ["all", "an eighth"], rows=20)
     assert made == [40, 5]
     learner = MultitaskLearner(random_state=0)
     assert found["an eighth"]["score"] == pytest.approx(
-        learner.fit(Related(networks_of("INSURANCE", 0), 50, 0).tasks).score_, abs=1e-3
+        learner.fit(Related(networks_of("INSURANCE", 0), 20, 0).tasks).score_, abs=1e-3
     )
     scores = {"all": 0.0, "a quarter": -2.0, "an eighth": 3.0, "none": 0.001}
     lines = pd.DataFrame(

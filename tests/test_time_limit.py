@@ -45,7 +45,7 @@ def test_a_run_keeps_to_its_limit(call, tmp_path, options):
         table = pd.DataFrame(rng.integers(0, 3, (400, 20))).add_prefix("x")
         table["x1"] = table["x0"]
         table.to_csv(tmp_path / f"{name}.csv", index=False)
-    limit = ("--time-limit", "8", "--starts", "10000")
+    limit = ("--time-limit", "4", "--starts", "10000")
     began = time.monotonic()
     code, _, err = call("learn", "east.csv", "west.csv", *limit, *options, "--out", "run")
     assert code == 0
@@ -53,7 +53,7 @@ def test_a_run_keeps_to_its_limit(call, tmp_path, options):
     # Reading, pictures and the report are not bounded, nor is the loading of compiled code.
     assert time.monotonic() - began < 40
     kept = record(tmp_path / "run")
-    assert kept["settings"]["time_limit"] == 8.0
+    assert kept["settings"]["time_limit"] == 4.0
     stages = [name for name in kept["seconds"] if "learning" in name or "comparing" in name]
     assert len(stages) == 4
     assert all(task["arcs"] >= 1 for task in kept["tasks"])

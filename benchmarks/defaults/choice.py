@@ -44,7 +44,7 @@ BESIDE = (methods, previous_defaults)
 def plan(quick, trials=None):
     """All cases, small ones first."""
     if quick:
-        wanted = ["alone", "posterior", "cv"]
+        wanted = ["alone", "posterior"]
         return study.every(wanted, problem=["INSURANCE"], rows=[250], trial=[0])
     return study.every(
         lambda rows, problem, **_: [*WAYS, *BASELINES] if rows in ROWS[problem] else [],
