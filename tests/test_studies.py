@@ -346,7 +346,7 @@ def test_a_quick_run_leaves_other_results_alone(monkeypatch, capsys, tmp_path):
     made = sorted(path.name for path in (out / "quick" / "rows").iterdir())
     assert made == ["rows.jsonl", "rows.png"]
     assert "values: [7, 7]" in capsys.readouterr().out
-    assert [case["n_tasks"] for case in selection.plan(quick=True)] == [4]
+    assert [case["n_tasks"] for case in selection.plan(quick=True)] == [3]
 
 
 def test_new_code_marks_a_commit_as_changed(repository):
