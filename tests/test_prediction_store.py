@@ -367,6 +367,9 @@ NAN = float("nan")
         ([[0.1, 0.2]], [0, 1], {"settings": [3]}, InputTypeError, "one dictionary per model"),
         ([[0.1, 0.2]], [0, 1], {"settings": []}, InputError, "one record per model, 1, got 0"),
         ({"a b": [[0.1]]}, [0, 1], {}, InputError, "letters, digits and underscores, got 'a b'"),
+        ({"nul": [[0.1]]}, [0, 1], {}, InputError, "names of folders .* `?nul_`?, got 'nul'"),
+        ({"x" * 300: [[0.1]]}, [0, 1], {}, InputError, "names of folders on every system"),
+        ({"test": [[0.1]], "Test": [[0.1]]}, [0, 1], {}, InputError, "such as `?Test_2`?, got"),
     ],
 )
 def test_mistakes(predictions, y, options, kind, text):

@@ -7,6 +7,7 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import Bare, type_of
+from bnmtl.writing import file_names
 
 # Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
 # exact integers, so that memory, disk and any order of summation agree to the last bit.
@@ -34,6 +35,11 @@ def by_part(argument, values, default):
         if not (isinstance(part, str) and part.isidentifier()):
             rule = "must have parts named by letters, digits and underscores"
             raise InputError(argument, rule, part)
+    # Parts are folders of a store that is saved.
+    for part, folder in file_names(parts, "").items():
+        if folder != part:
+            rule = "must have parts with names of folders on every system, such as {folder}"
+            raise InputError(argument, rule, part, folder=folder)
     return parts
 
 
