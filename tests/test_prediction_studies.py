@@ -72,7 +72,7 @@ def test_data_that_are_needed_are_asked_for(monkeypatch, tmp_path):
             module.check_needs(module.plan(False), [])
     monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
     with pytest.raises(ValueError, match="there is no uci/schema.json"):
-        good_probabilities.check_needs(good_probabilities.plan(False), [])
+        good_probabilities.check_needs(good_probabilities.plan(False, summary.FEWEST), [])
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_pairs_are_counted_by_confidence():
 def invented_good(lower):
     """Lines in which Platt's method lowers errors by so much."""
     lines = []
-    for case in good_probabilities.plan(False):
+    for case in good_probabilities.plan(False, summary.FEWEST):
         (learner,) = case["wanted"]
         level = 0.3 + 0.01 * list(good_learners.LEARNERS).index(learner)
         by_method = {"before": level, "Platt": level - lower, "isotonic": level - lower / 2}
@@ -250,7 +250,7 @@ def invented_nets(gain):
 def invented_arcs(share):
     """Lines in which pairs learned alone are there as often as their confidence times a share."""
     lines = []
-    cases = pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")
+    cases = pd.DataFrame(calibrated_arcs.plan(False, summary.FEWEST)).explode("wanted")
     for line in cases.rename(columns={"wanted": "method"}).to_dict("records"):
         pairs = np.full(101, 200)
         true = pairs * np.arange(101) / 100 * (share if line["method"] == "single" else 1)
@@ -261,7 +261,7 @@ def invented_arcs(share):
 
 def invented_defaults(behind):
     """Lines in which the default is so far behind the sigmoid, and log odds at epsilon further."""
-    every = pd.DataFrame(calibration_defaults.plan(False)).explode("wanted")
+    every = pd.DataFrame(calibration_defaults.plan(False, summary.FEWEST)).explode("wanted")
     lines = every.rename(columns={"wanted": "learner"}).to_dict("records")
     for line in lines:
         decides = line["learner"] in ("boosting", "SVM")

@@ -66,10 +66,12 @@ class _Choosing(MultitaskLearnerCV):
 def plan(quick, trials=None):
     """All cases except learning together by BIC."""
     if quick:
-        wanted = ["alone", "cv", "posterior"]
-        baseline = {"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}
-        default = {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
-        return [baseline, default]
+        one = {"table": "avimedi", "wanted": ["alone"]}
+        baseline, default = (
+            {"score": "BIC", "parents": None},
+            {"score": "MixedDirichlet", "parents": 0.1},
+        )
+        return [one | baseline, one | default]
     return [
         {"table": table, "score": score, "parents": parents, "wanted": _wanted(score, parents)}
         for score, parents in VARIANTS

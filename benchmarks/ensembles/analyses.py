@@ -38,7 +38,7 @@ METRICS = {
 }
 LOSSES = ("root_mean_squared_error", "cross_entropy")
 OPTIONS = {"random_state": 0}
-FEWER = {"bags": 2, "max_steps": 10}  # of the quick problem
+FEWER = {"bags": 2, "max_steps": 5}  # of the quick problem
 SHARES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05)
 SIZES = (100, 250, 500, 1000, 2500, 5000, 10_000)
 SHOWN_STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
