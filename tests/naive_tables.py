@@ -100,9 +100,13 @@ class Component(NamedTuple):
     together: np.ndarray | None
 
 
-def table_components(counts, concentrations, ts, strengths, floor=1e-3):
-    """The `Component` of every prior over tables that tasks may share; counts[s][j][k]."""
+def table_components(counts, concentrations, ts, strengths, members=None, floor=1e-3):
+    """The `Component` of every prior over tables that tasks may share; counts[s][j][k].
+
+    Evidence is that of the counts of the members, all tasks by default.
+    """
     k = len(counts)
+    members = range(k) if members is None else members
     by_row = [list(row) for row in zip(*counts, strict=True)]
     others_of = {s: [u for u in range(k) if u != s] for s in range(k)}
     for c in concentrations:
@@ -110,7 +114,8 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
             value, borrowed, together = 0.0, np.zeros((k, k)), np.zeros((k, k))
             for row in by_row:
                 for s in range(k):
-                    value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
+                    if s in members:
+                        value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
                     for u in others_of[s]:
                         chance = _in_one_group(row, s, u, c, t)
                         borrowed[s, u] += chance * sum(row[u])
@@ -125,9 +130,10 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
                 for row in by_row:
                     others = [sum(ns) + c for ns in zip(*(row[:s] + row[s + 1 :]), strict=True)]
                     prior = [strength * one / sum(others) + floor for one in others]
-                    value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
                     pairs = list(zip(row[s], prior, strict=True))
-                    value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
+                    if s in members:
+                        value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
+                        value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
                     total = sum(row[s]) + sum(prior)
                     tables[s].append([(n + a) / total for n, a in pairs])
                     n_others = sum(sum(row[u]) for u in others_of[s])
@@ -135,7 +141,7 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
                         borrowed[s, u] += strength * sum(row[u]) / n_others if n_others else 0.0
             yield Component(value, tables, borrowed, None)
     tasks = [_separate_components(rows, concentrations) for rows in counts]
-    value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
+    value = sum(log_sum(tasks[s][0]) - math.log(len(tasks[s][0])) for s in members)
     none = np.zeros((k, k))
     yield Component(value, [weighted_mean(*components) for components in tasks], none, none)
 
@@ -192,8 +198,10 @@ def weighted_mean(values, means):
     return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
 
 
-def shared_tables(counts, concentrations, ts, strengths):
+def shared_tables(counts, concentrations, ts, strengths, members=None):
     """What tasks borrow from each other, averaged over the priors; counts[s][j][k].
+
+    The priors are weighted by the counts of the members, all tasks by default.
 
     Returns
     -------
@@ -204,7 +212,7 @@ def shared_tables(counts, concentrations, ts, strengths):
         Probability that two tasks are in one group, times their counts, over rows; averaged over
         the priors with groups.
     """
-    found = list(table_components(counts, concentrations, ts, strengths))
+    found = list(table_components(counts, concentrations, ts, strengths, members))
     values = [one.value for one in found]
     grouped = [one for one in found if one.together is not None]
     return (

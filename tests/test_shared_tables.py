@@ -5,6 +5,7 @@ import itertools
 import naive_tables
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from budget import examples
@@ -40,7 +41,7 @@ def test_values_of_plain_code(concentrations, case):
     concentrations((0.01, 0.05, 0.2, 0.5, 1.0))
     family = Components(np.array(case["counts"]))
     # The plain code has no component under which every task has a table of its own.
-    weights = np.ones_like(family.evidences)
+    weights = np.ones_like(family.evidences())
     weights[-1] = 0
     found = family.averaged(weights / weights.sum()).tables
     # The plain code leaves out partitions that hardly count.
@@ -51,13 +52,14 @@ def test_naive_twin(concentrations):
     concentrations(SMALL)
 
     @settings(max_examples=examples(40))
-    @given(counted(most_tasks=4, most_rows=3, most_states=3))
-    def check(counts):
+    @given(counted(most_tasks=4, most_rows=3, most_states=3), st.sets(st.integers(0, 3)))
+    def check(counts, members):
         if len(counts) < 2:
             counts = np.concatenate([counts, counts])
-        found = Components(counts).averaged()
+        members = sorted(members & set(range(len(counts)))) or None
+        found = Components(counts).averaged(members=members)
         tables, borrowed, in_common = naive_tables.shared_tables(
-            counts.tolist(), SMALL, PARTITIONS, STRENGTHS
+            counts.tolist(), SMALL, PARTITIONS, STRENGTHS, members
         )
         assert found.tables == pytest.approx(tables, abs=1e-8)
         assert found.borrowed == pytest.approx(borrowed, rel=1e-8, abs=1e-8)
@@ -185,7 +187,7 @@ def test_how_much_tasks_share_is_learned_from_all_families():
 
     alike, unlike = ([Components(counts) for counts in families] for families in (alike, unlike))
     weights = [
-        learned_weights(np.array([one.evidences for one in group])) for group in (alike, unlike)
+        learned_weights(np.array([one.evidences() for one in group])) for group in (alike, unlike)
     ]
     borrowed = [
         sum(one.averaged(weighting).borrowed.sum() for one in unlike)
@@ -216,7 +218,7 @@ def test_networks_have_the_tables_of_their_families():
     of_graphs = [("bronc",), ("smoke",), ("smoke", "bronc"), ("bronc", "smoke"), ("bronc", "dysp")]
     by_family = {family: of_family(tasks, family) for family in of_graphs}
     # How much tasks share is learned from all families of the graphs, each counted once.
-    weights = learned_weights(np.array([one.evidences for one in by_family.values()]))
+    weights = learned_weights(np.array([one.evidences() for one in by_family.values()]))
     expected = by_family["smoke", "bronc"].averaged(weights).tables
     assert networks["clinic0"].table("bronc") == pytest.approx(expected[0])
     assert networks["clinic2"].table("bronc") == pytest.approx(expected[2])
@@ -266,6 +268,45 @@ def even(evidences):
     return np.full(evidences.shape[1], 1 / evidences.shape[1])
 
 
+def test_each_group_learns_how_much_its_tables_borrow():
+    tasks = encode(frames())
+    graphs = dict.fromkeys(tasks, GRAPH)
+    graphs["clinic1"] = nx.DiGraph([("bronc", "smoke"), ("bronc", "dysp")])
+    groups = [["clinic0", "clinic2"], ["clinic1"]]
+    found = fit_tables(graphs, tasks, groups)
+    for names, members in zip(groups, ((0, 2), (1,)), strict=True):
+        families = {
+            (*sorted(graphs[name].predecessors(child)), child) for name in names for child in GRAPH
+        }
+        parts = {family: of_family(frames(), family) for family in sorted(families)}
+        weights = learned_weights(np.array([one.evidences(members) for one in parts.values()]))
+        for name, at in zip(names, members, strict=True):
+            for child in GRAPH:
+                family = (*sorted(graphs[name].predecessors(child)), child)
+                expected = parts[family].averaged(weights, members).tables[at]
+                assert found.tables[name][child].ravel() == pytest.approx(expected.ravel())
+    one, without = (fit_tables(graphs, tasks, given) for given in ([sorted(tasks)[::-1]], None))
+    for name, tables in without.tables.items():
+        assert all(np.array_equal(table, one.tables[name][v]) for v, table in tables.items())
+    assert one.borrowed.equals(without.borrowed)
+
+
+def test_an_outlier_borrows_less_than_those_that_are_alike():
+    """Ten columns with other chances in the last task than in three that have them in common."""
+    rng = np.random.default_rng(0)
+    chances = dict.fromkeys("abc", rng.uniform(0.1, 0.9, 10)) | {"z": rng.uniform(0.1, 0.9, 10)}
+    tasks = {name: (rng.random((60, 10)) < p).astype(str) for name, p in chances.items()}
+    tasks = encode({name: pd.DataFrame(rows).add_prefix("x") for name, rows in tasks.items()})
+    graph = nx.empty_graph(0, nx.DiGraph)
+    graph.add_nodes_from(tasks.variables)
+    rows = {}
+    for groups in (None, [["a", "b", "c"], ["z"]]):
+        found = fit_tables(dict.fromkeys(tasks, graph), tasks, groups).borrowed
+        rows[groups is None] = found.groupby("task")["rows"].sum()
+    assert rows[False]["z"] < 0.5 * rows[True]["z"]
+    assert (rows[False][["a", "b", "c"]] > 0.9 * rows[True][["a", "b", "c"]]).all()
+
+
 def test_variables_that_only_some_tasks_have():
     tasks = frames()
     tasks["clinic0"] = tasks["clinic0"].drop(columns="dysp")
@@ -277,7 +318,7 @@ def test_variables_that_only_some_tasks_have():
     networks = fit_networks(graphs, tasks)
     families = [("smoke",), ("smoke", "bronc"), ("bronc", "dysp")]
     by_family = [of_family(tasks, family) for family in families]
-    weights = learned_weights(np.array([one.evidences for one in by_family]))
+    weights = learned_weights(np.array([one.evidences() for one in by_family]))
     expected = by_family[-1].averaged(weights).tables
     assert networks["clinic1"].table("dysp") == pytest.approx(expected[0])
     alone = {"clinic1": tasks["clinic1"], "clinic0": tasks["clinic0"]}

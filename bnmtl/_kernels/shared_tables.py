@@ -48,18 +48,18 @@ def take_active(scratch, counts, active, left_out):
 def leave_one_out(
     terms, owners, bases, scratch, counts, active, concentrations, partitions, scale, values
 ):
-    """Add the log leave-one-task-out probability of the counts of each component to ``values``.
+    """Add the log leave-one-task-out probability of the counts of each task to its ``values``.
 
-    This is the sum over rows and tasks of the log of the probability of the task's counts given
-    those of the other tasks.
+    For each component this is the sum over rows of the log of the probability of the task's counts
+    given those of the other tasks.
     """
     for j in range(counts.shape[0]):
         m = take_active(scratch, counts[j], active, np.int64(-1))
         # fmt: off
         if m <= MOST_EXACT:
             leave_out_exactly(
-                terms, owners, bases, scratch, m, counts.shape[2], concentrations, partitions,
-                scale, values,
+                terms, owners, bases, scratch, active, m, counts.shape[2], concentrations,
+                partitions, scale, values,
             )
         else:
             leave_out_probably(
@@ -71,7 +71,7 @@ def leave_one_out(
 
 @kernel
 def leave_out_exactly(
-    terms, owners, bases, scratch, m, r, concentrations, partitions, scale, values
+    terms, owners, bases, scratch, active, m, r, concentrations, partitions, scale, values
 ):
     """`leave_one_out` for one row, summing over all partitions."""
     n_c = concentrations.size
@@ -82,8 +82,8 @@ def leave_out_exactly(
             whole = log_sum(scratch, full, m, t, c, n_c, scale)
             for i in range(m):
                 rest = full ^ (np.int64(1) << i)
-                values[t * n_c + c] += whole
-                values[t * n_c + c] -= log_sum(scratch, rest, m - 1, t, c, n_c, scale)
+                out = log_sum(scratch, rest, m - 1, t, c, n_c, scale)
+                values[active[i], t * n_c + c] += whole - out
 
 
 @kernel
@@ -103,8 +103,13 @@ def leave_out_probably(
             terms, owners, bases, scratch, n_left, r, concentrations, partitions, scale
         )
         # fmt: on
-        for at in range(found.size):
-            values[at] += m * found[at] if left_out < 0 else -found[at]
+        if left_out >= 0:
+            for at in range(found.size):
+                values[left_out, at] -= found[at]
+            continue
+        for i in range(m):
+            for at in range(found.size):
+                values[active[i], at] += found[at]
 
 
 @kernel

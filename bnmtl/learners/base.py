@@ -336,7 +336,7 @@ class Learner(BaseEstimator):
     def networks_(self):
         """The learned graphs with probability tables, computed on first access."""
         self._check_fitted("networks_")
-        sources, size, is_shared = self._tables_of
+        sources, size, is_shared, _ = self._tables_of
         tables = self._fitted_tables.tables if is_shared else None
         return networks_of(self.configuration_, sources, tables, size)
 
@@ -355,8 +355,8 @@ class Learner(BaseEstimator):
     @cached_property
     def _fitted_tables(self):
         """Fitted shared tables; empty if tables are not shared."""
-        sources, _, is_shared = self._tables_of
-        return fit_tables(self.configuration_ if is_shared else {}, sources)
+        sources, _, is_shared, groups = self._tables_of
+        return fit_tables(self.configuration_ if is_shared else {}, sources, groups)
 
     def _check_fitted(self, name):
         if not hasattr(self, "tasks_"):
@@ -378,7 +378,7 @@ class Learner(BaseEstimator):
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if rows is None else rows
-        self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks)
+        self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks), groups
         limits = {"max_cells": self.used_limits().max_cells, **self._sharing(tasks)}
         self._scored_by = self.used_score(), limits, groups
         # From an earlier fit.

@@ -87,7 +87,8 @@ class IdenticalLearner(_FromGraph):
     {TABLE_SHARING}
     task_groups : None, "auto" or mapping task -> label, default=None
         Which tasks have one graph: None is all of them, a mapping names the group of each task, and
-        "auto" finds the groups from the data. Tables borrow from all tasks.
+        "auto" finds the groups from the data. Tables borrow from all tasks; each group learns how
+        much.
     {common_parameters(_START_UNION)}
 
     Attributes

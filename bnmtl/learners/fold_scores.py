@@ -134,10 +134,13 @@ def score_folds(
         return Fold(
             **_which_rows(train, test, held_out),
             together=np.array(
-                [_rows(together, train, one.matrices, one.score) for one in solutions]
+                [
+                    _rows(together, train, one.matrices, one.score, of_fold.names)
+                    for one in solutions
+                ]
             ),
             alone=alone,
-            empty=_rows(together, train, empty),
+            empty=_rows(together, train, empty, groups=of_fold.names),
             log_posterior=None
             if posterior is None
             else np.array(
@@ -222,7 +225,7 @@ def _starts(learner, search, priors):
     return starts
 
 
-def _rows(held_out, train, matrices, score=0.0):
+def _rows(held_out, train, matrices, score=0.0, groups=None):
     """Log-likelihood of all held-out rows, one task after another."""
-    rows = np.concatenate(list(held_out.rows(graphs_by_task(train, matrices)).values()))
+    rows = np.concatenate(list(held_out.rows(graphs_by_task(train, matrices), groups).values()))
     return np.full_like(rows, -np.inf) if score == -np.inf else rows

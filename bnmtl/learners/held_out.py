@@ -227,13 +227,15 @@ class HeldOutTasks:
         }
         self._shared = SharedTables(train) if shares_tables else None
 
-    def rows(self, graphs):
+    def rows(self, graphs, groups=None):
         """Log-likelihood of each held-out row, in nats.
 
         Parameters
         ----------
         graphs : mapping task -> networkx.DiGraph
             For all tasks with training rows: tables may borrow from any of them.
+        groups : list of lists of str, default=None
+            Groups of tasks, as in `fit_tables`.
 
         Returns
         -------
@@ -241,12 +243,12 @@ class HeldOutTasks:
         """
         if self._shared is None:
             return {name: task.rows(graphs[name]) for name, task in self._by_task.items()}
-        tables = self._shared.fit(graphs).tables
+        tables = self._shared.fit(graphs, groups).tables
         return {name: task.rows(graphs[name], tables[name]) for name, task in self._by_task.items()}
 
-    def means(self, graphs):
+    def means(self, graphs, groups=None):
         """Mean log-likelihood of a held-out row of each task, in nats: dict task -> float."""
-        return {name: float(rows.mean()) for name, rows in self.rows(graphs).items()}
+        return {name: float(rows.mean()) for name, rows in self.rows(graphs, groups).items()}
 
 
 def by_learner(learner, train, test):

@@ -88,7 +88,8 @@ class _HeldOutRows(_Judge):
     def _mean(self, held_out, solution):
         if solution.score == -np.inf:
             return -np.inf
-        means = held_out.means(graphs_by_task(self._train, solution.matrices))
+        graphs = graphs_by_task(self._train, solution.matrices)
+        means = held_out.means(graphs, self._groups.names)
         return float(np.mean(list(means.values())))
 
     def on_all_rows(self, prior, solutions):

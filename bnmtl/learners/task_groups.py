@@ -29,7 +29,8 @@ _SHARE_OF_TIME = 1 / 3
 
 TASK_GROUPS = """task_groups : None, "auto" or mapping task -> label, default=None
         Which tasks learn from each other: None is all of them, a mapping names the group of each
-        task, and "auto" finds the groups from the data. Tables borrow from all tasks."""
+        task, and "auto" finds the groups from the data. Tables borrow from all tasks; each group
+        learns how much."""
 
 
 def check_task_groups(value):

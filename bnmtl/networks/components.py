@@ -65,10 +65,6 @@ class Components:
     counts : int array of shape (k, q, r)
         Axes: task, configuration of the parents, state of the child; k is 2 or more.
 
-    Attributes
-    ----------
-    evidences : float array of shape (components,)
-        Log probability of every task's counts, given those of the others.
     """
 
     def __init__(self, counts):
@@ -77,25 +73,45 @@ class Components:
         self._seen = np.flatnonzero(rows.any(axis=(1, 2)))
         self._rows = np.ascontiguousarray(rows[self._seen], dtype=np.int64)
         self._groups = _Groups(self._rows)
-        separate = sum(logsumexp(log_evidences(task)) for task in counts)
-        separate -= len(counts) * np.log(len(CONCENTRATIONS))
-        grouped, centered = self._groups.evidences, _centered_evidences(self._rows)
-        self.evidences = np.concatenate([grouped, centered, [separate]])
+        self._evidences = {}
 
-    def averaged(self, weights=None):
-        """The average over components.
+    def evidences(self, members=None):
+        """Log probability of the counts of some tasks, each given those of all others.
+
+        Parameters
+        ----------
+        members : sequence of int, default=None
+            Tasks; all by default.
+
+        Returns
+        -------
+        float array of shape (components,)
+        """
+        members = tuple(range(len(self._counts)) if members is None else members)
+        if members not in self._evidences:
+            separate = sum(logsumexp(log_evidences(self._counts[s])) for s in members)
+            separate -= len(members) * np.log(len(CONCENTRATIONS))
+            grouped = self._groups.evidences(members)
+            centered = _centered_evidences(self._rows, members)
+            self._evidences[members] = np.concatenate([grouped, centered, [separate]])
+        return self._evidences[members]
+
+    def averaged(self, weights=None, members=None):
+        """The average over components, given the evidences of some tasks.
 
         Parameters
         ----------
         weights : float array of shape (components,), default=None
             Prior weight of each component; uniform by default.
+        members : sequence of int, default=None
+            As in `evidences`.
 
         Returns
         -------
         Shared
         """
-        n_groups, (_, k, r) = len(self._groups.evidences), self._rows.shape
-        known = self.evidences
+        n_groups, (_, k, r) = len(PARTITIONS) * len(CONCENTRATIONS), self._rows.shape
+        known = self.evidences(members)
         if weights is not None:
             with np.errstate(divide="ignore"):
                 known = known + np.log(weights)
@@ -157,9 +173,12 @@ class _Groups:
 
     def __init__(self, rows):
         self._rows = rows
-        values = np.zeros(len(PARTITIONS) * len(CONCENTRATIONS), np.int64)
-        self._call(kernels.leave_one_out, PARTITIONS, CONCENTRATIONS, values)
-        self.evidences = values / _SCALE
+        self._values = np.zeros((rows.shape[1], len(PARTITIONS) * len(CONCENTRATIONS)), np.int64)
+        self._call(kernels.leave_one_out, PARTITIONS, CONCENTRATIONS, self._values)
+
+    def evidences(self, members):
+        """As in `Components.evidences`."""
+        return self._values[np.array(members)].sum(axis=0) / _SCALE
 
     def tables(self, weights):
         """Weighted averages: posterior means (q, k, r), borrowed and shared rows (k, k)."""
@@ -204,9 +223,11 @@ def _center(others, strength, c):
     return strength * mean / mean.sum(axis=-1, keepdims=True) + FLOOR
 
 
-def _centered_evidences(rows):
-    """Log probability of every task's counts given the others, under the centered components."""
+def _centered_evidences(rows, members):
+    """As in `Components.evidences`, under the centered components."""
     others = rows.sum(axis=1, keepdims=True) - rows
+    if len(members) < rows.shape[1]:
+        others, rows = others[:, members], rows[:, members]
     sizes, found = rows.sum(axis=-1), []
     for strength, c in _centered():
         prior = _center(others, strength, c)

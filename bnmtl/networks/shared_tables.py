@@ -31,7 +31,7 @@ class Fitted(NamedTuple):
     in_common: pd.DataFrame
 
 
-def fit_tables(configuration, tasks):
+def fit_tables(configuration, tasks, groups=None):
     """Shared tables of given graphs.
 
     Parameters
@@ -39,12 +39,15 @@ def fit_tables(configuration, tasks):
     configuration : mapping task -> networkx.DiGraph
         DAGs over the variables of each task.
     tasks : Tasks
+    groups : list of lists of str, default=None
+        Groups of tasks, each of which learns for itself how much its tables borrow from all other
+        tasks; None is one group.
 
     Returns
     -------
     Fitted
     """
-    return SharedTables(tasks).fit(configuration)
+    return SharedTables(tasks).fit(configuration, groups)
 
 
 class SharedTables:
@@ -63,42 +66,56 @@ class SharedTables:
         self._tasks, self._weigh = tasks, weigh
         self._known = {}
 
-    def fit(self, configuration):
+    def fit(self, configuration, groups=None):
         """The tables of given graphs; see `fit_tables`."""
         tasks, tables = self._tasks, {name: {} for name in configuration}
         owners_of = _families(configuration)
-        found = self._shared(owners_of)
+        found = {}
+        for group in [tasks.names] if groups is None else groups:
+            found |= self._shared(owners_of, group)
         borrowed, sums = [], np.zeros((2, len(tasks), len(tasks)))
         for family, owners in owners_of.items():
             members, _ = self._of(family)
             for at, name in enumerate(members):
                 if name not in owners:
                     continue
-                tables[name][family[-1]] = self._table(name, family, found.get(family))
-                if family not in found:
+                shared = found.get((family, name))
+                tables[name][family[-1]] = self._table(name, family, shared)
+                if shared is None:
                     continue
-                rows = found[family].borrowed[at]
+                rows = shared.borrowed[at]
                 borrowed += [
                     (name, family[-1], other, rows[i]) for i, other in enumerate(members) if i != at
                 ]
                 block = np.ix_(
                     [tasks.names.index(name)], [tasks.names.index(one) for one in members]
                 )
-                sums[0][block] += found[family].in_common[at]
-                sums[1][block] += found[family].weights[at]
+                sums[0][block] += shared.in_common[at]
+                sums[1][block] += shared.weights[at]
         columns = ["task", "variable", "source", "rows"]
         in_common = _in_common(sums, tasks.names)
         return Fitted(tables, pd.DataFrame(borrowed, columns=columns), in_common)
 
-    def _shared(self, families):
-        """`Shared` for each family possible in several tasks; all of them set the weights."""
-        known = {family: self._of(family)[1] for family in families}
-        known = {family: parts for family, parts in known.items() if parts is not None}
-        if not known:
-            return {}
+    def _shared(self, owners_of, group):
+        """`Shared` by family and owner in a group, for families possible in several tasks.
+
+        All families of the group set its weights.
+        """
+        inside = {}
         # The order of families must not affect the last digits.
-        weights = self._weigh(np.array([known[family].evidences for family in sorted(known)]))
-        return {family: parts.averaged(weights) for family, parts in known.items()}
+        for family in sorted(owners_of):
+            members, components = self._of(family)
+            if components is not None and not owners_of[family].isdisjoint(group):
+                inside[family] = [at for at, name in enumerate(members) if name in group]
+        if not inside:
+            return {}
+        known = {family: self._of(family)[1] for family in inside}
+        weights = self._weigh(np.array([known[one].evidences(at) for one, at in inside.items()]))
+        found = {}
+        for family, members in inside.items():
+            shared = known[family].averaged(weights, members)
+            found |= {(family, name): shared for name in owners_of[family] if name in group}
+        return found
 
     def _of(self, family):
         """The tasks with the variables of a family, and its components (None for one task)."""
