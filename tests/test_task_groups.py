@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import naive_tables
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +11,10 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import encode_quietly
-from shared import tasks_of
+from shared import counts_of, tasks_of
 
 from bnmtl import BDeu, MixedDirichlet
-from bnmtl.scores import PARTITIONS
+from bnmtl.scores import CONCENTRATIONS, PART_CONCENTRATION, PARTITIONS
 from bnmtl.search.constraints import Constraints, constraints_by_task
 from bnmtl.search.group_value import GroupValue, OneGraphValue, acyclic
 from bnmtl.search.problem import NoCommonGraph, TaskProblem
@@ -160,6 +161,46 @@ def test_worth_of_an_arc_that_all_tasks_have():
             range(k - 1), [none] * (k - 1)
         )
         assert of_rest - one_lacks == pytest.approx(lacking, abs=0.06)
+
+
+def unlike(k):
+    """Tasks of two variables; the last one has other chances of b, so that parts of them differ."""
+    frames = {}
+    for s in range(k):
+        of_b = ["x"] * 3 + ["y"] * 3 if s < k - 1 else ["x"] * 5 + ["y"]
+        frames[f"t{s}"] = pd.DataFrame({"a": ["x", "y"] * 3, "b": of_b})
+    return encode_quietly(frames)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_evidence_has_concentrations_of_its_own_for_parts_of_the_tasks(k):
+    tasks = unlike(k)
+    families = ([], "a"), (["a"], "b")
+    expected = sum(
+        naive_tables.shared_evidence(
+            counts_of(tasks.values(), *family), CONCENTRATIONS, PARTITIONS, PART_CONCENTRATION
+        )
+        for family in families
+    )
+    found = value_of(tasks).evidence(range(k), [GRAPHS[1]] * k)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [9, 10])
+def test_groups_of_many_tasks_are_compared_by_one_score(k):
+    """Of more than nine tasks, a group of two has no concentrations of its own, either."""
+    value = value_of(unlike(k))
+    bound = value.joint.tasks[0].scores.bound
+    without = bound.among(range(k), None)
+    for members in (range(k), [0, k - 1]):
+        found = value.evidence(members, [GRAPHS[0]] * len(members))
+        by_way = [
+            sum(way.evidence(child, np.array([], int), list(members)) for child in (0, 1))
+            / way.scale
+            for way in (bound, without)
+        ]
+        assert found == pytest.approx(by_way[k > 9])
+        assert abs(by_way[0] - by_way[1]) > 0.01 or len(members) > 9
 
 
 @st.composite

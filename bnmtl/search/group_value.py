@@ -11,6 +11,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.search.constraints import Constraints
 from bnmtl.search.problem import JointProblem
 
@@ -37,8 +38,11 @@ class GroupValue:
         self.joint = JointProblem(problems)
         bound = problems[0].scores.bound
         self._shares_tables = bound.shares_tables
-        # Concentrations of their own would need another threshold.
-        self._bound = bound.among(range(len(problems)), None) if self._shares_tables else bound
+        if self._shares_tables and len(problems) > MOST_EXACT:
+            # The score of a family has concentrations of its own for parts of at most so many
+            # tasks, and all groups must be compared by the same score.
+            bound = bound.among(range(len(problems)), None)
+        self._bound = bound
         self._separate = [self.joint.scores([s]) for s in range(len(problems))]
         # A variable that is constant in a task says nothing about arcs there.
         self._varies = np.stack([part.any(axis=0) for part in self.joint.takes_part])
