@@ -64,7 +64,6 @@ class Components:
     ----------
     counts : int array of shape (k, q, r)
         Axes: task, configuration of the parents, state of the child; k is 2 or more.
-
     """
 
     def __init__(self, counts):
