@@ -98,7 +98,7 @@ def test_arcs_of_columns_of_noise_are_counted():
 @pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
 def test_next_to_nothing_is_found_in_noise(kind, learner):
     """A small part of the study; the old defaults find dozens of arcs in the same columns."""
-    frames = {f"task{task}": independent_columns(kind, 8, 50, [0, task]) for task in range(5)}
+    frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(5)}
     assert line_of(learner, frames, 0)["false_arcs"] <= 0.5
 
 

@@ -72,7 +72,7 @@ def test_data_that_are_needed_are_asked_for(monkeypatch, tmp_path):
             module.check_needs(module.plan(False), [])
     monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
     with pytest.raises(ValueError, match="there is no uci/schema.json"):
-        good_probabilities.check_needs(good_probabilities.plan(False, summary.FEWEST), [])
+        good_probabilities.check_needs(good_probabilities.plan(False), [])
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def invented_arcs(share):
 
 def invented_defaults(behind):
     """Lines in which the default is so far behind the sigmoid, and log odds at epsilon further."""
-    every = pd.DataFrame(calibration_defaults.plan(False, summary.FEWEST)).explode("wanted")
+    every = pd.DataFrame(calibration_defaults.plan(False)).explode("wanted")
     lines = every.rename(columns={"wanted": "learner"}).to_dict("records")
     for line in lines:
         decides = line["learner"] in ("boosting", "SVM")

@@ -165,16 +165,16 @@ def test_if_no_tree_says_anything_the_prior_decides():
 def test_shuffled_labels_leave_no_skill_out_of_bag(model, values):
     rng = np.random.default_rng(1)
     scores, seen = [], []
-    for seed in range(8):
+    for seed in range(12):
         # Of four columns with two values, many cases are alike, and leaves are large.
         X = rng.normal(size=(150, 4)) if values == "numbers" else rng.integers(2, size=(150, 4))
         y = rng.permutation(np.repeat([0, 1], [50, 100]))
-        model = clone(model).set_params(n_estimators=20, random_state=seed).fit(X, y)
+        model = clone(model).set_params(n_estimators=30, random_state=seed).fit(X, y)
         scores.append(roc_auc_score(y, model.oob_proba_[:, 1]))
         seen.append(roc_auc_score(y, model.predict_proba(X)[:, 1]))
     assert np.mean(seen) > (0.75 if values == "numbers" else 0.55)
-    # The standard error is .025.
-    assert 0.40 < np.mean(scores) < 0.54
+    # The standard error is .02.
+    assert 0.40 < np.mean(scores) < 0.53
 
 
 @pytest.mark.parametrize("kind", KINDS)

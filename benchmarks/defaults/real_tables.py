@@ -67,11 +67,10 @@ def plan(quick, trials=None):
     """All cases except learning together by BIC."""
     if quick:
         one = {"table": "avimedi", "wanted": ["alone"]}
-        baseline, default = (
-            {"score": "BIC", "parents": None},
-            {"score": "MixedDirichlet", "parents": 0.1},
-        )
-        return [one | baseline, one | default]
+        return [
+            one | {"score": "BIC", "parents": None},
+            one | {"score": "MixedDirichlet", "parents": 0.1},
+        ]
     return [
         {"table": table, "score": score, "parents": parents, "wanted": _wanted(score, parents)}
         for score, parents in VARIANTS
