@@ -199,7 +199,7 @@ def _with_states_of(frames, stranger):
     """A task of another table with the states of the columns whose names it has."""
     found, states = {}, _states(frames)
     for column in stranger:
-        codes = stranger[column].astype("category").cat.codes.to_numpy()
+        codes = stranger[column].astype("category").cat.codes.to_numpy(int)
         named = np.array(states[column])[codes % len(states[column])]
         found[column] = pd.Series(named, dtype="string")
     return pd.DataFrame(found)
