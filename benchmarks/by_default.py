@@ -1,6 +1,6 @@
 """Learners with their defaults, by name, and earlier defaults.
 
-Learners of several tasks are also without shared tables.
+Learners of several tasks are also without shared tables, and in one group of tasks.
 """
 
 from bnmtl import (
@@ -16,9 +16,12 @@ LEARNERS = {
     "alone, defaults": lambda seed: SingleTaskLearner(random_state=seed),
     "pooled, defaults": lambda seed: PooledLearner(random_state=seed),
     "one structure, defaults": lambda seed: IdenticalLearner(table_sharing=None, random_state=seed),
-    "together, defaults": lambda seed: MultitaskLearnerCV(table_sharing=None, random_state=seed),
+    "together, defaults": lambda seed: MultitaskLearnerCV(
+        table_sharing=None, task_groups=None, random_state=seed
+    ),
     "one structure, tables shared": lambda seed: IdenticalLearner(random_state=seed),
-    "together, tables shared": lambda seed: MultitaskLearner(random_state=seed),
+    "together, tables shared": lambda seed: MultitaskLearner(task_groups=None, random_state=seed),
+    "groups found, tables shared": lambda seed: MultitaskLearner(random_state=seed),
 }
 
 

@@ -30,7 +30,7 @@ THESIS = {
     "limits": Limits(max_cells=MAX_CELLS),
 }
 # The same settings for learners of several tasks.
-TOGETHER = {**THESIS, "table_sharing": None}
+TOGETHER = {**THESIS, "table_sharing": None, "task_groups": None}
 # Number of folds if the penalty is chosen by cross-validation and not by a single held-out set.
 N_FOLDS = 10
 # Share of the rows in that set.

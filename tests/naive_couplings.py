@@ -5,6 +5,7 @@ import math
 import statistics
 
 import numpy as np
+from small import ONE_GROUP
 
 from bnmtl import IdenticalLearner, MultitaskLearner, PairedPrior, SingleTaskLearner
 
@@ -111,7 +112,7 @@ def greedy_path(train, grid, **parameters):
     for start, penalties in ((separate, sorted(grid)), (same, sorted(grid, reverse=True))):
         for penalty in penalties:
             learner = MultitaskLearner(
-                PairedPrior(penalty), start=start, table_sharing=None, **parameters
+                PairedPrior(penalty), start=start, **ONE_GROUP, **parameters
             ).fit(train)
             start = learner.configuration_
             if penalty not in best or learner.score_ > best[penalty].score_ + 1e-6:

@@ -10,6 +10,8 @@ from bnmtl import BDeu, HillClimbing, problems
 # A score that treats classes alike and a uniform prior, so that tests can compute both.
 PLAIN = {"score": BDeu(), "structure_prior": None}
 CLIMB = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0, **PLAIN}
+# Learners of several tasks without groups of tasks that they find or tables that they share.
+ONE_GROUP = {"table_sharing": None, "task_groups": None}
 
 
 @cache

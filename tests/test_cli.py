@@ -31,8 +31,8 @@ pytestmark = pytest.mark.beside_kernels
 FIXED = [
     *("arcs.csv", "arcs.png", "confidence.csv", "dags.png", "dags.svg", "report.html", "run.json"),
 ]
-# Of several tasks that have tables in common.
-SHARED = ["borrowed.csv", "borrowing.png"]
+# Of several tasks that share tables and whose groups are found.
+SHARED = ["borrowed.csv", "borrowing.png", "group-gains.png"]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_learn_writes_everything(call, files):
     assert "<svg" in (run / "dags.svg").read_text(encoding="utf-8")
     assert "north" in out and "south" in out
     assert "different arcs" in out and "one graph for all), the default." in out
-    assert "11 files in run" in out
+    assert "12 files in run" in out
 
 
 def test_run_json(call, files):
@@ -100,7 +100,7 @@ def test_run_json(call, files):
         "jobs": None,
         "out": "run",
         "force": False,
-        "task_groups": "one",
+        "task_groups": "auto",
         "choose": None,
         "folds": None,
         "bootstrap": 30,
@@ -114,7 +114,8 @@ def test_run_json(call, files):
     assert found["penalty"] == 0.99 and "validation_scores" not in found
     assert found["held_out"]["folds"] == 5 and found["held_out"]["shares_tables"]
     assert set(found["start_scores"]) == {"own tables", "identical"}
-    assert "cut_points" not in found and "task_groups" not in found
+    assert "cut_points" not in found
+    assert found["task_groups"]["of"] == {"north": 1, "south": 1}
     scores = found["local_scores"]
     assert scores["hits"] > scores["counted"] > 0
     assert scores["asked"] == scores["hits"] + scores["counted"]
@@ -150,6 +151,7 @@ def test_a_run_is_read_back(call, files):
         "from",
         "to",
         "task",
+        "task_group",
         "strength",
         "compelled",
         "n_tasks",
@@ -681,5 +683,5 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
     )
     finished = {stage for (stage, _), event in last.items() if event.total}
     expected = "comparing on held-out rows" if penalty is None else "penalties"
-    assert {"single-task", expected, "single-task, to compare"} <= finished
+    assert {"single-task", "gains of pairs", expected} <= finished
     assert all(event.done == event.total for event in last.values() if event.total)

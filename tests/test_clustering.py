@@ -7,7 +7,16 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
-from small import CLIMB, arcs, partial, rarely_varying, related, single_searches, variants
+from small import (
+    CLIMB,
+    ONE_GROUP,
+    arcs,
+    partial,
+    rarely_varying,
+    related,
+    single_searches,
+    variants,
+)
 
 from bnmtl import (
     ArcPrior,
@@ -24,8 +33,8 @@ from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
 
-LEARNER = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMB)
-CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, table_sharing=None, **CLIMB)
+LEARNER = MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **CLIMB)
+CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, **ONE_GROUP, **CLIMB)
 NAMES = ["task1", "task2", "task3", "task4"]
 every_learner = pytest.mark.parametrize(
     "learner", [LEARNER, CHOOSING], ids=lambda one: type(one).__name__
@@ -221,9 +230,7 @@ def test_clusters_that_lack_variables_keep_the_constraints_on_others(given):
 
 @pytest.mark.parametrize("n_clusters", ["validation", "cv"])
 def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_clusters):
-    learner = MultitaskLearner(
-        required=[("a", "b")], table_sharing=None, **{**CLIMB, "random_state": 6}
-    )
+    learner = MultitaskLearner(required=[("a", "b")], **ONE_GROUP, **{**CLIMB, "random_state": 6})
     clusterer = TaskClusterer(learner, n_clusters).fit(rarely_varying())
     assert all(graph.has_edge("a", "b") for graph in clusterer.configuration_.values())
 
@@ -259,7 +266,7 @@ def test_jobs_do_not_matter_and_seeds_repeat(learner):
 
 
 def test_inputs_stay_as_they_are():
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **ONE_GROUP, **CLIMB)
     before = learner.get_params()
     clusterer = TaskClusterer(learner, 2).fit(tasks)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())
@@ -275,7 +282,7 @@ def test_inputs_stay_as_they_are():
 def test_progress_reports_the_choice():
     events = []
     clustered(
-        learner=MultitaskLearner(table_sharing=None, **CLIMB, progress=events.append),
+        learner=MultitaskLearner(**ONE_GROUP, **CLIMB, progress=events.append),
         n_clusters="validation",
     )
     choice = [event.done for event in events if event.stage == "choice of n_clusters"]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from small import CLIMB, related
+from small import CLIMB, ONE_GROUP, related
 
 from bnmtl import (
     BayesNet,
@@ -50,9 +50,9 @@ def categorical(tasks):
 def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
     tasks = encode(related())
     settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
-    learner = MultitaskLearnerCV(table_sharing=None, **settings).fit(tasks)
+    learner = MultitaskLearnerCV(**ONE_GROUP, **settings).fit(tasks)
     learner.set_params(**changed, n_jobs=1)
-    expected = compare(MultitaskLearnerCV(table_sharing=None, **{**settings, **changed}), tasks)
+    expected = compare(MultitaskLearnerCV(**ONE_GROUP, **{**settings, **changed}), tasks)
     stages, events = ["comparing on held-out rows"] if changed else [], []
     learner.set_params(progress=events.append)
     pd.testing.assert_frame_equal(compare(learner, tasks), expected)
@@ -66,7 +66,7 @@ def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
 def test_folds_that_a_time_limit_cut_short_are_not_used_again():
     tasks = encode(related())
-    settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0, "table_sharing": None}
+    settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0, **ONE_GROUP}
     learner = MultitaskLearnerCV(limits=Limits(time_limit=0), **settings).fit(tasks)
     scored = compare(learner.set_params(limits=Limits()), tasks)
     assert scored.attrs["ended_by"] == ()
@@ -120,13 +120,13 @@ def test_together_is_learned_without_the_fold():
     """One start and the greedy search alone: what folds do, and what may be asked of a learner."""
     tasks = categorical(related())
     settings = {**AUTO, "start": "single-task"}
-    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **settings)
+    learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **settings)
     scored = compare(learner, tasks, cv=3)
     assert (scored["penalty"] == 0.9).all()
     agreeing = []
     for fold in range(3):
         train, test = parts(tasks, scored, fold)
-        fitted = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **settings).fit(train)
+        fitted = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **settings).fit(train)
         for name in tasks:
             of_fold = scored[(scored["task"] == name) & (scored["fold"] == fold)]["together"]
             expected = np.asarray(fitted.networks_[name].log_likelihood(test[name]))
@@ -138,12 +138,12 @@ def test_together_is_learned_without_the_fold():
 @pytest.mark.slow_without_jit
 def test_the_other_folds_choose_the_penalty():
     tasks = related()
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, table_sharing=None, **AUTO)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, **ONE_GROUP, **AUTO)
     scored = compare(learner, tasks, cv=4)
     assert scored.groupby("fold")["penalty"].nunique().eq(1).all()
     at = {
         penalty: compare(
-            MultitaskLearnerCV(penalties=[penalty], cv=4, table_sharing=None, **AUTO), tasks, cv=4
+            MultitaskLearnerCV(penalties=[penalty], cv=4, **ONE_GROUP, **AUTO), tasks, cv=4
         )
         for penalty in (0, 0.9, 0.9999)
     }
@@ -162,7 +162,7 @@ def test_one_standard_error_never_takes_a_smaller_penalty():
     penalties = {
         rule: compare(
             MultitaskLearnerCV(
-                penalties=[0, 0.5, 0.9, 0.999], cv=4, rule=rule, table_sharing=None, **AUTO
+                penalties=[0, 0.5, 0.9, 0.999], cv=4, rule=rule, **ONE_GROUP, **AUTO
             ),
             related(),
             cv=4,
@@ -187,16 +187,16 @@ def test_graphs_that_fit_noise_lose_on_rows_they_have_not_seen():
 
 
 def test_penalty_0_is_alone_and_one_task_has_nothing_to_share():
-    learner = MultitaskLearner(PairedPrior(0), table_sharing=None, **AUTO)
+    learner = MultitaskLearner(PairedPrior(0), **ONE_GROUP, **AUTO)
     scored = compare(learner, related(), cv=3)
     assert scored["together"].to_numpy() == pytest.approx(scored["alone"].to_numpy())
-    one = compare(MultitaskLearnerCV(table_sharing=None, **AUTO), {"one": related()["task1"]}, cv=3)
+    one = compare(MultitaskLearnerCV(**ONE_GROUP, **AUTO), {"one": related()["task1"]}, cv=3)
     assert one["together"].to_numpy() == pytest.approx(one["alone"].to_numpy())
 
 
 def test_the_order_of_what_is_given_does_not_matter():
     tasks = related()
-    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **AUTO)
+    learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **AUTO)
     plain = compare(learner, tasks, cv=3)
     turned = compare(
         learner, {name: tasks[name][tasks[name].columns[::-1]] for name in reversed(tasks)}, cv=3
@@ -206,7 +206,7 @@ def test_the_order_of_what_is_given_does_not_matter():
     for way in ("together", "alone", "empty"):
         assert both[way].to_numpy() == pytest.approx(both[f"{way}_too"].to_numpy())
     parallel = compare(
-        MultitaskLearner(PairedPrior(0.9), n_jobs=2, table_sharing=None, **AUTO), tasks, cv=3
+        MultitaskLearner(PairedPrior(0.9), n_jobs=2, **ONE_GROUP, **AUTO), tasks, cv=3
     )
     pd.testing.assert_frame_equal(plain, parallel)
 
@@ -341,9 +341,7 @@ def test_tables_that_help_without_arcs_are_reported():
     [
         SingleTaskLearner(**AUTO),
         pytest.param(MultitaskLearner(**AUTO), marks=pytest.mark.slow_without_jit),
-        pytest.param(
-            MultitaskLearnerCV(table_sharing=None, **AUTO), marks=pytest.mark.beside_kernels
-        ),
+        pytest.param(MultitaskLearnerCV(**ONE_GROUP, **AUTO), marks=pytest.mark.beside_kernels),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -388,9 +386,9 @@ def test_a_requested_start_must_exist():
     tasks = related()
     first, second, *_ = tasks
     required = {first: [("x1", "x2")], second: [("x2", "x1")]}
-    for sharing in (None, "auto"):
+    for tables in (ONE_GROUP, {"task_groups": None}):
         learner = MultitaskLearner(
-            PairedPrior(0.9), start="identical", required=required, table_sharing=sharing, **AUTO
+            PairedPrior(0.9), start="identical", required=required, **tables, **AUTO
         )
         with pytest.raises(ValueError, match="a single graph for all tasks|make them agree"):
             compare(learner, tasks, cv=3)
@@ -401,7 +399,8 @@ SEPARATE = {**AUTO, "table_sharing": None, "prior": PairedPrior(0.9)}
 
 def test_groups_of_tasks_have_one_group_beside_them():
     tasks = related()
-    one = compare(MultitaskLearner(**SEPARATE), tasks, cv=2)
+    learner = MultitaskLearner(task_groups=None, **SEPARATE)
+    one = compare(learner, tasks, cv=2)
     assert "one_group" not in one
     pairs = dict(zip(tasks, "abab", strict=True))
     scored = compare(MultitaskLearner(task_groups=pairs, **SEPARATE), tasks, cv=2)
@@ -410,7 +409,7 @@ def test_groups_of_tasks_have_one_group_beside_them():
     assert scored["alone"].tolist() == one["alone"].tolist()
     for label in "ab":
         names = [name for name in tasks if pairs[name] == label]
-        part = compare(MultitaskLearner(**SEPARATE), {name: tasks[name] for name in names}, cv=2)
+        part = compare(learner, {name: tasks[name] for name in names}, cv=2)
         together = scored["together"][scored["task"].isin(names)]
         assert together.tolist() == pytest.approx(part["together"].tolist())
     assert (scored["together"] != scored["one_group"]).any()

@@ -13,7 +13,7 @@ from budget import examples
 from hash_seeds import with_another_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small import CLIMB, arcs, partial, rarely_varying, related, variants
+from small import CLIMB, ONE_GROUP, arcs, partial, rarely_varying, related, variants
 
 from bnmtl import (
     HillClimbing,
@@ -31,7 +31,7 @@ from bnmtl.search import Limits
 pytestmark = pytest.mark.beside_kernels
 
 SINGLE = SingleTaskLearner(**CLIMB)
-LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)]
+LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **CLIMB)]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 
 
@@ -162,7 +162,7 @@ def test_every_pair_of_variables_has_a_row(learner, make):
 def test_a_multitask_learner_makes_tasks_agree():
     spread = {}
     for penalty in (0, 1):
-        learner = MultitaskLearner(PairedPrior(penalty), table_sharing=None, **CLIMB)
+        learner = MultitaskLearner(PairedPrior(penalty), **ONE_GROUP, **CLIMB)
         table = arc_confidence(related(), learner, n_bootstrap=4, random_state=0)
         by_task = table.pivot(index=["parent", "child"], columns="task", values="arc")
         spread[penalty] = by_task.std(axis=1).sum()
@@ -183,7 +183,7 @@ class Recorded(MultitaskLearnerCV):
 
 
 def test_a_penalty_is_chosen_in_each_replicate():
-    learner = Recorded(penalties=[0, 0.9], cv=2, table_sharing=None, **CLIMB)
+    learner = Recorded(penalties=[0, 0.9], cv=2, **ONE_GROUP, **CLIMB)
     assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30
     assert len(set(Recorded.rows)) == len(set(Recorded.choices)) == 3
     assert {chosen_by for chosen_by, *_ in Recorded.choices} == {"cv"}
@@ -232,7 +232,7 @@ def test_the_hash_seed_does_not_matter():
 
 
 def test_inputs_stay_as_they_are():
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **ONE_GROUP, **CLIMB)
     before = learner.get_params()
     table = arc_confidence(tasks, learner, n_bootstrap=1)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())

@@ -127,7 +127,7 @@ from bnmtl import (
     EditPrior, Exact, HillClimbing, IdenticalLearner, MixedDirichlet, MultitaskLearner, Orders,
     PairedPrior, SingleTaskLearner,
 )
-from bnmtl._kernels import _jit, cache
+from bnmtl._kernels import _jit, cache, takers
 from bnmtl.search.first_start import search_kernels
 
 
@@ -143,12 +143,14 @@ def differing(learner, search, prior, n_tasks, sharing):
     score = MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100))
     learner(score=score, search=search, random_state=0, **given).fit(tasks)
     called = _jit.kernels_within(one for one in _jit._COMPILED if one.signatures)
-    kernels = search_kernels(search, prior, n_tasks * (sharing is not None))
+    finds = prior is not None
+    kernels = search_kernels(search, prior, n_tasks * (sharing is not None), finds)
     listed = _jit.kernels_within(kernels)
     # What is behind an address is called by other kernels.
     behind = _jit.kernels_within(one for one in kernels if isinstance(one, _jit.Callback))
-    # Only searches of many families need more memory.
-    behind |= _jit.kernels_within([cache.move])
+    # Only searches of many families need more memory, and only an arc that two tasks gain by is
+    # solved for.
+    behind |= _jit.kernels_within([cache.move, takers.best_joint_states])
     return sorted(f.__qualname__ for f in (called ^ listed) - behind)
 
 
@@ -171,6 +173,7 @@ SEARCHES = [
     ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 10, "auto"),
     ("MultitaskLearner", "Orders()", "EditPrior(0.9)", 3, "auto"),
     ("MultitaskLearner", "HillClimbing()", "PairedPrior(0.9)", 10, "auto"),
+    ("MultitaskLearner", "Exact()", "PairedPrior(0.9)", 3, "auto"),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from small import CLIMB, noise, partial, related
+from small import CLIMB, ONE_GROUP, noise, partial, related
 
 from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, structures
 from bnmtl.errors import InputError, InputTypeError
@@ -272,7 +272,7 @@ def test_shared_tables_are_those_of_the_networks():
     for name, rows in log_likelihoods.items():
         expected = learner.networks_[name].log_likelihood(test[name].frame())
         assert rows == pytest.approx(expected, rel=1e-12)
-    alone = by_learner(clone(learner).set_params(table_sharing=None), train, test)
+    alone = by_learner(clone(learner).set_params(**ONE_GROUP), train, test)
     alone = alone.means(learner.configuration_)["task1"]
     graph = learner.configuration_["task1"]
     assert alone == pytest.approx(HeldOut(train["task1"], test["task1"]).mean(graph))
@@ -283,7 +283,7 @@ def test_folds_share_tables_together_and_without_arcs():
     learner = MultitaskLearner(table_sharing="auto", **CLIMB)
     scored = compare(learner, related(), 3)
     assert scored.attrs["shares_tables"]
-    separate = compare(clone(learner).set_params(table_sharing=None), related(), 3)
+    separate = compare(clone(learner).set_params(**ONE_GROUP), related(), 3)
     assert not separate.attrs["shares_tables"]
     assert scored["alone"].tolist() == separate["alone"].tolist()
     assert (scored["empty"] != separate["empty"]).all()
@@ -294,7 +294,7 @@ VISITS = {name: np.arange(len(frame)) // 7 for name, frame in related().items()}
 
 def visited():
     """Rows compared with whole visits held out, by a learner with one search per fold."""
-    learner = MultitaskLearner(**{**CLIMB, "table_sharing": None})
+    learner = MultitaskLearner(**CLIMB, **ONE_GROUP)
     return learner, compare(learner, related(), groups=VISITS)
 
 

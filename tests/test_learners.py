@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from budget import quick_search
 from sklearn.base import clone
+from small import ONE_GROUP
 
 from bnmtl import (
     AIC,
@@ -46,14 +47,14 @@ QUICK = quick_search()
 CLIMBS = {**QUICK, "search": HillClimbing(restarts=3)}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
-    IdenticalLearner(table_sharing=None, **QUICK),
+    IdenticalLearner(**ONE_GROUP, **QUICK),
     PooledLearner(**QUICK),
-    MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK),
-    MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK),
-    MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=3, table_sharing=None, **QUICK),
+    MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **QUICK),
+    MultitaskLearner(EditPrior(0.9), **ONE_GROUP, **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=3, **ONE_GROUP, **QUICK),
     SingleTaskLearner(**CLIMBS),
     MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMBS),
-    MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK | {"search": "exact"}),
+    MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **QUICK | {"search": "exact"}),
 ]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: repr(one)[:45])
 
@@ -125,7 +126,7 @@ def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
 
 def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
     prior = PairedPrior(0.9)
-    learner = quietly(MultitaskLearner(prior, table_sharing=None, **QUICK), partial_tasks)
+    learner = quietly(MultitaskLearner(prior, **ONE_GROUP, **QUICK), partial_tasks)
     data_score = sum(
         BDeu().score(graph, learner.tasks_[task].frame())
         for task, graph in learner.configuration_.items()
@@ -140,7 +141,7 @@ def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
 @pytest.mark.parametrize("prior", [PairedPrior(0), EditPrior(0)])
 def test_penalty_zero_is_single_task_learning(prior, partial_tasks):
     single = quietly(SingleTaskLearner(**QUICK), partial_tasks)
-    joint = quietly(MultitaskLearner(prior, table_sharing=None, **QUICK), partial_tasks)
+    joint = quietly(MultitaskLearner(prior, **ONE_GROUP, **QUICK), partial_tasks)
     assert arcs(joint) == arcs(single)
     assert joint.score_ == single.score_
     assert joint.networks_ == single.networks_
@@ -151,7 +152,7 @@ def test_independent_tasks_are_searched_once(start, asia_tasks):
     """Only the single-task start is used at penalty 0, so no other is searched."""
     events = []
     learner = MultitaskLearner(
-        PairedPrior(0), start=start, progress=events.append, table_sharing=None, **QUICK
+        PairedPrior(0), start=start, progress=events.append, **ONE_GROUP, **QUICK
     )
     learner.fit(asia_tasks)
     stages = {event.stage for event in events if event.done > 0}
@@ -180,8 +181,8 @@ def test_a_task_does_not_depend_on_the_others_when_learned_alone(asia_tasks):
 @pytest.mark.parametrize("prior", [PairedPrior(1), PairedPrior(1, reversal=1), EditPrior(1)])
 def test_penalty_one_forces_identical_structures(prior, asia_tasks):
     """The same variables everywhere: the same objective as one graph for all, at least as good."""
-    identical = IdenticalLearner(table_sharing=None, **QUICK).fit(asia_tasks)
-    joint = MultitaskLearner(prior, table_sharing=None, **QUICK).fit(asia_tasks)
+    identical = IdenticalLearner(**ONE_GROUP, **QUICK).fit(asia_tasks)
+    joint = MultitaskLearner(prior, **ONE_GROUP, **QUICK).fit(asia_tasks)
     graphs = list(joint.configuration_.values())
     assert all(set(graph.edges) == set(graphs[0].edges) for graph in graphs)
     assert joint.score_ >= identical.score_ - 1e-9
@@ -189,8 +190,8 @@ def test_penalty_one_forces_identical_structures(prior, asia_tasks):
 
 
 def test_penalty_one_agrees_wherever_tasks_share_a_pair(partial_tasks):
-    joint = quietly(MultitaskLearner(PairedPrior(1), table_sharing=None, **QUICK), partial_tasks)
-    identical = quietly(IdenticalLearner(table_sharing=None, **QUICK), partial_tasks)
+    joint = quietly(MultitaskLearner(PairedPrior(1), **ONE_GROUP, **QUICK), partial_tasks)
+    identical = quietly(IdenticalLearner(**ONE_GROUP, **QUICK), partial_tasks)
     assert joint.score_ >= identical.score_ - 1e-9
     assert PairedPrior(1).log_prior(joint.configuration_) == 0
 
@@ -202,7 +203,7 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
     score, stacked, asia_tasks
 ):
     """K2, AIC and LL as they are, BDeu with k times the equivalent sample size (not BIC, BDs)."""
-    learner = IdenticalLearner(table_sharing=None, **QUICK | {"score": score}).fit(asia_tasks)
+    learner = IdenticalLearner(**ONE_GROUP, **QUICK | {"score": score}).fit(asia_tasks)
     rows = pd.concat([frame.assign(TASK=name) for name, frame in asia_tasks.items()])
     graph = nx.DiGraph(learner.graph_)
     graph.add_edges_from([("TASK", variable) for variable in learner.graph_])
@@ -215,7 +216,7 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
 
 
 def test_identical_covers_the_union_of_the_variables(partial_tasks):
-    learner = quietly(IdenticalLearner(table_sharing=None, **QUICK), partial_tasks)
+    learner = quietly(IdenticalLearner(**ONE_GROUP, **QUICK), partial_tasks)
     assert sorted(learner.graph_) == sorted(set().union(*partial_tasks.values()))
     for task, graph in learner.configuration_.items():
         usable = set(graph) - set(learner.tasks_[task].constant)
@@ -239,9 +240,7 @@ def test_pooled_learns_from_all_rows_at_once(asia_tasks):
 
 def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
     with pytest.warns(UserWarning, match="Task `south` has columns in which only one state"):
-        learner = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK).fit(
-            partial_tasks
-        )
+        learner = MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **QUICK).fit(partial_tasks)
     graph = learner.configuration_["south"]
     assert "tub" in graph
     assert graph.degree("tub") == 0
@@ -271,7 +270,7 @@ def test_arcs_of_a_graph_are_constraints(name, asia_tasks):
             {"north": list(graph.edges)} if constraints is not graph.edges else list(graph.edges)
         )
         learned, expected = (
-            MultitaskLearner(PairedPrior(0.5), table_sharing=None, **{name: given}, **QUICK).fit(
+            MultitaskLearner(PairedPrior(0.5), **ONE_GROUP, **{name: given}, **QUICK).fit(
                 asia_tasks
             )
             for given in (constraints, listed)
@@ -289,7 +288,7 @@ def test_constraints_by_task(asia_tasks):
         required={"north": [("xray", "smoke")]},
         forbidden={"south": [("smoke", "bronc"), ("bronc", "smoke")]},
         tiers={"east": [["dysp"], ["bronc"]]},
-        table_sharing=None,
+        **ONE_GROUP,
         **QUICK,
     ).fit(asia_tasks)
     assert learner.configuration_["north"].has_edge("xray", "smoke")
@@ -315,18 +314,18 @@ def test_max_parents_is_a_limit(learner, asia_tasks):
 
 @pytest.mark.parametrize("score", [BDeu(5.0), BDs(), K2(), BIC(), AIC()], ids=repr)
 def test_every_score_can_be_searched(score, asia_tasks):
-    learner = MultitaskLearner(
-        PairedPrior(0.9), table_sharing=None, **QUICK | {"score": score}
-    ).fit(asia_tasks)
+    learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK | {"score": score}).fit(
+        asia_tasks
+    )
     expected = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
     assert learner.task_scores_.sum() == pytest.approx(expected, rel=1e-12)
 
 
 def test_structure_priors_move_the_result(asia_tasks):
-    plain = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    plain = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
     sparse = MultitaskLearner(
         PairedPrior(0.9),
-        table_sharing=None,
+        **ONE_GROUP,
         **QUICK | {"structure_prior": ArcPrior(probability=1e-9)},
     ).fit(asia_tasks)
     count = {one: sum(len(of_task) for of_task in arcs(one).values()) for one in (plain, sparse)}
@@ -343,7 +342,7 @@ def test_structure_prior_enters_the_score(asia_tasks):
     structure_prior = ArcPrior(expected_arcs=3)
     prior = PairedPrior(0.5)
     learner = MultitaskLearner(
-        prior, table_sharing=None, **QUICK | {"structure_prior": structure_prior}
+        prior, **ONE_GROUP, **QUICK | {"structure_prior": structure_prior}
     ).fit(asia_tasks)
     weight = 1 / (1 + 2 * 0.5)
     total = prior.log_prior(learner.configuration_)
@@ -358,10 +357,8 @@ def test_structure_prior_enters_the_score(asia_tasks):
 
 @pytest.mark.parametrize("start", ["single-task", "identical", "empty"])
 def test_named_starts(start, asia_tasks):
-    learner = MultitaskLearner(PairedPrior(0.9), start=start, table_sharing=None, **QUICK).fit(
-        asia_tasks
-    )
-    every = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(PairedPrior(0.9), start=start, **ONE_GROUP, **QUICK).fit(asia_tasks)
+    every = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
     assert learner.start_ == start
     assert every.start_scores_[start] == learner.score_
     assert every.score_ >= learner.score_
@@ -369,10 +366,8 @@ def test_named_starts(start, asia_tasks):
 
 def test_given_starts(asia_tasks):
     """From its own result the search does not move."""
-    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
-    again = MultitaskLearner(
-        PairedPrior(0.9), start=learner.configuration_, table_sharing=None, **QUICK
-    )
+    learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
+    again = MultitaskLearner(PairedPrior(0.9), start=learner.configuration_, **ONE_GROUP, **QUICK)
     again.fit(asia_tasks)
     assert arcs(again) == arcs(learner)
     assert again.start_ == "given"
@@ -408,8 +403,8 @@ class Flat:
 
 
 def test_a_custom_coupling_works_in_a_learner(asia_tasks):
-    mine = MultitaskLearner(Flat(), table_sharing=None, **QUICK).fit(asia_tasks)
-    ours = MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    mine = MultitaskLearner(Flat(), **ONE_GROUP, **QUICK).fit(asia_tasks)
+    ours = MultitaskLearner(EditPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
     assert mine.score_ == pytest.approx(ours.score_, rel=1e-12)
 
 
@@ -449,7 +444,7 @@ def test_parameters_have_a_separate_sample_size(asia_tasks):
 
 def test_inputs_are_left_as_they_were(asia_tasks):
     before = {name: frame.copy(deep=True) for name, frame in asia_tasks.items()}
-    MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
     for name, frame in asia_tasks.items():
         pd.testing.assert_frame_equal(frame, before[name])
 
@@ -570,7 +565,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
 def test_parameters_out_of_range_are_refused_in_one_sentence(parameters, error, words, asia_tasks):
     for learner in (
         SingleTaskLearner(search="hill-climbing"),
-        MultitaskLearner(search="hill-climbing", table_sharing=None),
+        MultitaskLearner(search="hill-climbing", **ONE_GROUP),
     ):
         with pytest.raises(error, match=words) as caught:
             learner.set_params(**parameters).fit(asia_tasks)
@@ -614,12 +609,12 @@ def test_contradictory_constraints_of_tasks_are_refused_where_they_must_agree(as
         "forbidden": {"south": [("smoke", "xray")]},
     }
     with pytest.raises(ValueError, match="between smoke and xray"):
-        MultitaskLearner(PairedPrior(1), table_sharing=None, **constraints, **QUICK).fit(asia_tasks)
+        MultitaskLearner(PairedPrior(1), **ONE_GROUP, **constraints, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
-        IdenticalLearner(table_sharing=None, **constraints, **QUICK).fit(asia_tasks)
+        IdenticalLearner(**ONE_GROUP, **constraints, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
         MultitaskLearner(
-            PairedPrior(0.5), start="identical", table_sharing=None, **constraints, **QUICK
+            PairedPrior(0.5), start="identical", **ONE_GROUP, **constraints, **QUICK
         ).fit(asia_tasks)
 
 
@@ -644,9 +639,7 @@ def test_contradictory_constraints_of_tasks_are_refused_where_they_must_agree(as
 )
 def test_tasks_may_require_what_no_single_graph_has(required, more, asia_tasks):
     """Below penalty 1 each task keeps its own arcs; only the identical start is left out."""
-    learner = MultitaskLearner(
-        PairedPrior(0.99), required=required, table_sharing=None, **more, **QUICK
-    )
+    learner = MultitaskLearner(PairedPrior(0.99), required=required, **ONE_GROUP, **more, **QUICK)
     learner.fit(asia_tasks)
     assert set(learner.start_scores_) == {"single-task", "empty"}
     for task, wanted in required.items():
@@ -655,10 +648,8 @@ def test_tasks_may_require_what_no_single_graph_has(required, more, asia_tasks):
         assert nx.is_directed_acyclic_graph(graph)
         assert max(d for _, d in graph.in_degree()) <= more.get("max_parents", 10)
     with pytest.raises(ValueError, match="a single graph for all tasks|cycle"):
-        IdenticalLearner(required=required, table_sharing=None, **more, **QUICK).fit(asia_tasks)
-    agreeing = MultitaskLearner(
-        PairedPrior(1.0), required=required, table_sharing=None, **more, **QUICK
-    )
+        IdenticalLearner(required=required, **ONE_GROUP, **more, **QUICK).fit(asia_tasks)
+    agreeing = MultitaskLearner(PairedPrior(1.0), required=required, **ONE_GROUP, **more, **QUICK)
     with pytest.raises(ValueError, match="make them agree, or use|between smoke and xray"):
         agreeing.fit(asia_tasks)
     with pytest.raises(ValueError, match="a single graph for all|cycle|between smoke and xray"):
@@ -685,9 +676,7 @@ class Spread:
 
 def test_a_custom_coupling_is_asked_only_where_tasks_share_a_pair(partial_tasks):
     quietly(
-        MultitaskLearner(
-            Spread(), table_sharing=None, **QUICK | {"structure_prior": ArcPrior(0.2)}
-        ),
+        MultitaskLearner(Spread(), **ONE_GROUP, **QUICK | {"structure_prior": ArcPrior(0.2)}),
         partial_tasks,
     )
 
@@ -700,16 +689,14 @@ def test_structure_priors_where_no_task_has_some_pair(prior):
         for name, columns in {"x": "ab", "y": "bc"}.items()
     }
     learner = MultitaskLearner(
-        prior, table_sharing=None, **QUICK | {"structure_prior": ArcPrior(0.2)}
+        prior, **ONE_GROUP, **QUICK | {"structure_prior": ArcPrior(0.2)}
     ).fit(tasks)
     assert np.isfinite(learner.score_)
 
 
 def test_shares_of_a_common_prior_add_up(partial_tasks):
     learner = quietly(
-        IdenticalLearner(
-            table_sharing=None, **QUICK | {"structure_prior": ArcPrior(probability=0.1)}
-        ),
+        IdenticalLearner(**ONE_GROUP, **QUICK | {"structure_prior": ArcPrior(probability=0.1)}),
         partial_tasks,
     )
     assert learner.task_scores_.sum() == pytest.approx(learner.score_, rel=1e-12)
@@ -726,7 +713,7 @@ def test_pooling_is_asked_of_the_pooled_rows():
 
 
 def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_tasks):
-    learner = quietly(MultitaskLearner(PairedPrior(1), table_sharing=None, **QUICK), partial_tasks)
+    learner = quietly(MultitaskLearner(PairedPrior(1), **ONE_GROUP, **QUICK), partial_tasks)
     assert learner.configuration_["south"].nodes["tub"] == {"constant": True}
     table = learner.arcs_.set_index(["from", "to", "task"])
     touching = table[[("tub" in row[:2]) for row in table.index]]
@@ -739,9 +726,7 @@ def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_task
 @pytest.mark.parametrize(("effort", "steps"), [(QUICK, QUICK["search"].starts), (CLIMBS, 4)])
 def test_progress_reports_real_totals(asia_tasks, effort, steps):
     events = []
-    learner = MultitaskLearner(
-        PairedPrior(0.9), progress=events.append, table_sharing=None, **effort
-    )
+    learner = MultitaskLearner(PairedPrior(0.9), progress=events.append, **ONE_GROUP, **effort)
     learner.fit(asia_tasks)
     single = [event for event in events if event.stage == "single-task"]
     assert {event.task for event in single} == set(asia_tasks)
@@ -802,13 +787,13 @@ def test_no_task_is_left_without_time(learner):
 
 
 def test_enough_time_and_families_change_nothing(asia_tasks):
-    plain = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    plain = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **QUICK).fit(asia_tasks)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         limited = MultitaskLearner(
             PairedPrior(0.9),
             limits=Limits(max_families=10**9, time_limit=600, cache_size=0),
-            table_sharing=None,
+            **ONE_GROUP,
             **QUICK,
         ).fit(asia_tasks)
     assert arcs(limited) == arcs(plain)
@@ -882,25 +867,23 @@ def test_exact_search_is_at_least_as_good_and_refuses_many_variables(asia_tasks)
 
 def test_orders_that_the_tasks_share_are_a_start(partial_tasks):
     learner = quietly(
-        MultitaskLearner(EditPrior(0.9), start="orders", table_sharing=None, **QUICK), partial_tasks
+        MultitaskLearner(EditPrior(0.9), start="orders", **ONE_GROUP, **QUICK), partial_tasks
     )
     assert list(learner.start_scores_) == ["orders"]
-    everything = quietly(
-        MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK), partial_tasks
-    )
+    everything = quietly(MultitaskLearner(EditPrior(0.9), **ONE_GROUP, **QUICK), partial_tasks)
     assert everything.start_scores_["orders"] == pytest.approx(learner.score_, rel=1e-12)
     assert everything.score_ == max(everything.start_scores_.values())
-    climbs = quietly(MultitaskLearner(EditPrior(0.9), table_sharing=None, **CLIMBS), partial_tasks)
+    climbs = quietly(MultitaskLearner(EditPrior(0.9), **ONE_GROUP, **CLIMBS), partial_tasks)
     assert "orders" not in climbs.start_scores_
 
 
 def test_orders_need_a_coupling_that_counts_tasks(asia_tasks):
     prior = PairedPrior(0.9, task_penalty={("north", "east"): 0.5})
-    learner = MultitaskLearner(prior, table_sharing=None, **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(prior, **ONE_GROUP, **QUICK).fit(asia_tasks)
     assert set(learner.start_scores_) == {"single-task", "identical", "empty"}
     for mine in (prior, Flat()):
         with pytest.raises(ValueError, match="`start` 'orders' needs a PairedPrior or EditPrior"):
-            MultitaskLearner(mine, start="orders", table_sharing=None, **QUICK).fit(asia_tasks)
+            MultitaskLearner(mine, start="orders", **ONE_GROUP, **QUICK).fit(asia_tasks)
 
 
 @pytest.mark.slow_without_jit

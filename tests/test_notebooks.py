@@ -29,7 +29,7 @@ LESS_OFTEN = {
     "03_which_tasks_belong_together": {
         "iterations=5": "iterations=1",
         "(3, 20)": "(2, 3)",
-        "0.9, 0.99, 0.999, 1] if": "1] if",
+        "truth, 200,": "truth, 50,",
     },
     "04_a_simulation_study": {
         '("child", 200, 5)': '("sachs", 100, 2)',

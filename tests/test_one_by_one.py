@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import PRIORS, joint_problem, three_tasks
 from sklearn.base import clone
+from small import ONE_GROUP
 
 from bnmtl import ArcPrior, MultitaskLearner, Orders, PairedPrior, problems
 from bnmtl.search import one_by_one, orders
@@ -106,22 +107,16 @@ def test_it_finds_what_changing_pairs_misses():
     networks = problems.components("alarm", groups, changed, random_state=1)
     rows = problems.sample(networks, 1000, random_state=1)
     learner = MultitaskLearner(
-        PairedPrior(0.999), start="single-task", random_state=1, table_sharing=None
+        PairedPrior(0.999), start="single-task", random_state=1, **ONE_GROUP
     ).fit(rows)
     start = learner.configuration_
     climbing = {"search": "hill-climbing", "random_state": 1}
-    again = MultitaskLearner(PairedPrior(0.999), start=start, table_sharing=None, **climbing).fit(
-        rows
-    )
+    again = MultitaskLearner(PairedPrior(0.999), start=start, **ONE_GROUP, **climbing).fit(rows)
     assert again.score_ == pytest.approx(learner.score_)
     single = (
-        MultitaskLearner(PairedPrior(0.0), random_state=1, table_sharing=None)
-        .fit(rows)
-        .configuration_
+        MultitaskLearner(PairedPrior(0.0), random_state=1, **ONE_GROUP).fit(rows).configuration_
     )
-    greedy = MultitaskLearner(PairedPrior(0.999), start=single, table_sharing=None, **climbing).fit(
-        rows
-    )
+    greedy = MultitaskLearner(PairedPrior(0.999), start=single, **ONE_GROUP, **climbing).fit(rows)
     assert learner.score_ > greedy.score_ + 50
 
 
@@ -134,7 +129,7 @@ def searched_one_by_one(events):
 @pytest.mark.slow_without_jit
 def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
     rows = [frame.astype("category") for frame in three_tasks(0, 5, missing=False).values()]
-    effort = {"search": Orders(starts=1, iterations=2), "random_state": 0, "table_sharing": None}
+    effort = {"search": Orders(starts=1, iterations=2), "random_state": 0, **ONE_GROUP}
     events = []
     learner = MultitaskLearner(PairedPrior(0.9), **effort, progress=events.append)
     whole = clone(learner).fit(rows)

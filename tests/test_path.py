@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from small import CLIMB, partial
+from small import CLIMB, ONE_GROUP, partial
 
 from bnmtl import BDeu, EditPrior, HillClimbing, MultitaskLearner, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
@@ -97,7 +97,7 @@ def test_following_is_the_greedy_search_from_there():
     for (at, solution), prior in itertools.product(enumerate(path), (priors[2], priors[4])):
         pairs = zip(TASKS.values(), solution.matrices, strict=True)
         start = {task.name: from_adjacency(matrix, task.variables) for task, matrix in pairs}
-        greedy = MultitaskLearner(prior, start=start, table_sharing=None, **CLIMB).fit(TASKS)
+        greedy = MultitaskLearner(prior, start=start, **ONE_GROUP, **CLIMB).fit(TASKS)
         followed = search.follow(prior, solution.matrices, EFFORT)
         assert followed.score == greedy.score_, at
         assert followed.start == "path"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from budget import quick_search
 from sklearn.base import BaseEstimator, clone
-from small import CLIMB, arcs, related
+from small import CLIMB, ONE_GROUP, arcs, related
 
 from bnmtl import (
     BayesNet,
@@ -51,9 +51,7 @@ def test_the_default_grid_is_log_spaced_and_ends_at_independence_and_identity():
 
 def test_validation_keeps_the_structures_of_the_training_rows(tasks):
     """The thesis's wrapper by hand: split, learn at each penalty, take the best, refit tables."""
-    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, table_sharing=None, **QUICK).fit(
-        tasks
-    )
+    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, **ONE_GROUP, **QUICK).fit(tasks)
     encoded = encode(tasks)
     (held_out,) = held_out_rows(encoded, 0.05, None, 0)
     assert {name: len(rows) for name, rows in held_out.items()} == {"north": 11, "south": 17}
@@ -62,9 +60,7 @@ def test_validation_keeps_the_structures_of_the_training_rows(tasks):
     }
     scores, structures_by_penalty = {}, {}
     for penalty in GRID:
-        one = MultitaskLearner(PairedPrior(penalty), table_sharing=None, **QUICK).fit(
-            encoded.take(train)
-        )
+        one = MultitaskLearner(PairedPrior(penalty), **ONE_GROUP, **QUICK).fit(encoded.take(train))
         structures_by_penalty[penalty] = one.configuration_
         scores[penalty] = np.mean(
             [
@@ -81,11 +77,9 @@ def test_validation_keeps_the_structures_of_the_training_rows(tasks):
 
 
 def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
-    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, table_sharing=None, **QUICK).fit(
-        tasks
-    )
+    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, **ONE_GROUP, **QUICK).fit(tasks)
     again = MultitaskLearner(
-        PairedPrior(learner.penalty_), start=learner.configuration_, table_sharing=None, **QUICK
+        PairedPrior(learner.penalty_), start=learner.configuration_, **ONE_GROUP, **QUICK
     ).fit(tasks)
     # From there the greedy can only climb.
     assert again.score_ >= learner.score_ - 1e-9
@@ -100,7 +94,7 @@ def test_equally_good_penalties_give_way_to_the_largest():
     rng = np.random.default_rng(0)
     frames = [pd.DataFrame(rng.integers(0, 2, (400, 3)), columns=list("abc")) for _ in range(2)]
     learner = MultitaskLearnerCV(
-        penalties=[0, 0.9, 0.5], validation=0.05, table_sharing=None, **QUICK
+        penalties=[0, 0.9, 0.5], validation=0.05, **ONE_GROUP, **QUICK
     ).fit(frames)
     assert learner.validation_scores_.nunique() == 1
     assert learner.penalty_ == 0.9
@@ -123,7 +117,7 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
     for seed in range(100):
         learner = MultitaskLearnerCV(
             penalties=[1],
-            table_sharing=None,
+            **ONE_GROUP,
             validation=0.05,
             search=Orders(starts=1, iterations=0),
             random_state=seed,
@@ -138,7 +132,7 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
 
 
 def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
-    learner = MultitaskLearnerCV(penalties=GRID, cv=3, table_sharing=None, **QUICK)
+    learner = MultitaskLearnerCV(penalties=GRID, cv=3, **ONE_GROUP, **QUICK)
     encoded = encode(tasks)
     folds = held_out_rows(encoded, None, 3, 0)
     assert len(folds) == 3
@@ -146,7 +140,7 @@ def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
         rows = np.concatenate([fold[name] for fold in folds])
         assert sorted(rows) == list(range(task.n_rows))
     learner.fit(tasks)
-    refit = MultitaskLearner(PairedPrior(learner.penalty_), table_sharing=None, **QUICK).fit(tasks)
+    refit = MultitaskLearner(PairedPrior(learner.penalty_), **ONE_GROUP, **QUICK).fit(tasks)
     for name, graph in refit.configuration_.items():
         assert set(graph.edges) == set(learner.configuration_[name].edges)
     assert learner.score_ == refit.score_
@@ -168,7 +162,7 @@ def test_the_split_follows_the_rows_not_their_order(tasks):
 @pytest.mark.slow_without_jit
 def test_other_priors_lend_their_kind(tasks):
     learner = MultitaskLearnerCV(
-        EditPrior(reversal=2), penalties=[0.5, 0.9], table_sharing=None, **QUICK
+        EditPrior(reversal=2), penalties=[0.5, 0.9], **ONE_GROUP, **QUICK
     ).fit(tasks)
     assert learner.penalty_ in (0.5, 0.9)
     assert learner.prior.penalty == EditPrior().penalty
@@ -177,9 +171,7 @@ def test_other_priors_lend_their_kind(tasks):
 def test_one_task_is_searched_once(tasks):
     """There is nothing to share, whatever the penalty, so no other start is searched."""
     events = []
-    learner = MultitaskLearnerCV(
-        penalties=GRID, progress=events.append, table_sharing=None, **QUICK
-    )
+    learner = MultitaskLearnerCV(penalties=GRID, progress=events.append, **ONE_GROUP, **QUICK)
     learner.fit({"north": tasks["north"]})
     stages = {event.stage for event in events if event.done > 0}
     assert stages == {"single-task", "penalties", "folds"}
@@ -187,9 +179,7 @@ def test_one_task_is_searched_once(tasks):
 
 def test_progress_counts_the_grid(tasks):
     events = []
-    MultitaskLearnerCV(penalties=GRID, progress=events.append, table_sharing=None, **QUICK).fit(
-        tasks
-    )
+    MultitaskLearnerCV(penalties=GRID, progress=events.append, **ONE_GROUP, **QUICK).fit(tasks)
     grid = [event for event in events if event.stage == "penalties"]
     assert [event.done for event in grid] == [1, 2, 3, 4]
     assert {event.total for event in grid} == {4}
@@ -244,22 +234,20 @@ def test_progress_counts_the_grid(tasks):
 )
 def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
     with pytest.raises(error, match=words):
-        MultitaskLearnerCV(
-            table_sharing=None, **parameters, search=Orders(starts=1, iterations=0)
-        ).fit(tasks)
+        MultitaskLearnerCV(**ONE_GROUP, **parameters, search=Orders(starts=1, iterations=0)).fit(
+            tasks
+        )
 
 
 def test_penalties_that_contradict_constraints_leave_the_default_grid(tasks):
     constraints = {"required": {"north": [("smoke", "xray")], "south": [("xray", "smoke")]}}
-    learner = MultitaskLearnerCV(table_sharing=None, **constraints, **QUICK).fit(tasks)
+    learner = MultitaskLearnerCV(**ONE_GROUP, **constraints, **QUICK).fit(tasks)
     assert 1.0 not in learner.validation_scores_.index
     assert len(learner.validation_scores_) == len(DEFAULT_PENALTIES) - 1
     assert learner.configuration_["north"].has_edge("smoke", "xray")
     assert learner.configuration_["south"].has_edge("xray", "smoke")
     with pytest.raises(ValueError, match="between smoke and xray"):
-        MultitaskLearnerCV(penalties=[0.5, 1], table_sharing=None, **constraints, **QUICK).fit(
-            tasks
-        )
+        MultitaskLearnerCV(penalties=[0.5, 1], **ONE_GROUP, **constraints, **QUICK).fit(tasks)
 
 
 @pytest.mark.slow_without_jit
@@ -279,7 +267,7 @@ def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, star
             start=start,
             search=Orders(starts=1, iterations=0),
             random_state=seed,
-            table_sharing=None,
+            **ONE_GROUP,
         ).fit({"north": north, "south": south})
         assert learner.configuration_["south"].has_edge("a", "b")
 
@@ -297,7 +285,7 @@ def test_given_starts_are_cut_to_what_the_training_rows_allow():
             start=nx.DiGraph([("a", "b")]),
             search=Orders(starts=1, iterations=0),
             random_state=seed,
-            table_sharing=None,
+            **ONE_GROUP,
         ).fit({"north": north, "south": south})
         kept.add(tuple(g.number_of_edges() for g in learner.configuration_.values()))
     assert kept == {(1, 1), (1, 0)}
@@ -316,7 +304,7 @@ def test_a_coupling_without_a_penalty_is_refused(tasks):
 def test_shared_orders_at_every_penalty_and_in_several_threads():
     asia = structures.load("asia")
     rows = [asia.sample(100, random_state=seed) for seed in range(3)]
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], start="orders", table_sharing=None, **QUICK)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], start="orders", **ONE_GROUP, **QUICK)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         serial = clone(learner).fit(rows)
@@ -333,7 +321,7 @@ def test_shared_orders_at_every_penalty_and_in_several_threads():
     "how", [{}, {"cv": 4}, {"validation": 0.2}, {"validation": "posterior"}], ids=str
 )
 def test_one_way_of_choosing_is_enough(how, tasks):
-    learner = MultitaskLearnerCV(penalties=GRID, table_sharing=None, **how, **QUICK).fit(tasks)
+    learner = MultitaskLearnerCV(penalties=GRID, **ONE_GROUP, **how, **QUICK).fit(tasks)
     scores = learner.validation_scores_
     assert scores.index.tolist() == GRID
     assert learner.penalty_ == max(GRID, key=lambda penalty: (round(scores[penalty], 9), penalty))
@@ -352,7 +340,7 @@ def folds_of(learner):
 def test_by_default_every_row_is_held_out_once_in_ten_folds():
     """The structures of a fold come from its own training rows; the result from all rows."""
     grid, rows = [0.5, 0.9, 0.999, 1], related()
-    learner = MultitaskLearnerCV(penalties=grid, table_sharing=None, **CLIMB).fit(rows)
+    learner = MultitaskLearnerCV(penalties=grid, **ONE_GROUP, **CLIMB).fit(rows)
     folds = folds_of(learner)
     assert len(folds) == 10
     encoded, scores = learner.tasks_, dict.fromkeys(grid, 0.0)
@@ -368,7 +356,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds():
             scores[penalty] += np.mean(means) / 10
     assert learner.validation_scores_.to_dict() == pytest.approx(scores, rel=1e-12)
     assert learner.penalty_ == max(grid, key=lambda penalty: (round(scores[penalty], 9), penalty))
-    refit = MultitaskLearner(PairedPrior(learner.penalty_), table_sharing=None, **CLIMB).fit(rows)
+    refit = MultitaskLearner(PairedPrior(learner.penalty_), **ONE_GROUP, **CLIMB).fit(rows)
     assert learner.score_ >= refit.score_ - 1e-9
     for name, graph in learner.configuration_.items():
         assert learner.networks_[name] == BayesNet.fit(graph, encoded[name])
@@ -380,7 +368,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds():
 def test_tasks_of_fewer_rows_than_folds_are_left_one_row_out(n_rows):
     rows = related()
     rows["task1"] = rows["task1"][:n_rows]
-    learner = MultitaskLearnerCV(penalties=[0, 0.9], table_sharing=None, **CLIMB).fit(rows)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9], **ONE_GROUP, **CLIMB).fit(rows)
     folds = folds_of(learner)
     assert [len(fold.get("task1", ())) for fold in folds] == [1] * n_rows + [0] * (10 - n_rows)
     for name, n in (("task1", n_rows), ("task2", 150)):
@@ -401,9 +389,7 @@ class Flat(BaseEstimator):
 
 def test_a_custom_coupling_may_have_a_penalty_to_choose():
     mine, ours = (
-        MultitaskLearnerCV(prior, penalties=[0.5, 0.9], cv=2, table_sharing=None, **CLIMB).fit(
-            related()
-        )
+        MultitaskLearnerCV(prior, penalties=[0.5, 0.9], cv=2, **ONE_GROUP, **CLIMB).fit(related())
         for prior in (Flat(), PairedPrior())
     )
     assert mine.validation_scores_.tolist() == pytest.approx(ours.validation_scores_.tolist())
@@ -423,14 +409,14 @@ def test_close_tasks_share_more_than_far_ones(reversal):
     prior = PairedPrior(0.9, reversal, task_distance=NEAR)
     pairs = {("task1", "task2"): 1 - 0.1**4, ("task3", "task4"): 1 - 0.1**4}
     listed = PairedPrior(0.9, reversal, task_penalty=pairs)
-    learned = MultitaskLearner(prior, table_sharing=None, **CLIMB).fit(related())
-    by_hand = MultitaskLearner(listed, table_sharing=None, **CLIMB).fit(related())
+    learned = MultitaskLearner(prior, **ONE_GROUP, **CLIMB).fit(related())
+    by_hand = MultitaskLearner(listed, **ONE_GROUP, **CLIMB).fit(related())
     assert arcs(learned.configuration_) == arcs(by_hand.configuration_)
     assert learned.score_ == pytest.approx(by_hand.score_, rel=1e-12)
     assert learned.score_ == pytest.approx(
         learned.task_scores_.sum() + prior.log_prior(learned.configuration_), rel=1e-12
     )
-    plain = MultitaskLearner(PairedPrior(0.9, reversal), table_sharing=None, **CLIMB).fit(related())
+    plain = MultitaskLearner(PairedPrior(0.9, reversal), **ONE_GROUP, **CLIMB).fit(related())
     near = [["task1", "task2"], ["task3", "task4"]]
     edits = {
         one: sum(
@@ -445,13 +431,13 @@ def test_close_tasks_share_more_than_far_ones(reversal):
 def test_equal_distances_change_nothing(reversal):
     table = pd.DataFrame(3 * (1 - np.eye(4)), index=NAMES, columns=NAMES)
     prior = PairedPrior(0.9, reversal, task_distance=table)
-    equal = MultitaskLearner(prior, table_sharing=None, **CLIMB).fit(related())
-    plain = MultitaskLearner(PairedPrior(0.9, reversal), table_sharing=None, **CLIMB).fit(related())
+    equal = MultitaskLearner(prior, **ONE_GROUP, **CLIMB).fit(related())
+    plain = MultitaskLearner(PairedPrior(0.9, reversal), **ONE_GROUP, **CLIMB).fit(related())
     assert arcs(equal.configuration_) == arcs(plain.configuration_)
     assert equal.score_ == pytest.approx(plain.score_, rel=1e-12)
     grid = {"penalties": [0, 0.5, 0.99, 1], "validation": 0.1}
-    chosen = MultitaskLearnerCV(prior, table_sharing=None, **grid, **CLIMB).fit(related())
-    plain = MultitaskLearnerCV(PairedPrior(0.9, reversal), table_sharing=None, **grid, **CLIMB).fit(
+    chosen = MultitaskLearnerCV(prior, **ONE_GROUP, **grid, **CLIMB).fit(related())
+    plain = MultitaskLearnerCV(PairedPrior(0.9, reversal), **ONE_GROUP, **grid, **CLIMB).fit(
         related()
     )
     assert chosen.validation_scores_.to_dict() == pytest.approx(plain.validation_scores_.to_dict())
@@ -461,11 +447,9 @@ def test_equal_distances_change_nothing(reversal):
 def test_distances_of_the_tasks_at_hand_must_all_be_there():
     """Others may be in the table too: they belong to its median."""
     few = {name: related()[name] for name in NAMES[:3]}
-    learned = MultitaskLearner(
-        PairedPrior(0.9, task_distance=NEAR), table_sharing=None, **CLIMB
-    ).fit(few)
+    learned = MultitaskLearner(PairedPrior(0.9, task_distance=NEAR), **ONE_GROUP, **CLIMB).fit(few)
     listed = PairedPrior(0.9, task_penalty={("task1", "task2"): 1 - 0.1**4})
-    by_hand = MultitaskLearner(listed, table_sharing=None, **CLIMB).fit(few)
+    by_hand = MultitaskLearner(listed, **ONE_GROUP, **CLIMB).fit(few)
     assert learned.score_ == pytest.approx(by_hand.score_, rel=1e-12)
     lacking = NEAR.drop(index="task2", columns="task2")
     for kind in (MultitaskLearner, MultitaskLearnerCV):
@@ -474,7 +458,7 @@ def test_distances_of_the_tasks_at_hand_must_all_be_there():
         ):
             kind(PairedPrior(task_distance=lacking), **CLIMB).fit(few)
     # With one task there is nothing to share.
-    MultitaskLearner(PairedPrior(task_distance=NEAR), table_sharing=None, **CLIMB).fit(
+    MultitaskLearner(PairedPrior(task_distance=NEAR), **ONE_GROUP, **CLIMB).fit(
         {"other": related()["task1"]}
     )
 
@@ -485,7 +469,7 @@ def test_distances_of_the_tasks_at_hand_must_all_be_there():
     ids=["apart", "identical"],
 )
 def test_distances_change_nothing_at_the_ends(prior):
-    learned = MultitaskLearner(prior, table_sharing=None, **CLIMB).fit(related())
-    plain = MultitaskLearner(PairedPrior(prior.penalty), table_sharing=None, **CLIMB).fit(related())
+    learned = MultitaskLearner(prior, **ONE_GROUP, **CLIMB).fit(related())
+    plain = MultitaskLearner(PairedPrior(prior.penalty), **ONE_GROUP, **CLIMB).fit(related())
     assert arcs(learned.configuration_) == arcs(plain.configuration_)
     assert learned.score_ == pytest.approx(plain.score_, rel=1e-12)

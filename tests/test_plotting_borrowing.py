@@ -21,7 +21,7 @@ def fitted(names=("north", "south", "west"), **settings):
             frame["y"] = rng.integers(0, 2, 40)
         frames[name] = frame.astype(str)
     quick = HillClimbing(restarts=0)
-    return MultitaskLearner(table_sharing="auto", search=quick, **settings).fit(frames)
+    return MultitaskLearner(**{"task_groups": None, "search": quick, **settings}).fit(frames)
 
 
 def test_shares_are_of_the_rows_that_there_are():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from shared import counts_of
 from sklearn.base import BaseEstimator
-from small import CLIMB, arcs, partial, related
+from small import CLIMB, ONE_GROUP, arcs, partial, related
 
 from bnmtl import (
     ArcPrior,
@@ -66,7 +66,7 @@ def found(prior, tasks, configuration, log_likelihood=0.0):
 
 def configurations(tasks):
     """The learned one, the empty one, and one in which every task has its own random arcs."""
-    yield MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB).fit(tasks).configuration_
+    yield MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **CLIMB).fit(tasks).configuration_
     empty, random, rng = {}, {}, np.random.default_rng(0)
     for name, task in tasks.items():
         empty[name] = nx.empty_graph(task.variables, create_using=nx.DiGraph)
@@ -119,7 +119,7 @@ GRID = [0, 0.5, 0.9, 0.99, 1]
 @pytest.mark.parametrize("structure_prior", [None, ArcPrior(probability=0.1)], ids=repr)
 def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prior):
     """No rows are held out: scores and the configuration are those of all rows."""
-    parameters = {"table_sharing": None, **CLIMB, "structure_prior": structure_prior}
+    parameters = {**ONE_GROUP, **CLIMB, "structure_prior": structure_prior}
     chance = None if structure_prior is None else structure_prior.probability
     whole = learned_by_posterior(GRID, **parameters)
     assert whole.penalty_ == whole.validation_scores_.idxmax()
@@ -174,7 +174,7 @@ def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(pena
 def test_one_task_has_nothing_to_choose():
     tasks = {"task1": related()["task1"]}
     learner = MultitaskLearnerCV(
-        validation="posterior", penalties=[0, 0.9, 0.5], table_sharing=None, **CLIMB
+        validation="posterior", penalties=[0, 0.9, 0.5], **ONE_GROUP, **CLIMB
     )
     learner.fit(tasks)
     assert learner.validation_scores_.nunique() == 1

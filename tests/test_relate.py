@@ -109,8 +109,8 @@ def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
         expected = 1 - relatedness.shared(towns, learner)
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     elif kind == "evidence":
-        learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **EFFORT)
-        expected = relatedness.evidence(towns, learner)
+        # As in `bnmtl learn`.
+        expected = relatedness.evidence(towns, bnmtl.MultitaskLearner(**EFFORT))
         assert expected.to_numpy().min() == 0
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     else:
@@ -167,14 +167,16 @@ def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     assert call(*THREE, "--penalty", "0.9999999999", "--prior", "edit")[0] == 0
     kept = record(tmp_path / "bnmtl-relate")
     assert "with the penalty 1 - 1e-10; smaller" in kept["meaning"]
-    beside = "`bnmtl learn` has the penalty 0.99 and shares tables by default"
+    beside = (
+        "`bnmtl learn` has the penalty 0.99, shares tables and finds groups of tasks by default"
+    )
     assert beside in kept["meaning"]
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert '<td class="name">--penalty</td><td class="text">0.9999999999</td>' in page
     assert '<td class="name">--prior</td><td class="text">edit</td>' in page
     same = ("--penalty", "0.99", "--table-sharing", "auto")
     assert call(*THREE, *same, "--out", "same")[0] == 0
-    assert "bnmtl learn" not in record(tmp_path / "same")["meaning"]
+    assert "`bnmtl learn` finds groups of tasks by default" in record(tmp_path / "same")["meaning"]
     assert call(*THREE, "--relatedness", "indirect", "--force")[0] == 0
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert '<td class="name">--penalty</td><td class="text">not given</td>' in page

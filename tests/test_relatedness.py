@@ -13,7 +13,7 @@ from hash_seeds import with_another_seed
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from small import CLIMB, partial, related, variants
+from small import CLIMB, ONE_GROUP, partial, related, variants
 
 from bnmtl import (
     BayesNet,
@@ -34,7 +34,7 @@ from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
 
-LEARNER = MultitaskLearner(table_sharing=None, **CLIMB)
+LEARNER = MultitaskLearner(**ONE_GROUP, **CLIMB)
 DAGS = list(naive.all_dags(4))
 MEASURES = {"direct": direct, "indirect": indirect, "shared": shared, "evidence": evidence}
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -102,13 +102,13 @@ def test_true_takes_networks_and_leaves_constant_variables_out():
 def test_direct_compares_structures_learned_together_at_a_small_penalty(make, prior):
     tasks = make()
     small = clone(prior).set_params(penalty=0.9)
-    graphs = MultitaskLearner(small, table_sharing=None, **CLIMB).fit(tasks).configuration_
+    graphs = MultitaskLearner(small, **ONE_GROUP, **CLIMB).fit(tasks).configuration_
     expected = true(graphs)
     assert expected.to_numpy().any()
-    table = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB))
+    table = direct(tasks, MultitaskLearner(prior, **ONE_GROUP, **CLIMB))
     assert table.equals(expected)
     assert table.attrs["n_arcs"] == sum(graph.number_of_edges() for graph in graphs.values())
-    assert direct(tasks, MultitaskLearnerCV(prior, table_sharing=None, **CLIMB)).equals(expected)
+    assert direct(tasks, MultitaskLearnerCV(prior, **ONE_GROUP, **CLIMB)).equals(expected)
     other = direct(tasks, LEARNER, penalty=0.999)
     assert other.to_numpy().sum() < expected.to_numpy().sum()
 
@@ -121,9 +121,9 @@ def test_pairs_count_as_much_as_they_are_shared(make):
     listed = {frozenset(pair): penalty for pair, penalty in pairs.items()}
     prior = PairedPrior(0.5, variable_penalty=pairs)
     small = PairedPrior(0.9, variable_penalty=pairs)
-    graphs = MultitaskLearner(small, table_sharing=None, **CLIMB).fit(tasks).configuration_
-    table = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB))
-    shares = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB), normalize=True)
+    graphs = MultitaskLearner(small, **ONE_GROUP, **CLIMB).fit(tasks).configuration_
+    table = direct(tasks, MultitaskLearner(prior, **ONE_GROUP, **CLIMB))
+    shares = direct(tasks, MultitaskLearner(prior, **ONE_GROUP, **CLIMB), normalize=True)
     for s, t in itertools.combinations(tasks, 2):
         edits, total = naive.weighted_edits(
             graphs[s], graphs[t], lambda a, b: listed.get(frozenset((a, b)), 0.9) / 0.9
@@ -138,11 +138,7 @@ def test_constant_columns_do_not_count():
     tasks["task1"]["x4"] = pd.Categorical.from_codes([0] * 150, tasks["task2"]["x4"].cat.categories)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        graphs = (
-            MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)
-            .fit(tasks)
-            .configuration_
-        )
+        graphs = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **CLIMB).fit(tasks).configuration_
         table = direct(tasks, LEARNER)
     for t in ("task2", "task3", "task4"):
         kept = ["x1", "x2", "x3", "x5", "x6"]
@@ -211,8 +207,8 @@ def test_two_rows_do_not_tell_whether_tables_are_shared():
 
 
 def test_one_penalty_of_many_is_that_of_direct():
-    choosing = MultitaskLearnerCV(table_sharing=None, **CLIMB)
-    expected = shared(related(), MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB))
+    choosing = MultitaskLearnerCV(**ONE_GROUP, **CLIMB)
+    expected = shared(related(), MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **CLIMB))
     assert shared(related(), choosing).equals(expected)
 
 
@@ -255,7 +251,7 @@ def tables():
     # Shares of 1 that no order of summing them leaves as they are.
     pairs = itertools.combinations([f"x{i}" for i in range(1, 7)], 2)
     listed = {pair: 0.1 + 0.0473 * i for i, pair in enumerate(pairs)}
-    learner = MultitaskLearner(PairedPrior(variable_penalty=listed), table_sharing=None, **CLIMB)
+    learner = MultitaskLearner(PairedPrior(variable_penalty=listed), **ONE_GROUP, **CLIMB)
     measured["listed"] = direct(related(), learner)
     return {name: table.to_numpy().tolist() for name, table in measured.items()}
 
@@ -267,7 +263,7 @@ def test_the_hash_seed_does_not_matter():
 
 @every_measure
 def test_inputs_stay_as_they_are(measure):
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **ONE_GROUP, **CLIMB)
     before = learner.get_params()
     measure(tasks, learner)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())
@@ -288,7 +284,7 @@ class Recorder:
 @every_measure
 def test_progress_is_that_of_the_search(measure):
     recorder = Recorder()
-    measure(related(), MultitaskLearner(table_sharing=None, **CLIMB, progress=recorder))
+    measure(related(), MultitaskLearner(**ONE_GROUP, **CLIMB, progress=recorder))
     assert "single-task" in recorder.stages
 
 
@@ -342,7 +338,7 @@ class Mine:
             "`tasks` must hold at least two tasks; it holds one",
         ),
         (
-            lambda tasks: direct(tasks, MultitaskLearner(search="magic", table_sharing=None)),
+            lambda tasks: direct(tasks, MultitaskLearner(search="magic", **ONE_GROUP)),
             ValueError,
             "`search` must be 'orders', 'hill-climbing' or",
         ),
@@ -417,7 +413,7 @@ def test_what_is_measured_can_be_shared_by():
 @pytest.mark.parametrize("measure", MEASURES)
 def test_groups_of_the_learner_change_no_measure(measure):
     tasks = related()
-    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)
+    learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **CLIMB)
     grouped = MultitaskLearner(
         PairedPrior(0.9), table_sharing=None, task_groups=dict.fromkeys(tasks, 1), **CLIMB
     )

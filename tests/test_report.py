@@ -82,6 +82,7 @@ def test_sections(text):
     page = Page(text)
     assert page.headings == [
         "Graphs",
+        "Which tasks learn from each other",
         "Tasks",
         "Against learning each task alone",
         "How much to share",

@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 from hash_seeds import with_another_seed
 from sklearn.base import clone
-from small import CLIMB, arcs, partial, rarely_varying, related, single_searches, variants
+from small import (
+    CLIMB,
+    ONE_GROUP,
+    arcs,
+    partial,
+    rarely_varying,
+    related,
+    single_searches,
+    variants,
+)
 
 from bnmtl import (
     ArcPrior,
@@ -29,8 +38,8 @@ from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
 
-LEARNER = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMB)
-CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, table_sharing=None, **CLIMB)
+LEARNER = MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **CLIMB)
+CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, **ONE_GROUP, **CLIMB)
 NAMES = ["task1", "task2", "task3", "task4"]
 # Column task2 orders them task4, task1, task3; its row would have task1 first.
 TABLE = pd.DataFrame(
@@ -283,7 +292,7 @@ def test_penalties_of_pairs_are_cut_to_the_tasks_that_are_learned(learner):
     cut = PairedPrior(
         0.9, variable_penalty={("x2", "x3"): 0.0}, task_penalty={("task2", "task4"): 0.999}
     )
-    by_hand = MultitaskLearner(cut, table_sharing=None, **CLIMB).fit(
+    by_hand = MultitaskLearner(cut, **ONE_GROUP, **CLIMB).fit(
         {t: tasks[t] for t in ("task2", "task4")}
     )
     assert arcs(selector.configuration_) == arcs(by_hand.configuration_)
@@ -296,7 +305,7 @@ def test_distances_of_tasks_mean_the_same_in_every_group():
     # d(task2, task4) = 3.5 against a median of 4.5.
     same = PairedPrior(1 - 0.1 ** (4.5 / 3.5))
     tasks = {name: related()[name] for name in ("task2", "task4")}
-    by_hand = MultitaskLearner(same, table_sharing=None, **CLIMB).fit(tasks)
+    by_hand = MultitaskLearner(same, **ONE_GROUP, **CLIMB).fit(tasks)
     assert selector.learner_.score_ == pytest.approx(by_hand.score_, rel=1e-12)
 
 
@@ -310,9 +319,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
     tasks = encode(rarely_varying())
     (rows,) = held_out_rows(Tasks([tasks["north"]]), 0.05, None, 6, "size", at_least=10)
     assert held_out_split(tasks, rows)[0]["north"].constant == ("b",)
-    learner = MultitaskLearner(
-        required=required, table_sharing=None, **{**CLIMB, "random_state": 6}
-    )
+    learner = MultitaskLearner(required=required, **ONE_GROUP, **{**CLIMB, "random_state": 6})
     selector = TaskSelector(learner, "north", n_tasks).fit(tasks)
     assert selector.configuration_["north"].has_edge("a", "b")
 
@@ -325,7 +332,7 @@ def test_other_tasks_may_have_few_rows():
     wanted = [("task2", "validation", 1), ("task2", "cv", 10), ("task1", "cv", 8)]
     for principal, n_tasks, n_folds in wanted:
         events = []
-        learner = MultitaskLearner(table_sharing=None, **CLIMB, progress=events.append)
+        learner = MultitaskLearner(**ONE_GROUP, **CLIMB, progress=events.append)
         selected(tasks, learner, principal, n_tasks, "indirect")
         (total,) = {event.total for event in events if event.stage == "choice of n_tasks"}
         assert total == n_folds * 4
@@ -375,7 +382,7 @@ def test_the_hash_seed_does_not_matter():
 
 def test_inputs_stay_as_they_are():
     tasks, table = related(), TABLE.copy()
-    learner = MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
+    learner = MultitaskLearner(PairedPrior(0.3), **ONE_GROUP, **CLIMB)
     before = learner.get_params()
     selector = TaskSelector(learner, "task2", 1, table)
     selector.fit(tasks)
@@ -397,7 +404,7 @@ class Recorder:
 
 
 def test_progress_reports_the_searches_and_the_choice():
-    learner = MultitaskLearner(table_sharing=None, **CLIMB, progress=Recorder())
+    learner = MultitaskLearner(**ONE_GROUP, **CLIMB, progress=Recorder())
     selected(learner=learner, n_tasks="validation")
     choice = [event for event in learner.progress.events if event.stage == "choice of n_tasks"]
     assert [event.done for event in choice] == [1, 2, 3, 4]
@@ -473,7 +480,7 @@ def test_what_cannot_be_selected_is_refused_before_the_search(parameters, error,
 
 def test_tables_in_common_tell_near_from_far():
     selector = selected(relatedness="shared")
-    table = shared(related(), MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMB))
+    table = shared(related(), MultitaskLearner(PairedPrior(0.99), **ONE_GROUP, **CLIMB))
     assert selector.relatedness_.equals(as_distances(table))
     column = selector.relatedness_["task2"].drop("task2")
     assert selector.order_ == list(column.sort_values(kind="stable").index)

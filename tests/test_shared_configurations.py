@@ -52,8 +52,8 @@ from bnmtl.tasks import encode
 
 
 def learner_of(kind=MultitaskLearner, **parameters):
-    """A learner whose tasks may have tables in common."""
-    return kind(**{"table_sharing": "auto", "random_state": 0, **parameters})
+    """A learner of tasks in one group, which may have tables in common."""
+    return kind(**{"task_groups": None, "random_state": 0, **parameters})
 
 
 class OneDirection:

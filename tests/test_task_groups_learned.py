@@ -78,7 +78,7 @@ def test_names_that_are_exchanged_do_not_bind_tasks():
 @pytest.mark.parametrize("score", [None, BDeu()])
 def test_one_group_is_the_learner_without_groups_and_groups_of_one_learn_alone(rows, score):
     one = MultitaskLearner(score=score, task_groups=dict.fromkeys(rows, 7), **QUICK).fit(rows)
-    without = MultitaskLearner(score=score, **QUICK).fit(rows)
+    without = MultitaskLearner(score=score, task_groups=None, **QUICK).fit(rows)
     assert one.score_ == without.score_
     assert arcs_of(one, rows) == arcs_of(without, rows)
     assert one.start_ == without.start_

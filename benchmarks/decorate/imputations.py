@@ -221,8 +221,10 @@ def _bird_cells(method, known, hidden, seed):
     """Mean log-loss and share of errors over hidden cells; mean over regions."""
     imputer = None
     if method != SHARES:
-        make = MultitaskLearner if method == TOGETHER else SingleTaskLearner
-        imputer = NetworkImputer(make(missing="drop", random_state=seed)).fit(known)
+        learner = SingleTaskLearner(missing="drop", random_state=seed)
+        if method == TOGETHER:
+            learner = MultitaskLearner(task_groups=None, missing="drop", random_state=seed)
+        imputer = NetworkImputer(learner).fit(known)
     losses, errors = [], []
     for region, (sites, is_hidden) in hidden.items():
         shown = sites.mask(is_hidden)

@@ -198,9 +198,9 @@ class Survey:
 
     def _query(self, way):
         learner = {
-            "together": MultitaskLearner(search=QUICKLY),
+            "together": MultitaskLearner(task_groups=None, search=QUICKLY),
             "alone": SingleTaskLearner(search=QUICKLY),
-            "longer": MultitaskLearner(),
+            "longer": MultitaskLearner(task_groups=None),
         }[way]
         estimator = MultitaskBayesNetClassifier(self._species.columns[0], learner)
         seed = int(generator(0, "committee", *self._names).integers(2**31 - 1))

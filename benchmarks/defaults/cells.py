@@ -69,9 +69,12 @@ def measure(problem, rows, trial, wanted):
     for variant in wanted:
         cells = VARIANTS[variant]
         limits = None if cells is None else Limits(max_cells=int(cells * N_TASKS * rows))
-        learner = SingleTaskLearner if variant == "alone" else MultitaskLearner
+        how = {"limits": limits, "random_state": trial}
+        learner = SingleTaskLearner(**how)
+        if variant != "alone":
+            learner = MultitaskLearner(task_groups=None, **how)
         began = time.process_time()
-        fitted = learner(limits=limits, random_state=trial).fit(related.tasks)
+        fitted = learner.fit(related.tasks)
         seconds = time.process_time() - began
         graphs = fitted.configuration_.items()
         edits = [edit_distance(networks[name].graph, graph) for name, graph in graphs]

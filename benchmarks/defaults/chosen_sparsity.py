@@ -38,6 +38,7 @@ def chosen_parents(tasks, score, prior, random_state):
             score=score,
             structure_prior=sparsity,
             table_sharing=None,
+            task_groups=None,
             random_state=random_state,
         )
         rows = compare(learner, tasks)[["task", "empty", "alone", "together"]]

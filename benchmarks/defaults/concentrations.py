@@ -7,6 +7,7 @@ the default, and up to 100, an earlier one. What large concentrations are for is
 """
 
 import time
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ PROBLEMS = ("ALARM", "INSURANCE", "CHILD")
 ROWS = (250, 1000)
 N_TRIALS = 6
 SCORES = {"up to 100": MixedDirichlet(UP_TO_100), "up to 1e5": MixedDirichlet()}
-LEARNERS = {"alone": SingleTaskLearner, "together": MultitaskLearner}
+LEARNERS = {"alone": SingleTaskLearner, "together": partial(MultitaskLearner, task_groups=None)}
 
 
 def plan(quick, trials=None):

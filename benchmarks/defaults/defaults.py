@@ -148,6 +148,7 @@ def _graphs(how, score, n_parents, tasks, trial, shares_tables):
     if shares_tables:
         settings["structure_prior"] = expecting(tasks, n_parents / len(tasks))
     settings["table_sharing"] = "auto" if shares_tables else None
+    settings["task_groups"] = None
     return MultitaskLearner(PairedPrior(PENALTY), **settings).fit(tasks).configuration_
 
 

@@ -200,7 +200,7 @@ def line_of(learner, frames, trial):
         climb = SingleTaskLearner(search=HillClimbing(restarts=5), **settings)
         return counted(consensus(arc_confidence(tasks, climb, N_BOOTSTRAP), by="edge"))
     if how == "consensus, two together":
-        choosing = MultitaskLearnerCV(table_sharing=None, **settings)
+        choosing = MultitaskLearnerCV(table_sharing=None, task_groups=None, **settings)
         chosen = as_chosen(choosing.fit(tasks))
         return counted(consensus(arc_confidence(tasks, chosen, N_BOOTSTRAP, light=True)))
     if how == EACH:
@@ -230,7 +230,8 @@ def networks_by_class(frame, settings):
         return counts[counts > 0].min() * (np.count_nonzero(counts) > 1)
 
     target = max(frame, key=rarest)
-    model = MultiNetClassifier(target, MultitaskLearner(**settings)).fit(frame)
+    learner = MultitaskLearner(task_groups=None, **settings)
+    model = MultiNetClassifier(target, learner).fit(frame)
     return {label: network.graph for label, network in model.networks_.items()}
 
 
@@ -246,6 +247,7 @@ def _learner(name, how, settings):
     settings = {**settings, "table_sharing": "auto" if shares_tables else None}
     if how in ("one structure, five", EACH):
         return IdenticalLearner(**settings)
+    settings["task_groups"] = None
     if how == "relate, direct":
         return MultitaskLearner(PairedPrior(PENALTY), **settings)
     if shares_tables:

@@ -7,6 +7,7 @@ where every arc is false. Permuted columns of real tables are in `permuted`.
 """
 
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,10 @@ PROBLEMS = (
     COLUMNS,
 )
 ROWS = (250, 1000)
-LEARNERS = {"common": CommonConcentrations, "own": MultitaskLearner}
+LEARNERS = {
+    "common": partial(CommonConcentrations, task_groups=None),
+    "own": partial(MultitaskLearner, task_groups=None),
+}
 
 
 def plan(quick, trials=None):

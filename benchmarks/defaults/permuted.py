@@ -4,10 +4,11 @@ Run `python -m benchmarks.defaults.permuted` (an hour on two cores). Tables of p
 one of their columns into tasks, numbers are discretized into eight bins that all tasks share, and
 each column is permuted within each task: no arc is left, but columns are flat in some tasks and
 steep in others. Tasks are learned together with shared tables, with and without concentrations of
-their own, with separate tables, and alone.
+their own, with separate tables, in groups that are found, and alone.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -40,11 +41,10 @@ TABLES = (
 # By which other columns than the labels.
 TASKS_OF = {"OFP": "region"}
 LEARNERS = {
-    "common concentrations": CommonConcentrations,
-    "shared tables": MultitaskLearner,
-    "own tables": lambda random_state: MultitaskLearner(
-        table_sharing=None, random_state=random_state
-    ),
+    "common concentrations": partial(CommonConcentrations, task_groups=None),
+    "shared tables": partial(MultitaskLearner, task_groups=None),
+    "own tables": partial(MultitaskLearner, table_sharing=None, task_groups=None),
+    "groups found": MultitaskLearner,
     "alone": SingleTaskLearner,
 }
 

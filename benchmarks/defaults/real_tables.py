@@ -148,7 +148,9 @@ def with_tables_of_1(tasks, score, parents, baseline):
 def with_tables_shared(tasks, _score, _parents, baseline):
     """Tasks that share tables, as by default; the graphs without arcs share them, too."""
     scored = compare(MultitaskLearner(random_state=SEED), tasks)
-    separate = compare(MultitaskLearner(table_sharing=None, random_state=SEED), tasks)
+    separate = compare(
+        MultitaskLearner(table_sharing=None, task_groups=None, random_state=SEED), tasks
+    )
     together, empty = scored["together"], scored["empty"]
     line = _line(together, {**baseline, "empty": empty}, scored["alone"])
     line |= _gains(together, {"own": separate["together"], "own_empty": separate["empty"]})
@@ -169,8 +171,9 @@ def concentrations_up_to_100():
 
 def with_penalty_chosen(tasks, _score, _parents, baseline, **how):
     """Tasks that share tables at a chosen penalty, also compared with the default penalty."""
-    scored = compare(MultitaskLearnerCV(**how, random_state=SEED), tasks)
-    fixed = compare(MultitaskLearner(random_state=SEED), tasks)["together"]
+    how = {"task_groups": None, "random_state": SEED, **how}
+    scored = compare(MultitaskLearnerCV(**how), tasks)
+    fixed = compare(MultitaskLearner(task_groups=None, random_state=SEED), tasks)["together"]
     together = scored["together"]
     line = _line(together, {**baseline, "empty": scored["empty"]}, scored["alone"])
     used = scored.groupby("fold")["penalty"].first().tolist()
@@ -191,6 +194,7 @@ def _folds(tasks, score, parents):
         score=score,
         structure_prior=expecting(tasks, parents),
         table_sharing=None,
+        task_groups=None,
         random_state=SEED,
     )
     effort = learner.effort()

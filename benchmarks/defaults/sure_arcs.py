@@ -47,11 +47,13 @@ def measure(problem, rows, trial, wanted):
         learner, penalty = SingleTaskLearner(random_state=trial), None
         if method == "together":
             learner = as_chosen(
-                MultitaskLearnerCV(table_sharing=None, random_state=trial).fit(related.tasks)
+                MultitaskLearnerCV(table_sharing=None, task_groups=None, random_state=trial).fit(
+                    related.tasks
+                )
             )
             penalty = learner.prior.penalty
         elif method == "shared":
-            learner = MultitaskLearner(random_state=trial)
+            learner = MultitaskLearner(task_groups=None, random_state=trial)
         table = arc_confidence(related.tasks, learner, N_REPLICATES, light=True)
         lines[method] = {"penalty": penalty, **counted(table, related, N_REPLICATES)}
     return lines

@@ -58,11 +58,12 @@ def measure(problem, trial, wanted):
         learner, penalty = SingleTaskLearner(**FIXED_PARAMETERS), None
         if method == "together":
             parameters = {**FIXED_PARAMETERS, "table_sharing": None, "start": "single-task"}
+            parameters["task_groups"] = None
             chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)
         elif method == "shared":
-            learner = MultitaskLearner(**SEARCH, random_state=trial)
+            learner = MultitaskLearner(**SEARCH, task_groups=None, random_state=trial)
             penalty = learner.used_prior().penalty
         table = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         lines[method] = {"penalty": penalty, **counted(table, related)}

@@ -137,10 +137,10 @@ class NetsTogether(Nets):
 
     def _learner(self, y, settings):
         if not settings:
-            return MultitaskLearner(**settings)
+            return MultitaskLearner(**settings, task_groups=None)
         # At most as many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
-        return MultitaskLearnerCV(**settings, table_sharing=None, cv=folds)
+        return MultitaskLearnerCV(**settings, table_sharing=None, task_groups=None, cv=folds)
 
 
 KINDS = {

@@ -81,7 +81,7 @@ def _one_graph(tasks, seed):
 
 
 def _fitted(tasks, part, seed):
-    learner = MultitaskLearner(random_state=seed)
+    learner = MultitaskLearner(task_groups=None, random_state=seed)
     prior, began = learner.used_prior(), time.perf_counter()
     effort, search = shared_search(learner, tasks)
     start = search.separate_tables.common

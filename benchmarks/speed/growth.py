@@ -63,8 +63,11 @@ FITS = {
     "default": {},
 }
 JOINT_FITS = {
-    **{name: {**settings, "table_sharing": None} for name, settings in FITS.items()},
-    "tables shared": {},
+    **{
+        name: {**settings, "table_sharing": None, "task_groups": None}
+        for name, settings in FITS.items()
+    },
+    "tables shared": {"task_groups": None},
 }
 # Numbers of rows of independent columns.
 NOISE_ROWS = (60, 1000)

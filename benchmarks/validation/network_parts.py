@@ -60,10 +60,11 @@ BINS = 3
 N_SETS, N_QUICK, MOST_GROUPS = 50, 4, 10
 FIXED = {"test_cases": N_TEST, "bins": BINS, "starts": 1, "most_groups": MOST_GROUPS}
 _SEARCH = Orders(starts=1)
+_SETTINGS = {"search": _SEARCH, "task_groups": None}
 
 
 def _together(**options):
-    return lambda seed: MultitaskLearner(**{"search": _SEARCH} | options, random_state=seed)
+    return lambda seed: MultitaskLearner(**_SETTINGS | options, random_state=seed)
 
 
 def _alone(**options):

@@ -29,7 +29,6 @@ from bnmtl.learners.task_groups import group_sentence
 from bnmtl.learners.verdict import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
-from bnmtl.reports.task_groups import gains_picture
 from bnmtl.search import Memory
 from bnmtl.wording import count
 from bnmtl.writing import file_names
@@ -325,10 +324,10 @@ def _groups_record(learner):
         gains, alternatives = learner.group_gains_, learner.alternatives_
         record["gains"] = {name: _all_finite(row) for name, row in gains.iterrows()}
         record["margins"] = _all_finite(learner.group_margins_)
-        labels = alternatives[list(learner.tasks_)].astype(int).to_dict("records")
-        values = map(_finite, alternatives["value"])
+        labels = alternatives[list(learner.tasks_)]
         record["alternatives"] = [
-            {"of": of, "value": value} for of, value in zip(labels, values, strict=True)
+            {"of": one.dropna().to_dict(), "value": _finite(alternatives["value"][at])}
+            for at, one in labels.iterrows()
         ]
     return record
 
@@ -358,7 +357,7 @@ def _draw(learner, confidence, is_nothing):
         "arcs": plotting.arcs(graphs, **shown),
     }
     if hasattr(learner, "group_gains_"):
-        pictures["gains"] = gains_picture(learner)
+        pictures["gains"] = plotting.gains(learner.group_gains_, learner.task_groups_)
     if not learner.borrowed_.empty:
         pictures["borrowing"] = plotting.borrowing(learner)
     return pictures

@@ -125,10 +125,10 @@ class Options(LearningOptions):
 
     task_groups: str = option(
         "auto|one|F",
-        "Which tasks learn from each other: one group of all, groups that are found from the data, "
+        "Which tasks learn from each other: groups that are found from the data, one group of all, "
         "or those of a CSV file with columns task and group (./auto is a file called auto).",
         GROUPS,
-        default="one",
+        default="auto",
     )
     choose: str | None = choice(
         "cv|one-standard-error|posterior",
@@ -166,15 +166,14 @@ class RelateOptions(LearningOptions):
     )
     penalty: float | None = option(
         "X",
-        "Penalty of direct, shared and evidence, above 0 and below 1 (default 0.9). It acts by "
-        "log(1 - X): 0.9 is weak, 0.99 twice as strong, 0.999 three times.",
+        "Penalty of direct and shared (default 0.9) and of evidence (default 0.99), above 0 and "
+        "below 1. It acts by log(1 - X): 0.9 is weak, 0.99 twice as strong, 0.999 three times.",
         SMALL_PENALTY,
     )
-    table_sharing: str = choice(
+    table_sharing: str | None = choice(
         "auto|none",
-        "Whether tasks may share probability tables while they are learned; shared always shares "
-        "them.",
-        default="none",
+        "Whether tasks may share probability tables while they are learned (default auto for "
+        "evidence, else none); the tables that shared compares are always shared.",
     )
     prior: str | None = choice(
         "paired|edit",

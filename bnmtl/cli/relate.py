@@ -22,7 +22,7 @@ from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.nearest import largest_gap, nearest_first
 from bnmtl.reports.related import write as write_report
-from bnmtl.wording import listed
+from bnmtl.wording import all_of, listed
 from bnmtl.writing import file_names
 
 _FIXED_FILES = ("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html")
@@ -181,7 +181,7 @@ def _learner(options, common, seconds=None):
     if options.relatedness == "indirect":
         return SingleTaskLearner(**common)
     penalty, prior = _used_penalty(options), options.prior or "paired"
-    return learner_at(penalty, prior, options.table_sharing, common)
+    return learner_at(penalty, prior, _used_tables(options), common)
 
 
 def _dissimilarity(options, tasks, learner):
@@ -210,7 +210,16 @@ def _verdict(held_out, n_arcs, ended_by):
 
 
 def _used_penalty(options):
-    return PENALTY if options.penalty is None else options.penalty
+    """Return the penalty that is given; the gains of evidence are by default those of `learn`."""
+    if options.penalty is not None:
+        return options.penalty
+    return LEARN_PENALTY if options.relatedness == "evidence" else PENALTY
+
+
+def _used_tables(options):
+    """Return how tables are shared while structures are learned."""
+    by_default = "auto" if options.relatedness == "evidence" else "none"
+    return options.table_sharing or by_default
 
 
 def _is_normalized(tasks):
@@ -257,7 +266,7 @@ def _record(options, tasks, order, files):
     if options.relatedness == "direct":
         record["normalized"] = _is_normalized(tasks)
     record["meaning"] = _meaning(record)
-    if record["relatedness"] in ("direct", "shared"):
+    if record["relatedness"] != "indirect":
         record["meaning"] += _beside_learn(record, options)
     record["principals"] = [
         {"name": name, "before_gap": _before_gap(others["dissimilarity"])}
@@ -317,12 +326,15 @@ def _beside_learn(record, options):
     others = []
     if record["penalty"] != LEARN_PENALTY:
         others.append(f"has the penalty {penalty_name(LEARN_PENALTY)}")
-    if options.table_sharing == "none" and record["relatedness"] == "direct":
+    if _used_tables(options) == "none":
         others.append("shares tables")
+    if record["relatedness"] != "evidence":
+        others.append("finds groups of tasks")
     if not others:
         return ""
-    how = " and ".join(others)
-    return f" `bnmtl learn` {how} by default, so its networks can differ where these agree."
+    return (
+        f" `bnmtl learn` {all_of(others)} by default, so its networks can differ where these agree."
+    )
 
 
 def _contents(table, order, pictures, files):

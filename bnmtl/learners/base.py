@@ -16,7 +16,7 @@ from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
 from bnmtl.learners.start_graphs import start_matrices
-from bnmtl.learners.task_groups import given_groups
+from bnmtl.learners.task_groups import AUTO, given_groups
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
@@ -205,7 +205,8 @@ class Learner(BaseEstimator):
     def _kernels_called(self, tasks, effort, prior=None):
         """The kernels that Python calls in a search; None if they are not known."""
         n_sharing = len(tasks) * self.scores_together(tasks)
-        return search_kernels(effort.search, prior, n_sharing)
+        finds_groups = prior is not None and self.task_groups == AUTO and len(tasks) > 1
+        return search_kernels(effort.search, prior, n_sharing, finds_groups)
 
     def _sharing(self, tasks):
         """Concentrations of partitions for the score; none for separate tables."""

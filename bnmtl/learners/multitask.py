@@ -86,7 +86,8 @@ class MultitaskLearner(Learner):
     group_margins_ : pandas.Series by task
         With "auto": nats that speak against another group for this task, by quick fits.
     alternatives_ : pandas.DataFrame
-        With "auto": the best partitions that were tried, a row each, and their values.
+        With "auto": the best partitions that were tried, a row each, and their values; tasks with
+        too few rows to tell are in no group there.
     arc_probability_ : pandas.Series by task
         Probability of an arc in one direction under the structure prior; 1/2 if the prior is
         uniform, nan if it differs between arcs.
@@ -120,7 +121,7 @@ class MultitaskLearner(Learner):
         *,
         structure_prior="auto",
         table_sharing="auto",
-        task_groups=None,
+        task_groups="auto",
         required=(),
         forbidden=(),
         tiers=None,

@@ -27,9 +27,9 @@ FEWEST_ROWS = 10
 # Part of the remaining time that the search for groups may take.
 _SHARE_OF_TIME = 1 / 3
 
-TASK_GROUPS = """task_groups : None, "auto" or mapping task -> label, default=None
-        Which tasks learn from each other: None is all of them, a mapping names the group of each
-        task, and "auto" finds the groups from the data. Tables borrow from all tasks; each group
+TASK_GROUPS = """task_groups : "auto", None or mapping task -> label, default="auto"
+        Which tasks learn from each other: "auto" finds the groups from the data, None is one group
+        of all, and a mapping names the group of each task. Tables borrow from all tasks; each group
         learns how much."""
 
 
@@ -306,7 +306,7 @@ class GroupsByData:
             {names[s]: at for at, group in enumerate(groups, 1) for s in group}
             for groups, _ in found.alternatives
         ]
-        alternatives = pd.DataFrame(labels, columns=names)
+        alternatives = pd.DataFrame(labels, columns=names, dtype="Int64")
         alternatives["value"] = [value for _, value in found.alternatives]
         evidence = {
             "group_gains_": self._table(found.gains),

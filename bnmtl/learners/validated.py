@@ -120,7 +120,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         rule="best",
         structure_prior="auto",
         table_sharing="auto",
-        task_groups=None,
+        task_groups="auto",
         required=(),
         forbidden=(),
         tiers=None,

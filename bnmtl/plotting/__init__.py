@@ -6,6 +6,7 @@ from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.ensembles import hillclimb_sizes, pruning, trajectory, weights
 from bnmtl.plotting.files import png, svg
+from bnmtl.plotting.gains import gains
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.judging import arc_stability, bias_variance, rounds
 from bnmtl.plotting.layout import Layout, arrange
@@ -34,6 +35,7 @@ __all__ = [
     "dendrogram",
     "distances",
     "error_by_diversity",
+    "gains",
     "hillclimb_sizes",
     "learning_curves",
     "method_scatter",

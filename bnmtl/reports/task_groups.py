@@ -4,6 +4,7 @@ from html import escape
 from math import isnan
 
 from bnmtl.graphs import groups_by_label
+from bnmtl.plotting.gains import gains
 from bnmtl.reports.page import image, number, table
 from bnmtl.search.task_groups import MARGIN
 
@@ -14,29 +15,9 @@ _MARGIN = (
     f"below {MARGIN:g} the data do not tell."
 )
 _GAINS = (
-    "The picture shows how much two tasks gain by learning together instead of alone, by the "
-    "evidence that their arcs add: 0 is the pair that gains most, and a pair is as many nats "
-    "below it as its cell says."
+    "The picture shows how much each pair of tasks gains by learning together instead of alone, in "
+    "nats, by the evidence that their arcs add."
 )
-
-
-def gains_picture(learner):
-    """Plot the gains of all pairs of tasks as distances below the largest gain.
-
-    Parameters
-    ----------
-    learner : MultitaskLearner
-        Fitted to several tasks with ``task_groups="auto"``.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    from bnmtl import plotting
-    from bnmtl.relatedness.measures import gains_as_distances
-
-    distances = gains_as_distances(learner.group_gains_)
-    return plotting.relatedness(distances, label="nats below the largest gain")
 
 
 def groups_section(learner, figure=None):
@@ -47,7 +28,7 @@ def groups_section(learner, figure=None):
     learner : Learner
         Fitted.
     figure : matplotlib.figure.Figure, default=None
-        Figure of `gains_picture`, if already drawn.
+        Figure of `bnmtl.plotting.gains`, if already drawn.
     """
     if learner.task_groups is None or len(learner.task_groups_) == 1:
         return ""
@@ -63,11 +44,11 @@ def groups_section(learner, figure=None):
         for label, group in zip(labels, groups, strict=True)
         for at, name in enumerate(group)
     ]
-    figure = figure or gains_picture(learner)
+    figure = figure or gains(learner.group_gains_, learner.task_groups_)
     return (
         f"{title}{table(['group', 'task', 'margin'], rows, 2)}\n"
         f'<p class="note">{_MARGIN}{escape(_next_best(learner))}</p>\n<p>{_GAINS}</p>\n'
-        f"{image(figure, 'By how much less than the best pair two tasks gain together')}"
+        f"{image(figure, 'Nats that pairs of tasks gain by learning together')}"
     )
 
 
@@ -82,7 +63,7 @@ def _next_best(learner):
     if not is_found.any() or is_found.all():
         return ""
     other = tried[~is_found].iloc[0]
-    groups = groups_by_label(other[list(labels.index)].to_dict())
+    groups = groups_by_label(other[list(labels.index)].dropna().to_dict())
     fewer = tried["value"][is_found].iloc[0] - other["value"]
     which = "; ".join(", ".join(group) for group in groups)
     which = f" ({which})" if len(labels) <= _MOST_TASKS else ""

@@ -21,6 +21,7 @@ from bnmtl._kernels._jit import is_first_run, kernels_within, watched_compilatio
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.priors import EditPrior, PairedPrior
 from bnmtl.search.options import Exact, Orders
+from bnmtl.search.task_groups import QUICK
 
 # What Python calls in every search of a kind, whatever its size.
 _EVERY = (
@@ -49,7 +50,7 @@ _SHARED = (all_sets.EXACT_ROW, sharing.GAINS_TOGETHER, sharing.graph_score_toget
 _COUPLED_AND_SHARED = (cache.keep, all_sets.shared_value, takers.evidence_of)
 
 
-def search_kernels(search, prior, n_sharing):
+def search_kernels(search, prior, n_sharing, finds_groups=False):
     """The kernels that a search calls from Python.
 
     Parameters
@@ -59,6 +60,8 @@ def search_kernels(search, prior, n_sharing):
         The prior of tasks that are learned together.
     n_sharing : int
         Number of tasks that share tables in the score; 0 if none do.
+    finds_groups : bool, default=False
+        Whether quick fits of few tasks find groups of tasks first.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def search_kernels(search, prior, n_sharing):
     called += (orders.draw_extension,) * isinstance(search, Orders)
     if n_sharing:
         called += (*_COUPLED_AND_SHARED, takers.worth_of if has_many else takers.refresh_child)
-    return called
+    return called + (search_kernels(QUICK, prior, min(n_sharing, 2)) if finds_groups else ())
 
 
 def _of_search(search, n_sharing):

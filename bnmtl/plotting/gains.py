@@ -1,0 +1,144 @@
+"""Plot of how much tasks gain by learning together: a heat map ordered by groups."""
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.graphs import groups_by_label
+from bnmtl.plotting.dissimilarities import check_tasks, task_names
+from bnmtl.plotting.drawing import SAMPLE, draw_text, framed_axes, ink_on
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.layout import text_width
+from bnmtl.wording import type_of
+
+_GAP = 6.0  # between a mark and its text, in points
+_MOST_WRITTEN = 20  # most tasks for which the cells contain their values
+_BARE_CELL = 12.0  # side of a cell without its value
+_COLOR_MAP = "RdBu"
+_FRAME = {"edgecolor": "#222222", "facecolor": "none", "linewidth": 1.4, "zorder": 3}
+_NOT_TRIED = "#EDEDED"
+
+
+def gains(gains, task_groups=None):
+    """Plot how much each pair of tasks gains by learning together, in nats.
+
+    Parameters
+    ----------
+    gains : pandas.DataFrame, tasks by tasks
+        ``group_gains_`` of a learner: above 0, blue, where the arcs of two tasks are worth more
+        together than alone; nan, gray, for pairs that were not tried.
+    task_groups : mapping task -> label, optional
+        ``task_groups_`` of the learner: tasks are ordered by their groups, and groups of several
+        tasks are framed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell. For up to 20 tasks the cells contain their values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table has not the same tasks as rows and columns or fewer than two, or a task has no
+        group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["north", "south", "west"]
+    >>> table = pd.DataFrame(
+    ...     [[None, -5, 31], [-5, None, -4], [31, -4, None]], index=tasks, columns=tasks
+    ... )
+    >>> figure = gains(table.astype(float), {"north": 1, "south": 2, "west": 1})
+    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    ['north', 'west', 'south']
+    """
+    if not isinstance(gains, pd.DataFrame):
+        rule = "must be a pandas.DataFrame such as `group_gains_` of a learner"
+        raise InputTypeError("gains", rule, type_of(gains))
+    tasks = list(gains.index)
+    if tasks != list(gains.columns):
+        raise InputError("gains", "must have the same tasks as rows and as columns")
+    check_tasks("gains", list(map(str, tasks)))
+    labels = dict.fromkeys(tasks, 1) if task_groups is None else dict(task_groups)
+    lacking = [str(task) for task in tasks if task not in labels]
+    if lacking:
+        rule, found = "must name the group of every task", "{missing} has none"
+        raise InputError("task_groups", rule, found=found, missing=lacking[0])
+    groups = groups_by_label({task: labels[task] for task in tasks})
+    order = [task for group in groups for task in group]
+    values = gains.loc[order, order].to_numpy(dtype=float)
+    warn_of_boxes(map(str, order))
+    return _draw(values, task_names(order), groups if task_groups is not None else [])
+
+
+def _draw(values, names, groups):
+    import matplotlib
+
+    n_tasks = len(names)
+    is_written = n_tasks <= _MOST_WRITTEN
+    widest = max(text_width(_written(value), 7) for value in values.flat) if is_written else 0.0
+    side = max(widest + 5, 18.0) if is_written else _BARE_CELL
+    top = max(text_width(name, 8) for name in names) + _GAP
+    extent = n_tasks * side
+    axes = framed_axes(extent + top, extent + top + _GAP, "gains", _entries(values, groups))
+    colors = matplotlib.colormaps[_COLOR_MAP]
+    largest = np.nanmax(np.abs(values), initial=0.0) or 1.0
+    is_pair = ~np.eye(n_tasks, dtype=bool)
+    untried = np.where(is_pair & np.isnan(values), 0.0, np.nan)
+    edges = np.arange(n_tasks + 1) * side
+    style = {"edgecolor": "white", "linewidth": 0.8}
+    gray = matplotlib.colors.ListedColormap([_NOT_TRIED])
+    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **style)
+    limits = {"vmin": -largest, "vmax": largest}
+    axes.pcolormesh(edges, top + edges, values, cmap=colors, **limits, **style)
+    for name, center in zip(names, edges[:-1] + side / 2, strict=True):
+        draw_text(axes, center, top - _GAP, name, rotation=90)
+        draw_text(axes, extent + _GAP, top + center, name)
+    for (row, column), value in np.ndenumerate(values) if is_written else ():
+        if not np.isnan(value):
+            ink = ink_on(colors((value / largest + 1) / 2))
+            x, y = edges[column] + side / 2, top + edges[row] + side / 2
+            draw_text(axes, x, y, _written(value), color=ink, ha="center", fontsize=7)
+    start = 0
+    for group in groups:
+        size = len(group) * side
+        if len(group) > 1:
+            corner = (start, top + start)
+            axes.add_patch(matplotlib.patches.Rectangle(corner, size, size, **_FRAME))
+        start += size
+    return axes.figure
+
+
+def _entries(values, groups):
+    """Entries of the legend."""
+
+    def patch(color):
+        def draw(axes, x, y):
+            from matplotlib.patches import Rectangle
+
+            frame = {"facecolor": color} if color else _FRAME
+            axes.add_patch(Rectangle((x + SAMPLE - 12, y - 5), 12, 10, **frame))
+
+        return draw
+
+    from matplotlib import colormaps
+
+    colors = colormaps[_COLOR_MAP]
+    found = [
+        (patch(colors(0.85)), "nats gained by learning together"),
+        (patch(colors(0.15)), "nats lost"),
+    ]
+    if any(len(group) > 1 for group in groups):
+        found.append((patch(None), "a group that learns together"))
+    if np.isnan(values[~np.eye(len(values), dtype=bool)]).any():
+        found.append((patch(_NOT_TRIED), "not tried"))
+    return found
+
+
+def _written(value):
+    """A gain as text: whole nats, one decimal near 0."""
+    if np.isnan(value):
+        return ""
+    return f"{value:z.1f}" if abs(value) < 9.95 else f"{value:.0f}"
