@@ -267,7 +267,7 @@ def test_shared_tables_are_those_of_the_networks():
     tasks = encode(related())
     rows = {name: np.arange(0, task.n_rows, 5) for name, task in tasks.items()}
     train, test = held_out_split(tasks, rows)
-    learner = MultitaskLearner(table_sharing="auto", **CLIMB).fit(train)
+    learner = MultitaskLearner(task_groups=None, **CLIMB).fit(train)
     log_likelihoods = by_learner(learner, train, test).rows(learner.configuration_)
     for name, rows in log_likelihoods.items():
         expected = learner.networks_[name].log_likelihood(test[name].frame())
