@@ -14,7 +14,10 @@ from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md", *sorted(FOLDER.glob("*/README.md")))
+PAGES = (
+    *(ROOT / "README.md", ROOT / "docs" / "results.md", FOLDER / "README.md"),
+    *sorted(FOLDER.glob("*/README.md")),
+)
 # Modules of the studies by folder.
 STUDIES = {
     "speed": ("speed", "growth", "layouts"),

@@ -69,6 +69,7 @@ IN_WORDS = {
     ("few rows, unrelated", "first group"): "the same, with the large one an outlier",
     ("related", "first group"): "five related tasks",
 }
+IN_SHORT_ROWS = (50, 100, 250)
 IN_SHORT = {
     "alone": "each alone",
     "one group": "one group",
@@ -237,11 +238,11 @@ def _compared(lines):
 
 
 def _in_short(lines):
-    """Edits and divergence in words, for problems with shared tables."""
-    for case, _, edits, kl in _cases(lines):
+    """Edits and divergence of tasks of ALARM, in words."""
+    for case, _, edits, kl in _cases(lines[lines["problem"] == "ALARM"]):
         words = IN_WORDS.get((case["kind"], case["tasks"]))
-        if words and set(IN_SHORT) <= set(edits):
-            row = {"tasks": f"{case['problem']}, {case['rows']} rows: {words}"}
+        if words and case["rows"] in IN_SHORT_ROWS and set(IN_SHORT) <= set(edits):
+            row = {"tasks": f"{case['rows']} rows: {words}"}
             for learner, title in IN_SHORT.items():
                 row[title] = "; ".join(mean_and_error(one[learner]) for one in (edits, kl))
             yield {**row, "trials": case["trials"]}

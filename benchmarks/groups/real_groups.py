@@ -331,6 +331,8 @@ def _pooled(lines):
         ("altered, first looked at when the rule was fixed", list(FRESH)),
     ):
         chosen = lines[cases.isin(wanted)]
+        if chosen.empty:
+            continue
         row = {"tables": title, "number": chosen.groupby(["table", "altered"]).ngroups}
         for way in ("auto", "auto, 0.9", "one group, 0.9"):
             of_way = chosen[chosen["way"] == way]
