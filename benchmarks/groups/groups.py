@@ -11,6 +11,7 @@ import time
 
 import networkx as nx
 import numpy as np
+from scipy.special import gammaln
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import study
@@ -54,6 +55,9 @@ MANY_ROWS = 5000
 LEARNERS = ("alone", "one group", "one group, 0.9", "auto", "auto, 0.9", "true groups")
 # On ALARM, tasks with tables of their own.
 SEPARATE_TABLES = ("one group, own tables", "auto, own tables", "true groups, own tables")
+# Searches under the coupling that judges groups, by its concentration, in the first trials.
+JUDGE = {f"{groups}, U {a:g}": a for groups in ("one group", "true groups") for a in (0.03, 0.3, 3)}
+N_JUDGE = 5
 
 
 # Kinds of tasks, and learners, in words for the README.
@@ -78,6 +82,9 @@ IN_SHORT = {
 }
 
 
+SEARCHED_BY_JUDGE = ("outlier", "two families", "unrelated", "related")
+
+
 def plan(quick, trials=None):
     """All cases, trial by trial."""
     if quick:
@@ -88,6 +95,8 @@ def plan(quick, trials=None):
             one = {"kind": [kind], "problem": [problem], "rows": [rows]}
             wanted = (*LEARNERS, *(SEPARATE_TABLES if problem == "ALARM" else ()))
             cases += study.every(wanted, **one, trial=range(trials or N_TRIALS))
+            if kind in SEARCHED_BY_JUDGE and (problem, rows) in SIZES[:2]:
+                cases += study.every(JUDGE, **one, trial=range(N_JUDGE))
     return sorted(cases, key=lambda case: case["trial"])
 
 
@@ -176,7 +185,7 @@ def measure(kind, problem, rows, trial, wanted):
     data = Rows(networks, n_rows, seed)
     found = {}
     for name in wanted:
-        learner = _learner(name, truth, trial)
+        learner = _learner(name, truth, trial, len(next(iter(networks.values())).variables))
         began = time.process_time()
         learner.fit(data.tasks)
         seconds = time.process_time() - began
@@ -197,9 +206,38 @@ def measure(kind, problem, rows, trial, wanted):
     return found
 
 
-def _learner(name, truth, trial):
+class JudgingCoupling:
+    """The coupling by which groups are judged, for a search of its own.
+
+    The states of a pair of variables in the tasks are draws from one distribution, which has a
+    Dirichlet prior: a tenth of an arc a variable is expected in every task.
+
+    Parameters
+    ----------
+    n_variables : int
+    concentration : float
+    """
+
+    def __init__(self, n_variables, concentration):
+        p = min(0.5, 0.1 / (n_variables - 1))
+        self._shape = concentration * np.array([1 - p, p, p]) / (1 + p)
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        counts = np.array([np.count_nonzero(np.equal(states, x)) for x in (0, 1, -1)])
+        total, n = self._shape.sum(), len(states)
+        terms = gammaln(self._shape + counts) - gammaln(self._shape)
+        return float(gammaln(total) - gammaln(total + n) + terms.sum())
+
+
+def _learner(name, truth, trial, n_variables):
     if name == "alone":
         return SingleTaskLearner(random_state=trial)
+    if name in JUDGE:
+        groups = truth if name.startswith("true groups") else None
+        coupling = JudgingCoupling(n_variables, JUDGE[name])
+        return MultitaskLearner(
+            coupling, structure_prior=None, task_groups=groups, random_state=trial
+        )
     prior = PairedPrior(0.9) if name.endswith("0.9") else None
     sharing = None if name.endswith("own tables") else "auto"
     groups = {"auto": "auto", "true groups": truth}.get(name.split(",")[0])
@@ -212,6 +250,7 @@ def tables(lines):
         "groups": markdown(_compared(lines)),
         "groups_aims": markdown(_aims(lines)),
         "groups_in_short": markdown(_in_short(lines)),
+        "groups_coupling": markdown(_by_judge(lines)),
     }
 
 
@@ -234,6 +273,19 @@ def _compared(lines):
             row[learner] = "; ".join(shown)
         auto = group[group["learner"] == "auto"]["is_true"].dropna()
         row["groups are true"] = f"{auto.astype(bool).mean():.0%}" if len(auto) else ""
+        yield row
+
+
+def _by_judge(lines):
+    """Edits and divergence of searches under the coupling of the judge, beside the default's."""
+    for case, _, edits, kl in _cases(lines):
+        both = [one.dropna(subset=[*JUDGE]) for one in (edits, kl) if set(JUDGE) <= set(one)]
+        if not both or not len(both[0]):
+            continue
+        row = {**case, "trials": len(both[0])}
+        for groups in ("one group", "true groups"):
+            for name in (groups, *(one for one in JUDGE if one.startswith(groups))):
+                row[name] = "; ".join(mean_and_error(one[name]) for one in both)
         yield row
 
 
