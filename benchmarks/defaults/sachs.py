@@ -60,7 +60,8 @@ DEFAULT_COLUMNS = {
     "one structure, defaults": "one structure, own tables",
     "together, defaults": "together, own tables",
     "one structure, tables shared": "one structure, tables shared",
-    "together, tables shared": "together, tables shared",
+    "together, tables shared": "one group, tables shared",
+    "groups found, tables shared": "together, tables shared",
 }
 KINDS = (*THESIS_COLUMNS, *DEFAULT_COLUMNS)
 
@@ -124,7 +125,7 @@ def tables(lines):
     """The defaults, and BDeu with a uniform prior over graphs."""
     return {
         "sachs": _table(
-            lines, DEFAULT_COLUMNS, "together, tables shared", "alone, BIC, default tables"
+            lines, DEFAULT_COLUMNS, "groups found, tables shared", "alone, BIC, default tables"
         ),
         "sachs_thesis": _table(lines, THESIS_COLUMNS, "together (multitask)", "alone, BIC"),
     }
