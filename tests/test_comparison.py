@@ -426,6 +426,7 @@ def test_tasks_that_are_groups_of_their_own_are_learned_alone():
     one = dict.fromkeys(tasks, "all")
     scored = compare(MultitaskLearner(task_groups=one, **SEPARATE), tasks, cv=2)
     assert scored["together"].tolist() == scored["one_group"].tolist()
+    assert "one_group" not in verdict.held_out_record(scored)
 
 
 @pytest.mark.slow_without_jit

@@ -31,8 +31,9 @@ def held_out_record(scored):
     Returns
     -------
     dict
-        "folds"; the mean nats per row of each way under its name; "differences" with keys like
-        "together - alone" and values [difference, standard error]; "tasks", the means by task;
+        "folds"; the mean nats per row of each way under its name, without "one_group" if one group
+        was found in every fold; "differences" with keys like "together - alone" and values
+        [difference, standard error]; "tasks", the means by task;
         "worse_together", the tasks for which learning together is worse than alone by more than two
         standard errors, as task -> [difference, standard error];
         "ended_by", the limits that ended searches early; "shares_tables", whether tasks shared
@@ -40,6 +41,8 @@ def held_out_record(scored):
         separately for each fold.
     """
     ways = [way for way in WAYS_TO_LEARN if way in scored]
+    if "one_group" in ways and scored["one_group"].equals(scored["together"]):
+        ways.remove("one_group")
     pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
     by_task = scored.groupby("task", observed=True)[ways].mean()
     return {
