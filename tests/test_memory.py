@@ -1,5 +1,6 @@
 """What searches remember: found again where nothing differs, searched again where anything does."""
 
+import gc
 import warnings
 
 import numpy as np
@@ -18,6 +19,7 @@ from bnmtl import (
     SingleTaskLearner,
     structures,
 )
+from bnmtl.learners import compare
 from bnmtl.search import Limits, Memory
 
 pytestmark = pytest.mark.beside_kernels
@@ -118,3 +120,23 @@ def test_inputs_and_what_is_kept_stay_separate():
     first = learned(memory, {"t": frame}).configuration_["t"]
     first.add_edge("a", "b")
     assert learned(memory, {"t": frame}).configuration_["t"].number_of_edges() == 0
+
+
+@pytest.mark.parametrize("groups", ["auto", None])
+def test_tables_of_a_fit_are_freed_when_it_ends(groups):
+    """In a reference cycle they would stay until garbage is collected, fold after fold."""
+    rows = [structures.load("asia").sample(60, random_state=seed) for seed in range(3)]
+    learner = MultitaskLearner(task_groups=groups, **QUICK)
+    learner.fit(rows)
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        compare(learner.fit(rows), rows, cv=2)
+        gc.collect()
+        left = {
+            type(one).__name__ for one in gc.garbage if type(one).__module__.startswith("bnmtl")
+        }
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert not left

@@ -2,6 +2,7 @@
 
 import heapq
 import math
+import weakref
 
 import numpy as np
 
@@ -230,7 +231,8 @@ class PairQueue:
     """
 
     def __init__(self, search):
-        self._search = search
+        # The search owns the queue; in a cycle, its tables would stay until garbage is collected.
+        self._search = weakref.proxy(search)
         n = len(search.problem.variables)
         self._optimistic = np.zeros((n, n))
         self._version = np.zeros((n, n), dtype=np.int64)

@@ -67,10 +67,14 @@ class MultitaskSearch:
         self._effort = effort
         self._report = report
         self._single = None
-        # The search with separate tables.
-        self.separate_tables = self
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
+
+    @property
+    def separate_tables(self):
+        """The search with separate tables."""
+        # Not kept: with a reference to itself, a search would stay until it is collected as garbage.
+        return self
 
     def single(self, effort=None):
         """Adjacency matrices of the tasks learned alone, with the effort of the first call."""

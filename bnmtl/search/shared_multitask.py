@@ -51,9 +51,10 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     kind = SharedConfigurationSearch
 
-    def __init__(self, problems, effort, report):
-        super().__init__(problems, effort, report)
-        self.separate_tables = MultitaskSearch(problems, effort, report)
+    @cached_property
+    def separate_tables(self):
+        """The search with separate tables."""
+        return MultitaskSearch(self.problems, self._effort, self._report)
 
     def is_uncoupled(self, prior):
         """Whether nothing couples the tasks: never, because tables do."""
