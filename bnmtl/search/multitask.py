@@ -73,7 +73,7 @@ class MultitaskSearch:
     @property
     def separate_tables(self):
         """The search with separate tables."""
-        # Not kept: with a reference to itself, a search would stay until it is collected as garbage.
+        # Not kept: with a reference to itself, a search would stay until garbage is collected.
         return self
 
     def single(self, effort=None):
