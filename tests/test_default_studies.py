@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 import re
+from functools import partial
 
 import matplotlib.pyplot as plt
 import naive
@@ -12,7 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from small import related
+from small import ONE_GROUP, related
 
 from benchmarks import study
 from benchmarks.by_default import UP_TO_100
@@ -366,13 +367,14 @@ def test_tables_of_choices_and_real_tables():
     assert real_tables.draw(lines).axes
 
 
-def test_no_arcs_have_the_tables_of_what_they_are_held_against():
+def test_no_arcs_have_the_tables_of_what_they_are_held_against(monkeypatch):
     tasks = problems.sample(problems.deletion("asia", 3, 0.3, random_state=0), 40, random_state=0)
-    tasks = encode(tasks)
-    rival = compare(SingleTaskLearner(random_state=0), tasks)
+    tasks, in_halves = encode(tasks), partial(compare, cv=2)
+    monkeypatch.setattr(real_tables, "compare", in_halves)
+    rival = in_halves(SingleTaskLearner(random_state=0), tasks)
     line = real_tables.with_tables_shared(tasks, None, None, rival)
-    shared = compare(MultitaskLearner(random_state=0), tasks)
-    separate = compare(MultitaskLearner(table_sharing=None, random_state=0), tasks)
+    shared = in_halves(MultitaskLearner(random_state=0), tasks)
+    separate = in_halves(MultitaskLearner(**ONE_GROUP, random_state=0), tasks)
     gain = shared["together"] - shared["empty"]
     assert line["over_empty"] == pytest.approx(gain.mean(), abs=1e-6)
     assert line["over_empty_error"] == pytest.approx(gain.sem(), abs=1e-6)
@@ -386,7 +388,7 @@ def test_no_arcs_have_the_tables_of_what_they_are_held_against():
     with real_tables.concentrations_up_to_100():
         assert posterior_mean(counts, "auto") == pytest.approx(smoothed, rel=1e-9)
         learner = MultitaskLearner(score=MixedDirichlet(UP_TO_100), random_state=0)
-        earlier = compare(learner, tasks)["together"]
+        earlier = in_halves(learner, tasks)["together"]
     assert posterior_mean(counts, "auto") != pytest.approx(smoothed, rel=1e-9)
     assert line["over_up_to_100"] == pytest.approx((shared["together"] - earlier).mean(), abs=1e-6)
     table = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "way": real_tables.SHARED}

@@ -1,5 +1,8 @@
 """Studies of groups of tasks and of the score they share: what they generate, count and show."""
 
+import itertools
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,12 +134,17 @@ def test_kinds_of_groups(kind):
 
 def test_learners_of_groups():
     truth = {"a": "A", "b": "A", "c": "B"}
-    assert groups._learner("true groups", truth, 0).task_groups == truth
-    assert groups._learner("auto", truth, 0).task_groups == "auto"
-    small = groups._learner("auto, 0.9", truth, 0)
+    assert groups._learner("true groups", truth, 0, 3).task_groups == truth
+    assert groups._learner("auto", truth, 0, 3).task_groups == "auto"
+    small = groups._learner("auto, 0.9", truth, 0, 3)
     assert isinstance(small.prior, PairedPrior)
     assert (small.prior.penalty, small.task_groups) == (0.9, "auto")
-    assert groups._learner("one group", truth, 0).task_groups is None
+    assert groups._learner("one group", truth, 0, 3).task_groups is None
+    judged = groups._learner("true groups, U 0.3", truth, 0, 3)
+    assert (judged.task_groups, judged.structure_prior) == (truth, None)
+    states = itertools.product((0, 1, -1), repeat=3)
+    total = sum(math.exp(judged.prior.log_coupling(one)) for one in states)
+    assert total == pytest.approx(1)
 
 
 def test_lines_and_tables_of_groups():

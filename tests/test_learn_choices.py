@@ -34,10 +34,11 @@ def files(tmp_path):
     ],
 )
 def test_ways_of_choosing_the_penalty(call, files, choose, way):
-    code, out, err = call(*BOTH, "--choose", choose, "--folds", "2", "--out", "run")
+    how = ("--choose", choose, "--folds", "2", "--task-groups", "one")
+    code, out, err = call(*BOTH, *how, "--out", "run")
     assert (code, err) == (0, "")
     folds = {} if choose == "posterior" else {"cv": 2}
-    learner = bnmtl.MultitaskLearnerCV(**way, **folds, **CLIMB).fit(TASKS)
+    learner = bnmtl.MultitaskLearnerCV(task_groups=None, **way, **folds, **CLIMB).fit(TASKS)
     kept = record(files / "run")
     assert kept["chosen_by"] == learner.chosen_by_
     assert kept["penalty"] == learner.penalty_
