@@ -288,18 +288,17 @@ def _compared(lines):
 def _by_penalty(lines):
     """Edits and divergence by penalty, with shared tables and with separate ones."""
     for case, _, edits, kl in _cases(lines):
-        row, trials = dict(case), []
+        row, trials = {**case, "trials": ""}, []
         for default in ("one group", "auto", "auto, own tables"):
             names = [name for name in WEAKER if name.rpartition(", ")[0] == default]
-            if not {default, *names} <= set(edits):
-                continue
-            both = [one[[default, *names]].dropna() for one in (edits, kl)]
-            trials.append(len(both[0]))
+            both = [one.reindex(columns=[default, *names]).dropna() for one in (edits, kl)]
+            trials += [len(both[0])] if len(both[0]) else []
             for name in both[0]:
                 title = f"{default}, 0.99" if name == default else name
-                row[title] = "; ".join(mean_and_error(one[name]) for one in both)
-        if trials and min(trials):
-            yield row | {"trials": " ".join(map(str, dict.fromkeys(trials)))}
+                shown = [mean_and_error(one[name]) for one in both if len(one)]
+                row[title] = "; ".join(shown)
+        if trials:
+            yield row | {"trials": ", ".join(map(str, dict.fromkeys(trials)))}
 
 
 def _by_judge(lines):

@@ -338,6 +338,7 @@ def _pooled(lines):
             of_way = chosen[chosen["way"] == way]
             for other in ("one group", "alone"):
                 gains, errors = of_way[f"over {other}"], of_way[f"over {other} error"]
+                row[f"{way} over {other}"] = ""
                 if len(gains):
                     error = np.sqrt((errors**2).sum()) / len(errors)
                     row[f"{way} over {other}"] = f"{gains.mean():+.3f} ± {error:.3f}"
