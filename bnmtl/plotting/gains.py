@@ -1,5 +1,7 @@
 """Plot of how much tasks gain by learning together: a heat map ordered by groups."""
 
+from collections.abc import Hashable, Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -40,8 +42,8 @@ def gains(gains, task_groups=None):
     Raises
     ------
     TypeError, ValueError
-        If the table has not the same tasks as rows and columns or fewer than two, or a task has no
-        group.
+        If the table has not the same tasks as rows and columns, fewer than two, or other values
+        than numbers, or a task has no group.
 
     Examples
     --------
@@ -60,17 +62,46 @@ def gains(gains, task_groups=None):
     tasks = list(gains.index)
     if tasks != list(gains.columns):
         raise InputError("gains", "must have the same tasks as rows and as columns")
-    check_tasks("gains", list(map(str, tasks)))
-    labels = dict.fromkeys(tasks, 1) if task_groups is None else dict(task_groups)
-    lacking = [str(task) for task in tasks if task not in labels]
+    names = list(map(str, tasks))
+    check_tasks("gains", names)
+    values = _numbers(gains)
+    groups = [names] if task_groups is None else _groups(task_groups, names)
+    order = [name for group in groups for name in group]
+    at = [names.index(name) for name in order]
+    warn_of_boxes(order)
+    drawn = values[np.ix_(at, at)]
+    return _draw(drawn, task_names(order), groups if task_groups is not None else [])
+
+
+def _numbers(gains):
+    """The gains as an array, nan where there is none."""
+    values = np.empty(gains.shape)
+    for at, task in enumerate(gains.columns):
+        try:
+            values[:, at] = gains.iloc[:, at].to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            rule = "must hold numbers only"
+            raise InputTypeError("gains", rule, column=str(task)) from None
+    if np.isinf(values).any():
+        raise InputError("gains", "must hold finite numbers or nan", values[np.isinf(values)][0])
+    return values
+
+
+def _groups(task_groups, names):
+    """The names of the tasks of each group."""
+    if not isinstance(task_groups, (Mapping, pd.Series)):
+        rule = "must be a mapping task -> label such as `task_groups_` of a learner"
+        raise InputTypeError("task_groups", rule, type_of(task_groups))
+    labels = {str(task): label for task, label in task_groups.items()}
+    lacking = [name for name in names if name not in labels]
     if lacking:
         rule, found = "must name the group of every task", "{missing} has none"
         raise InputError("task_groups", rule, found=found, missing=lacking[0])
-    groups = groups_by_label({task: labels[task] for task in tasks})
-    order = [task for group in groups for task in group]
-    values = gains.loc[order, order].to_numpy(dtype=float)
-    warn_of_boxes(map(str, order))
-    return _draw(values, task_names(order), groups if task_groups is not None else [])
+    for name in names:
+        if not isinstance(labels[name], Hashable):
+            rule = "must have hashable labels, such as text or numbers"
+            raise InputTypeError("task_groups", rule, labels[name], task=name)
+    return groups_by_label({name: labels[name] for name in names})
 
 
 def _draw(values, names, groups):
