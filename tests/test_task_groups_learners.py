@@ -22,6 +22,7 @@ from bnmtl.errors import InputWarning
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen, at_penalty, for_tasks, with_graphs
 from bnmtl.learners.fold_scores import score_folds
+from bnmtl.learners.task_groups import group_sentence
 from bnmtl.search import Limits
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
@@ -266,6 +267,11 @@ def test_required_arcs_that_close_a_cycle_only_together():
     learner = IdenticalLearner(task_groups="auto", required=required, **QUICK).fit(rows)
     assert learner.task_groups_.nunique() == 2
     assert np.isfinite(learner.score_)
+    # A move that is impossible is no evidence against joining.
+    learner = MultitaskLearner(PairedPrior(1), required=required, **QUICK).fit(rows)
+    assert learner.task_groups_.nunique() == 2
+    assert not np.isinf(learner.group_margins_).any()
+    assert "inf" not in group_sentence(learner)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
