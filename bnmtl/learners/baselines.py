@@ -179,7 +179,7 @@ class IdenticalLearner(_FromGraph):
         score, task_scores = sum(one[1] for one in found), [scores[s] for s in order]
         matrices = [matrices[s] for s in order]
         self.publish(tasks, whole, problems, matrices, score, task_scores, groups=names)
-        groups.publish(self, tasks)
+        groups.publish(self, tasks, whole)
         self.publish_common(groups.names, joints, [graph for graph, _, _ in found])
 
     def joint_problems(self, problems, whole, members, effort=None):
