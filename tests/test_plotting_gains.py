@@ -126,9 +126,9 @@ def test_tasks_are_found_by_their_names_as_text():
         (table().astype(str) + "?", None, InputTypeError, "column `north` must hold numbers only"),
         (table(np.full((3, 3), np.inf)), None, InputError, "`gains` must hold finite numbers or"),
         (table(), {"north": 1, "south": 2}, InputError, "`task_groups` must name .* `west` has no"),
-        (table(), [["north"], ["south", "west"]], InputTypeError, "`task_groups` must be a mapping"),
-        (table(), "auto", InputTypeError, "`task_groups` must be a mapping"),
-        (table(), dict.fromkeys(TASKS, [1]), InputTypeError, "`task_groups` .*hashable"),
+        (table(), [TASKS[:2], TASKS[2:]], InputTypeError, "`task_groups` must map tasks to labels"),
+        (table(), "auto", InputTypeError, "`task_groups` must map tasks to labels"),
+        (table(), {task: [1] for task in TASKS}, InputTypeError, "`task_groups` .*hashable"),
     ],
 )  # fmt: skip
 def test_mistakes(gains, groups, error, message):

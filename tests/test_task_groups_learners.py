@@ -74,6 +74,8 @@ def with_groups(learner, value, **parameters):
 def test_families_are_found_and_found_groups_are_those_given(rows, learner):
     found = with_groups(learner, "auto").fit(rows)
     assert found.task_groups_.to_dict() == FOUND
+    by_group = found.graph_ if isinstance(learner, IdenticalLearner) else found.start_
+    assert [(label, type(label)) for label in by_group] == [(1, int), (2, int)]
     assert (found.group_margins_ > 5).all()
     assert found.group_gains_.loc["a1", "a2"] > 5 > found.group_gains_.loc["a1", "b1"]
     assert found.alternatives_[list(rows)].iloc[0].to_dict() == FOUND

@@ -192,7 +192,8 @@ class IdenticalLearner(_FromGraph):
         """Set the common graphs of groups of task names from their adjacency matrices."""
         pairs = zip(joints, matrices, strict=True)
         graphs = [from_adjacency(matrix, joint.variables) for joint, matrix in pairs]
-        labels = [self.task_groups_[group[0]] for group in names]
+        found = self.task_groups_.to_dict()
+        labels = [found[group[0]] for group in names]
         by_label = dict(zip(labels, graphs, strict=True))
         self.graph_ = graphs[0] if len(graphs) == 1 else by_label
 

@@ -1,7 +1,6 @@
 """Groups of tasks that learn from each other: given by the user, or found from the data."""
 
 import itertools
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -73,9 +72,6 @@ def given_groups(value, names):
         if name in labels:
             rule, found = "must name every task once", "{name} is there twice"
             raise InputError("task_groups", rule, found=found, name=name)
-        if not isinstance(label, Hashable):
-            rule = "must have hashable labels, such as text or numbers"
-            raise InputTypeError("task_groups", rule, label, task=name)
         if pd.api.types.is_scalar(label) and pd.isna(label):
             rule, remedy = "must have a label for every task", "give one to each that learns alone"
             raise InputError("task_groups", rule, label, remedies=remedy, task=name)
@@ -242,7 +238,8 @@ class TaskGroups:
 
     def by_label(self, learner, values):
         """Values of the groups, by the label of the group in a learner."""
-        labels = [learner.task_groups_[group[0]] for group in self.names]
+        found = learner.task_groups_.to_dict()
+        labels = [found[group[0]] for group in self.names]
         return dict(zip(labels, values, strict=True))
 
 

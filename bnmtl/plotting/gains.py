@@ -1,16 +1,13 @@
 """Plot of how much tasks gain by learning together: a heat map ordered by groups."""
 
-from collections.abc import Hashable, Mapping
-
 import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.graphs import groups_by_label
 from bnmtl.plotting.dissimilarities import check_tasks, task_names
 from bnmtl.plotting.drawing import SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.layout import in_groups, text_width
 from bnmtl.wording import type_of
 
 _GAP = 6.0  # between a mark and its text, in points
@@ -53,7 +50,7 @@ def gains(gains, task_groups=None):
     ...     [[None, -5, 31], [-5, None, -4], [31, -4, None]], index=tasks, columns=tasks
     ... )
     >>> figure = gains(table.astype(float), {"north": 1, "south": 2, "west": 1})
-    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    >>> [text.get_text() for text in figure.axes[0].texts[:6:2]]
     ['north', 'west', 'south']
     """
     if not isinstance(gains, pd.DataFrame):
@@ -65,8 +62,8 @@ def gains(gains, task_groups=None):
     names = list(map(str, tasks))
     check_tasks("gains", names)
     values = _numbers(gains)
-    groups = [names] if task_groups is None else _groups(task_groups, names)
-    order = [name for group in groups for name in group]
+    order, groups = in_groups(dict.fromkeys(names), task_groups)
+    order = list(order)
     at = [names.index(name) for name in order]
     warn_of_boxes(order)
     drawn = values[np.ix_(at, at)]
@@ -85,23 +82,6 @@ def _numbers(gains):
     if np.isinf(values).any():
         raise InputError("gains", "must hold finite numbers or nan", values[np.isinf(values)][0])
     return values
-
-
-def _groups(task_groups, names):
-    """The names of the tasks of each group."""
-    if not isinstance(task_groups, (Mapping, pd.Series)):
-        rule = "must be a mapping task -> label such as `task_groups_` of a learner"
-        raise InputTypeError("task_groups", rule, type_of(task_groups))
-    labels = {str(task): label for task, label in task_groups.items()}
-    lacking = [name for name in names if name not in labels]
-    if lacking:
-        rule, found = "must name the group of every task", "{missing} has none"
-        raise InputError("task_groups", rule, found=found, missing=lacking[0])
-    for name in names:
-        if not isinstance(labels[name], Hashable):
-            rule = "must have hashable labels, such as text or numbers"
-            raise InputTypeError("task_groups", rule, labels[name], task=name)
-    return groups_by_label({name: labels[name] for name in names})
 
 
 def _draw(values, names, groups):
