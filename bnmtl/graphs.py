@@ -4,6 +4,7 @@ Graphs in the public interface are `networkx.DiGraph`; a CPDAG is a DiGraph that
 of a reversible edge and one arc for a compelled edge.
 """
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import networkx as nx
@@ -150,6 +151,11 @@ def sharing(configuration):
 def groups_by_label(task_groups):
     """The tasks of each group of a mapping task -> label, in the order of their first tasks.
 
+    Raises
+    ------
+    InputTypeError
+        If a label is not hashable.
+
     Examples
     --------
     >>> groups_by_label({"north": 1, "west": 2, "south": 1})
@@ -157,6 +163,9 @@ def groups_by_label(task_groups):
     """
     groups = {}
     for name, label in task_groups.items():
+        if not isinstance(label, Hashable):
+            rule = "must have hashable labels, such as text or numbers"
+            raise InputTypeError("task_groups", rule, label, task=str(name))
         groups.setdefault(label, []).append(name)
     return list(groups.values())
 

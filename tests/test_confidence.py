@@ -182,6 +182,13 @@ class Recorded(MultitaskLearnerCV):
         return fitted
 
 
+def test_halves_with_too_few_rows_to_find_groups_cause_no_warning():
+    tasks = {name: rows[:16] for name, rows in related().items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arc_confidence(tasks, MultitaskLearner(**CLIMB), n_bootstrap=2, random_state=0)
+
+
 def test_a_penalty_is_chosen_in_each_replicate():
     learner = Recorded(penalties=[0, 0.9], cv=2, **ONE_GROUP, **CLIMB)
     assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30

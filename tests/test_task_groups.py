@@ -464,7 +464,9 @@ def test_two_copies_of_a_task_gain_by_their_arcs(score):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 60)
     rows = pd.DataFrame({"a": a, "b": np.where(rng.random(60) < 0.9, a, 1 - a)})
-    value = value_of(encode_quietly({"t0": rows, "t1": rows}), score, is_shared=score is None)
+    value = value_of(
+        encode_quietly({"t0": rows, "t1": rows}), score, is_shared=isinstance(score, MixedDirichlet)
+    )
     arc = np.array([[0, 1], [0, 0]], bool)
     gain = value.of([0, 1], [arc, arc]) - 2 * value.of([0], [arc])
     assert gain > 0

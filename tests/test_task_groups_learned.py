@@ -18,6 +18,7 @@ from bnmtl import (
 from bnmtl.learners.adapted import as_chosen, with_graphs
 from bnmtl.learners.arcs import counted_in_groups, sharing_counts, sharing_kinds
 from bnmtl.learners.task_groups import group_sentence
+from bnmtl.reports.task_groups import groups_section
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
 
@@ -45,7 +46,8 @@ def test_groups_given_are_separate_fits_with_tables_of_all(rows):
     both = MultitaskLearner(task_groups=groups, **QUICK).fit(rows)
     scores = 0.0
     for names in (["task1", "task3"], ["task2", "zz"]):
-        part = MultitaskLearner(**QUICK).fit({name: rows[name] for name in names})
+        some = {name: rows[name] for name in names}
+        part = MultitaskLearner(task_groups=None, **QUICK).fit(some)
         assert arcs_of(part, names) == arcs_of(both, names)
         scores += part.score_
         strengths = both.arcs_[both.arcs_["task"].isin(names)]["strength"].reset_index(drop=True)
@@ -155,6 +157,22 @@ def test_scores_of_other_graphs_are_those_of_the_groups(rows, found):
         (3, "`task_groups` must be 'auto', None or a mapping task -> label, got 3"),
         ({"task1": 1, "task2": 1, "task3": 2}, "Task `zz`: `task_groups` names no group"),
         ({"task9": 1}, "`task_groups` .*task9"),
+        (
+            pd.Series({"task1": 1}),
+            "`task_groups` must be 'auto', .* got Series; give its `to_dict\\(\\)`.",
+        ),
+        ({1: "x", "1": "y"}, "`task_groups` must name every task once; `1` is there twice"),
+        (
+            {"task1": 1, "task2": [1], "task3": 1, "zz": 1},
+            r"Task `task2`: `task_groups` must have hashable labels, .* got \[1\]",
+        ),
+        *(
+            (
+                {"task1": 1, "task2": missing, "task3": missing, "zz": 1},
+                "Task `task2`: `task_groups` must have a label for every task, got",
+            )
+            for missing in (None, float("nan"), pd.NA)
+        ),
     ],
 )
 def test_mistakes(rows, value, message):
@@ -254,10 +272,31 @@ PLACES = {"alps": 1, "corsica": 2, "provence": 2}
     ],
 )
 def test_a_sentence_says_which_tasks_learn_from_each_other(labels, margins, sentence):
-    learner = SimpleNamespace(task_groups="auto", task_groups_=pd.Series(labels))
+    learner = SimpleNamespace(task_groups="auto", task_groups_=pd.Series(labels), tasks_={})
     if margins is not None:
         learner.group_margins_ = pd.Series(margins, index=list(labels), dtype=float)
     assert group_sentence(learner) == sentence
+
+
+def test_a_sentence_does_not_claim_to_know_the_group_of_a_task_with_few_rows():
+    sizes = {"alps": 30, "corsica": 30, "provence": 9}
+    learner = SimpleNamespace(
+        task_groups="auto",
+        task_groups_=pd.Series(PLACES),
+        group_margins_=pd.Series([42.3, 60, np.nan], index=list(PLACES)),
+        tasks_={name: SimpleNamespace(n_rows=n) for name, n in sizes.items()},
+    )
+    assert group_sentence(learner) == (
+        "corsica and provence learn from each other, but the data do not tell whether provence "
+        "belongs with them; alps learns alone (42 nats speak against joining)."
+    )
+    learner.tasks_["corsica"].n_rows = 5
+    assert "whether they belong together; alps" in group_sentence(learner)
+    learner.task_groups = PLACES
+    del learner.group_margins_
+    assert group_sentence(learner) == (
+        "corsica and provence learn from each other; alps learns alone."
+    )
 
 
 def test_many_groups_are_summed_up():
@@ -266,3 +305,24 @@ def test_many_groups_are_summed_up():
     assert group_sentence(given).endswith("; 6 more groups have 12 tasks in all.")
     assert group_sentence(given).count("learn from each other") == 4
     assert group_sentence(SimpleNamespace(task_groups=None)) == ""
+
+
+def test_the_report_compares_partitions_and_names_tasks_with_few_rows():
+    """The task with few rows is first and joins the second group, which shifts the labels."""
+    labels = pd.Series({"a": 1, "b": 2, "c": 1, "d": 1})
+    tried = pd.DataFrame(
+        [[pd.NA, 1, 2, 2, 20.0], [pd.NA, 1, 1, 1, 12.5]], columns=[*labels.index, "value"]
+    ).astype(dict.fromkeys(labels.index, "Int64"))
+    learner = SimpleNamespace(
+        task_groups="auto",
+        task_groups_=labels,
+        group_margins_=pd.Series([np.nan, 8, 9, np.nan], index=labels.index),
+        group_gains_=pd.DataFrame(1.0, index=labels.index, columns=labels.index),
+        alternatives_=tried,
+        tasks_={name: SimpleNamespace(n_rows=5 if name == "a" else 50) for name in labels.index},
+    )
+    page = groups_section(learner)
+    assert "The next best groups that were tried (b, c, d) have 7.5 nats fewer." in page
+    assert page.count("too few rows") == 1 and ">a</td><td>too few rows</td>" in page
+    learner.alternatives_ = tried[1:]
+    assert "next best" not in groups_section(learner)

@@ -22,6 +22,7 @@ from bnmtl.errors import InputWarning
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen, at_penalty, for_tasks, with_graphs
 from bnmtl.learners.fold_scores import score_folds
+from bnmtl.learners.task_groups import group_sentence
 from bnmtl.search import Limits
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
@@ -73,6 +74,8 @@ def with_groups(learner, value, **parameters):
 def test_families_are_found_and_found_groups_are_those_given(rows, learner):
     found = with_groups(learner, "auto").fit(rows)
     assert found.task_groups_.to_dict() == FOUND
+    by_group = found.graph_ if isinstance(learner, IdenticalLearner) else found.start_
+    assert [(label, type(label)) for label in by_group] == [(1, int), (2, int)]
     assert (found.group_margins_ > 5).all()
     assert found.group_gains_.loc["a1", "a2"] > 5 > found.group_gains_.loc["a1", "b1"]
     assert found.alternatives_[list(rows)].iloc[0].to_dict() == FOUND
@@ -266,6 +269,11 @@ def test_required_arcs_that_close_a_cycle_only_together():
     learner = IdenticalLearner(task_groups="auto", required=required, **QUICK).fit(rows)
     assert learner.task_groups_.nunique() == 2
     assert np.isfinite(learner.score_)
+    # A move that is impossible is no evidence against joining.
+    learner = MultitaskLearner(PairedPrior(1), required=required, **QUICK).fit(rows)
+    assert learner.task_groups_.nunique() == 2
+    assert not np.isinf(learner.group_margins_).any()
+    assert "inf" not in group_sentence(learner)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)

@@ -179,7 +179,7 @@ class IdenticalLearner(_FromGraph):
         score, task_scores = sum(one[1] for one in found), [scores[s] for s in order]
         matrices = [matrices[s] for s in order]
         self.publish(tasks, whole, problems, matrices, score, task_scores, groups=names)
-        groups.publish(self, tasks)
+        groups.publish(self, tasks, whole)
         self.publish_common(groups.names, joints, [graph for graph, _, _ in found])
 
     def joint_problems(self, problems, whole, members, effort=None):
@@ -192,7 +192,8 @@ class IdenticalLearner(_FromGraph):
         """Set the common graphs of groups of task names from their adjacency matrices."""
         pairs = zip(joints, matrices, strict=True)
         graphs = [from_adjacency(matrix, joint.variables) for joint, matrix in pairs]
-        labels = [self.task_groups_[group[0]] for group in names]
+        found = self.task_groups_.to_dict()
+        labels = [found[group[0]] for group in names]
         by_label = dict(zip(labels, graphs, strict=True))
         self.graph_ = graphs[0] if len(graphs) == 1 else by_label
 

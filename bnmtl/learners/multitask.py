@@ -185,7 +185,7 @@ class MultitaskLearner(Learner):
         """Set the learned attributes from the solution of each group."""
         names = groups.names if len(groups.names) > 1 else None
         self._publish_solution(tasks, whole, problems, joined(groups.members, solutions), names)
-        groups.publish(self, tasks)
+        groups.publish(self, tasks, whole)
         if names is not None:
             self.start_ = groups.by_label(self, [one.start for one in solutions])
             self.start_scores_ = groups.by_label(self, [one.start_scores for one in solutions])

@@ -14,7 +14,7 @@ from bnmtl.search.grouped import GroupedSearch
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 from bnmtl.search.task_groups import MARGIN, FoundGroups, GroupSearch
-from bnmtl.wording import all_of, count
+from bnmtl.wording import all_of, count, type_of
 
 AUTO = "auto"
 # Most groups, and most tasks of a group, that a sentence names.
@@ -43,7 +43,10 @@ def check_task_groups(value):
                 "task_groups", "must be 'auto', None or a mapping task -> label", value
             )
         return
-    raise InputTypeError("task_groups", "must be 'auto', None or a mapping task -> label", value)
+    rule, remedy = "must be 'auto', None or a mapping task -> label", ()
+    if isinstance(value, pd.Series):
+        value, remedy = type_of(value), "give its `to_dict()`"
+    raise InputTypeError("task_groups", rule, value, remedies=remedy)
 
 
 def given_groups(value, names):
@@ -57,11 +60,22 @@ def given_groups(value, names):
     Raises
     ------
     InputError
-        If a task is missing or unknown.
+        If a task is missing, unknown or there twice, or has no label.
+    InputTypeError
+        If a label is not hashable.
     """
     if value is None:
         return [list(names)]
-    labels = {str(task): label for task, label in value.items()}
+    labels = {}
+    for task, label in value.items():
+        name = str(task)
+        if name in labels:
+            rule, found = "must name every task once", "{name} is there twice"
+            raise InputError("task_groups", rule, found=found, name=name)
+        if pd.api.types.is_scalar(label) and pd.isna(label):
+            rule, remedy = "must have a label for every task", "give one to each that learns alone"
+            raise InputError("task_groups", rule, label, remedies=remedy, task=name)
+        labels[name] = label
     check_names("task_groups", labels, names, "task")
     for name in names:
         if name not in labels:
@@ -88,14 +102,16 @@ def group_sentence(learner):
     >>> from types import SimpleNamespace
     >>> labels = pd.Series({"corsica": 1, "provence": 1, "alps": 2})
     >>> margins = pd.Series({"corsica": 60.0, "provence": 55.0, "alps": 42.0})
-    >>> fitted = SimpleNamespace(task_groups="auto", task_groups_=labels, group_margins_=margins)
-    >>> group_sentence(fitted)
+    >>> found = {"task_groups_": labels, "group_margins_": margins, "tasks_": {}}
+    >>> group_sentence(SimpleNamespace(task_groups="auto", **found))
     'corsica and provence learn from each other; alps learns alone (42 nats speak against joining).'
     """
     if learner.task_groups is None or len(learner.task_groups_) == 1:
         return ""
     groups = groups_by_label(learner.task_groups_)
     margins = getattr(learner, "group_margins_", pd.Series(dtype=float))
+    # The rows of these tasks are too few to tell.
+    margins = margins.where(~margins.index.isin(few_rows(learner)), 0.0)
     if len(groups) == 1 and len(groups[0]) > _MOST_NAMES:
         return f"All {len(groups[0])} tasks learn from each other{_doubts(groups[0], margins)}."
     several = [group for group in groups if len(group) > 1]
@@ -112,6 +128,24 @@ def group_sentence(learner):
         verb = "learns" if len(alone) == 1 else "learn"
         clauses.append(f"{_named(alone)} {verb} alone{_against(alone, margins)}")
     return f"{'; '.join(clauses)}."
+
+
+def few_rows(learner):
+    """Names of tasks that joined a group though their rows are too few to tell.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted, with ``task_groups``.
+    """
+    if not hasattr(learner, "group_margins_"):
+        return []
+    sizes = learner.task_groups_.value_counts()
+    return [
+        name
+        for name, task in learner.tasks_.items()
+        if task.n_rows < FEWEST_ROWS and sizes[learner.task_groups_[name]] > 1
+    ]
 
 
 def _named(names):
@@ -176,8 +210,15 @@ class TaskGroups:
     solutions: dict = field(default_factory=dict)
     too_few: list = field(default_factory=list)
 
-    def publish(self, learner, tasks):
-        """Set the attributes of a learner that describe groups, and warn of tasks too small."""
+    def publish(self, learner, tasks, whole):
+        """Set the attributes of a learner that describe groups, and warn of tasks too small.
+
+        Parameters
+        ----------
+        learner : MultitaskLearner, MultitaskLearnerCV or IdenticalLearner
+        tasks, whole : Tasks
+            The training rows, and the same tasks with all rows.
+        """
         given = learner.task_groups if is_by_task(learner.task_groups) else {}
         labels = {str(name): label for name, label in given.items()}
         numbers = {name: at for at, group in enumerate(self.names, 1) for name in group}
@@ -187,7 +228,8 @@ class TaskGroups:
         for name in EVIDENCE:
             learner.__dict__.pop(name, None)
         learner.__dict__.update(self.evidence)
-        if self.too_few:
+        if self.too_few and tasks is whole:
+            # Replicates of larger tasks say nothing.
             rule = "finds no group for tasks with fewer than {least} rows, {names}"
             found = "they join the group with which they gain most"
             remedies = "give them more rows", "name their groups in a mapping"
@@ -196,7 +238,8 @@ class TaskGroups:
 
     def by_label(self, learner, values):
         """Values of the groups, by the label of the group in a learner."""
-        labels = [learner.task_groups_[group[0]] for group in self.names]
+        found = learner.task_groups_.to_dict()
+        labels = [found[group[0]] for group in self.names]
         return dict(zip(labels, values, strict=True))
 
 

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.graphs import groups_by_label
 from bnmtl.plotting.dissimilarities import check_tasks, task_names
 from bnmtl.plotting.drawing import SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.layout import in_groups, text_width
 from bnmtl.wording import type_of
 
 _GAP = 6.0  # between a mark and its text, in points
@@ -40,8 +39,8 @@ def gains(gains, task_groups=None):
     Raises
     ------
     TypeError, ValueError
-        If the table has not the same tasks as rows and columns or fewer than two, or a task has no
-        group.
+        If the table has not the same tasks as rows and columns, fewer than two, or other values
+        than numbers, or a task has no group.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def gains(gains, task_groups=None):
     ...     [[None, -5, 31], [-5, None, -4], [31, -4, None]], index=tasks, columns=tasks
     ... )
     >>> figure = gains(table.astype(float), {"north": 1, "south": 2, "west": 1})
-    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    >>> [text.get_text() for text in figure.axes[0].texts[:6:2]]
     ['north', 'west', 'south']
     """
     if not isinstance(gains, pd.DataFrame):
@@ -60,17 +59,29 @@ def gains(gains, task_groups=None):
     tasks = list(gains.index)
     if tasks != list(gains.columns):
         raise InputError("gains", "must have the same tasks as rows and as columns")
-    check_tasks("gains", list(map(str, tasks)))
-    labels = dict.fromkeys(tasks, 1) if task_groups is None else dict(task_groups)
-    lacking = [str(task) for task in tasks if task not in labels]
-    if lacking:
-        rule, found = "must name the group of every task", "{missing} has none"
-        raise InputError("task_groups", rule, found=found, missing=lacking[0])
-    groups = groups_by_label({task: labels[task] for task in tasks})
-    order = [task for group in groups for task in group]
-    values = gains.loc[order, order].to_numpy(dtype=float)
-    warn_of_boxes(map(str, order))
-    return _draw(values, task_names(order), groups if task_groups is not None else [])
+    names = list(map(str, tasks))
+    check_tasks("gains", names)
+    values = _numbers(gains)
+    order, groups = in_groups(dict.fromkeys(names), task_groups)
+    order = list(order)
+    at = [names.index(name) for name in order]
+    warn_of_boxes(order)
+    drawn = values[np.ix_(at, at)]
+    return _draw(drawn, task_names(order), groups if task_groups is not None else [])
+
+
+def _numbers(gains):
+    """The gains as an array, nan where there is none."""
+    values = np.empty(gains.shape)
+    for at, task in enumerate(gains.columns):
+        try:
+            values[:, at] = gains.iloc[:, at].to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            rule = "must hold numbers only"
+            raise InputTypeError("gains", rule, column=str(task)) from None
+    if np.isinf(values).any():
+        raise InputError("gains", "must hold finite numbers or nan", values[np.isinf(values)][0])
+    return values
 
 
 def _draw(values, names, groups):

@@ -3,7 +3,10 @@
 from html import escape
 from math import isnan
 
+import numpy as np
+
 from bnmtl.graphs import groups_by_label
+from bnmtl.learners.task_groups import few_rows
 from bnmtl.plotting.gains import gains
 from bnmtl.reports.page import image, number, table
 from bnmtl.search.task_groups import MARGIN
@@ -38,9 +41,9 @@ def groups_section(learner, figure=None):
     if not hasattr(learner, "group_gains_"):
         rows = [[label, ", ".join(group)] for label, group in zip(labels, groups, strict=True)]
         return f"{title}<p>The groups are given.</p>\n{table(['group', 'tasks'], rows, 2)}"
-    margins = learner.group_margins_
+    margins, few = learner.group_margins_, few_rows(learner)
     rows = [
-        [label if at == 0 else "", name, _margin(margins[name])]
+        [label if at == 0 else "", name, "too few rows" if name in few else _margin(margins[name])]
         for label, group in zip(labels, groups, strict=True)
         for at, name in enumerate(group)
     ]
@@ -59,11 +62,14 @@ def _margin(nats):
 def _next_best(learner):
     """A sentence on the best other partition that was tried; empty if there is none."""
     tried, labels = learner.alternatives_, learner.task_groups_
-    is_found = (tried[list(labels.index)] == labels.to_numpy()).all(axis=1)
+    partitions = [_partition(one) for _, one in tried[list(labels.index)].iterrows()]
+    # Tasks with too few rows are in no group of those tried.
+    known = tried[list(labels.index)].notna().any()
+    is_found = np.array([one == _partition(labels[known]) for one in partitions], bool)
     if not is_found.any() or is_found.all():
         return ""
     other = tried[~is_found].iloc[0]
-    groups = groups_by_label(other[list(labels.index)].dropna().to_dict())
+    groups = _partition(other[list(labels.index)])
     fewer = tried["value"][is_found].iloc[0] - other["value"]
     which = "; ".join(", ".join(group) for group in groups)
     which = f" ({which})" if len(labels) <= _MOST_TASKS else ""
@@ -71,3 +77,8 @@ def _next_best(learner):
     return (
         f" The next best groups that were tried{which} have {number(abs(fewer))} nats {compared}."
     )
+
+
+def _partition(labels):
+    """The groups of tasks that have a label."""
+    return groups_by_label(labels.dropna().to_dict())

@@ -43,7 +43,8 @@ class FoundGroups:
         Value of two tasks together less that of both alone; nan on the diagonal and for pairs that
         were not tried.
     margins : float array of shape (k,)
-        Value of the partition minus that of the best one with this task alone or in another group.
+        Value of the partition minus that of the best one with this task alone or in another group;
+        nan for tasks that can be nowhere else.
     alternatives : list of (groups, float)
         The best partitions tried, and their values including their prior, best first.
     """
@@ -348,7 +349,9 @@ class GroupSearch:
             if len(self._seen) > FEW_TASKS:
                 moves = [one for one in moves if not np.isnan(one[1])][:N_EXACT]
             if moves and not self._is_over():
-                margins[s] = self._total(groups) - max(self._total(moved) for moved, _ in moves)
+                other = max(self._total(moved) for moved, _ in moves)
+                if other > -math.inf:
+                    margins[s] = self._total(groups) - other
         return margins
 
     def _joined(self, groups):
@@ -398,6 +401,11 @@ def quick_fits(search, prior, graphs, couplings_of):
     -------
     list of lists of bool array
         Graphs of the tasks, on the index of the group.
+
+    Raises
+    ------
+    NoCommonGraph
+        If no configuration that was found is possible under the prior.
     """
     joint = search.joint
     starts = [np.stack(graphs)]
@@ -411,5 +419,9 @@ def quick_fits(search, prior, graphs, couplings_of):
     for matrices in starts:
         climb = search._at(couplings, matrices)
         climb.run(search._effort.budget())
-        found.append([matrix.copy() for matrix in climb.adjacency])
+        is_violated, _ = climb.score
+        if not is_violated:
+            found.append([matrix.copy() for matrix in climb.adjacency])
+    if not found:
+        raise NoCommonGraph("penalty", "of 1 requires that tasks agree, and these do not")
     return found
