@@ -232,7 +232,7 @@ class TaskGroups:
             # Replicates of larger tasks say nothing.
             rule = "finds no group for tasks with fewer than {least} rows, {names}"
             found = "they join the group with which they gain most"
-            remedies = "give them more rows", "name their groups in a mapping"
+            remedies = "give them more rows", "name their groups"
             parts = {"least": FEWEST_ROWS, "names": self.too_few}
             warn("task_groups", rule, found=found, remedies=remedies, **parts)
 
