@@ -37,13 +37,11 @@ def check_task_groups(value):
     """Raise InputTypeError or InputError unless a value is None, "auto" or a mapping."""
     if value is None or is_by_task(value):
         return
+    rule, remedy = "must be 'auto', None or a mapping task -> label", ()
     if isinstance(value, str):
         if value != AUTO:
-            raise InputError(
-                "task_groups", "must be 'auto', None or a mapping task -> label", value
-            )
+            raise InputError("task_groups", rule, value)
         return
-    rule, remedy = "must be 'auto', None or a mapping task -> label", ()
     if isinstance(value, pd.Series):
         value, remedy = type_of(value), "give its `to_dict()`"
     raise InputTypeError("task_groups", rule, value, remedies=remedy)

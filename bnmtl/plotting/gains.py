@@ -39,8 +39,8 @@ def gains(gains, task_groups=None):
     Raises
     ------
     TypeError, ValueError
-        If the table has not the same tasks as rows and columns, fewer than two, or other values
-        than numbers, or a task has no group.
+        If the rows and columns of the table are not the same tasks, there are fewer than two, a
+        value is not a number, or a task has no group.
 
     Examples
     --------
