@@ -17,13 +17,14 @@ from small import CLIMB, ONE_GROUP, arcs, partial, rarely_varying, related, vari
 
 from bnmtl import (
     HillClimbing,
+    IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
     PooledLearner,
     SingleTaskLearner,
 )
-from bnmtl.confidence import arc_confidence, consensus
+from bnmtl.confidence import arc_confidence, arc_stability, consensus
 from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
 from bnmtl.search import Limits
@@ -440,6 +441,27 @@ def test_shares_that_differ_by_rounding_are_equal():
 def test_what_makes_no_sense_is_refused(use, error, words):
     with pytest.raises(error, match=words):
         use()
+
+
+@pytest.mark.parametrize("kind", [MultitaskLearner, IdenticalLearner])
+def test_replicates_keep_the_groups_found_in_all_rows(kind):
+    class Recorded(kind):
+        used: ClassVar = []
+
+        def _fit(self, tasks, whole, effort, report):
+            self.used.append(self.task_groups)
+            super()._fit(tasks, whole, effort, report)
+
+    tasks = related()
+    tasks["other"] = tasks["task1"].set_axis(list("abcdef"), axis="columns")
+    learner = Recorded(task_groups="auto", **CLIMB)
+    arc_confidence(tasks, learner, n_bootstrap=3, light=True)
+    found = kind(task_groups="auto", **CLIMB).fit(tasks).task_groups_
+    assert found.nunique() > 1
+    assert Recorded.used == [found.to_dict()] * 3
+    Recorded.used.clear()
+    arc_stability(tasks, learner, n=2)
+    assert Recorded.used == [found.to_dict()] * 2
 
 
 def test_limits_hold_for_each_replicate():

@@ -1,12 +1,14 @@
 """Confidence of each arc: the share of replicates that have it."""
 
+import time
+
 import numpy as np
 import pandas as pd
 
 from bnmtl.confidence.resampling import Replicates, bootstrap, lighter, share_of
 from bnmtl.errors import InputTypeError, check_number, check_whole, warn
 from bnmtl.graphs import adjacency
-from bnmtl.learners.adapted import changed
+from bnmtl.learners.adapted import changed, keeping_groups
 from bnmtl.learners.base import Learner
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -21,9 +23,10 @@ def arc_confidence(
     Every replicate draws half of the rows of each task, each copied row (`Task.originals`) only
     once, and fits the learner to them with a separate seed: if the data cannot determine the
     direction of an edge, each direction gets about half of its confidence. With a multitask learner
-    the confidence includes arcs that tasks learn from one another. A learner that chooses its
-    penalty does so in each replicate; to avoid this, use a `MultitaskLearner` with the penalty that
-    was chosen on the data.
+    the confidence includes arcs that tasks learn from one another. Groups of tasks are found once,
+    in all rows, so the shares do not say how certain they are. A learner that chooses its penalty
+    does so in each replicate; to avoid this, use a `MultitaskLearner` with the penalty that was
+    chosen on the data.
 
     Parameters
     ----------
@@ -83,13 +86,18 @@ def arc_confidence(
     learner.check_parameters()
     check_whole("n_bootstrap", n_bootstrap, 1, remedies="100 is usual")
     check_number("subsample", subsample, above=0, below=1, optional=True)
+    began = time.monotonic()
     if time_limit is not None:
         limits = learner.used_limits()
         learner = changed(learner, limits=limits.replaced(time_limit=time_limit))
         learner.check_parameters()
+    encoded = encode(tasks, missing=learner.missing)
+    stopped = set()
+    learner = keeping_groups(learner, encoded, stopped)
     if light:
         learner = lighter(learner)
-    encoded = encode(tasks, missing=learner.missing)
+    if time_limit is not None:
+        time_limit = max(0.0, time_limit - (time.monotonic() - began))
     seed = seed_of(learner.random_state if random_state is None else random_state)
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
     draw = bootstrap if subsample is None else share_of(subsample)
@@ -97,7 +105,7 @@ def arc_confidence(
     for configuration in replicates:
         for name, graph in configuration.items():
             counts[name] += adjacency(graph, encoded[name].variables)
-    ended_by = replicates.ended_by
+    ended_by = tuple(sorted(stopped.union(replicates.ended_by)))
     _warn_if_ended(ended_by)
     table = _table(encoded, counts, n_bootstrap)
     table.attrs["ended_by"] = ended_by

@@ -10,7 +10,7 @@ from scipy import stats
 from bnmtl.confidence.resampling import Replicates, bootstrap, share_of
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.graphs import adjacency, cpdag
-from bnmtl.learners.adapted import changed, single_task
+from bnmtl.learners.adapted import changed, keeping_groups, single_task
 from bnmtl.learners.base import Learner
 from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.priors import ArcPrior
@@ -53,7 +53,8 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
     learner : any learner
-        It is not fitted itself. Its ``n_jobs`` sets how many replicates run at a time.
+        It is not fitted itself. Its ``n_jobs`` sets how many replicates run at a time. Groups of
+        tasks are found once, in all rows.
     scheme : {"halves", "bootstrap", "delete-d"}, default="halves"
         How each replicate draws rows of each task: half of them; as many as there are, with
         repetition, which makes dependencies look stronger than they are (see `arc_confidence`); or
@@ -104,6 +105,7 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
         one.check_parameters()
         encoded = encode(tasks, missing=one.missing)
         graphs = {task: [] for task in encoded.names}
+        one = keeping_groups(one, encoded, set())
         for configuration in Replicates(encoded, one, draw, n, seed, stage=f"stability: {name}"):
             for task, graph in configuration.items():
                 graphs[task].append(graph)

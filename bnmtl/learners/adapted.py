@@ -10,12 +10,13 @@ from bnmtl.errors import InputTypeError
 from bnmtl.graphs import adjacency
 from bnmtl.learners.baselines import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
-from bnmtl.learners.task_groups import AUTO, search_in_groups
+from bnmtl.learners.task_groups import AUTO, groups_for, search_in_groups
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.grouped import joined
+from bnmtl.search.memory import Memory
 from bnmtl.search.multitask import Solution
 from bnmtl.search.one_graph import score_identical
 from bnmtl.wording import type_of
@@ -75,6 +76,34 @@ def as_chosen(learner):
     if learner.task_groups == AUTO:
         return changed(chosen, task_groups=learner.task_groups_.to_dict())
     return chosen
+
+
+def keeping_groups(learner, tasks, stopped):
+    """A learner whose fits to some rows of tasks keep the groups that it finds in all rows.
+
+    Parameters
+    ----------
+    learner : Learner
+        Unfitted.
+    tasks : Tasks
+        All rows.
+    stopped : set of str
+        Receives the names of the limits that ended the search for groups.
+
+    Returns
+    -------
+    Learner
+        The given one if it does not find groups.
+    """
+    if getattr(learner, "task_groups", None) != AUTO:
+        return learner
+    effort = learner.effort(Memory())
+    with Reporter(learner.progress) as report:
+        problems = learner.problems(tasks, effort)
+        groups = groups_for(learner, tasks, tasks, problems, effort, report)
+    stopped.update(effort.tally.stopped)
+    labels = {name: at for at, group in enumerate(groups.names, 1) for name in group}
+    return changed(learner, task_groups=labels)
 
 
 def family_limits(learner):
