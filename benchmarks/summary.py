@@ -201,10 +201,11 @@ def means_table(lines, row, column, value):
     known = ~np.isnan(values)
     codes = [pd.factorize(lines[name].to_numpy()[known], sort=True) for name in (row, column)]
     (rows, index), (columns, names) = codes
-    # Grouping by numbers is several times faster than by two columns.
-    means = pd.Series(values[known]).groupby(rows * len(names) + columns).mean()
-    wide = np.full((len(index), len(names)), np.nan)
-    wide.flat[means.index] = means
+    # Counting is many times faster than grouping.
+    cells, size = rows * len(names) + columns, len(index) * len(names)
+    sums, counts = np.bincount(cells, values[known], size), np.bincount(cells, minlength=size)
+    with np.errstate(invalid="ignore"):
+        wide = (sums / counts).reshape(len(index), len(names))
     return pd.DataFrame(wide, pd.Index(index, name=row), pd.Index(names, name=column))
 
 

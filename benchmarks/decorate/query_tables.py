@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.claims import Claim, claims_table
+from benchmarks.study import with_plain_strings
 from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
 from bnmtl.active import data_utilization, improvement
@@ -56,7 +57,9 @@ def long(lines, part):
                 data=line["table"], strategy=line["strategy"], n_pool=n_trials - 1, n_test=1
             )
         )
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    if not frames:
+        return pd.DataFrame()
+    return with_plain_strings(pd.concat(frames, ignore_index=True))
 
 
 def tables(lines):
