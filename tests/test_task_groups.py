@@ -340,6 +340,19 @@ def test_where_the_search_must_end_what_is_confirmed_holds(n_full, expected):
     assert all(len(members) > 1 for members in full)
 
 
+@pytest.mark.parametrize(("loss", "expected"), [(-60.0, {(0, 1)}), (-10.0, {(0, 1), (0, 1, 2)})])
+def test_one_group_that_is_far_behind_is_not_confirmed(loss, expected):
+    full = set()
+
+    def fit(members, graphs):
+        full.update([tuple(members)] if graphs is None else [])
+        return [[np.eye(1)] * len(members)]
+
+    found = search_of([[0, 20, loss], [20, 0, loss], [loss, loss, 0]], fit).search()
+    assert found.groups == [(0, 1), (2,)]
+    assert full == expected
+
+
 def test_where_the_search_must_end_at_once_there_is_one_group_if_it_is_possible():
     gains = np.full((3, 3), -20.0)
     over = {"is_over": lambda: True}

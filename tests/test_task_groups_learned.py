@@ -58,6 +58,7 @@ def test_groups_given_are_separate_fits_with_tables_of_all(rows):
     assert set(both.borrowed_["source"]) == set(rows)
 
 
+@pytest.mark.slow_without_jit
 def test_names_that_are_exchanged_do_not_bind_tasks():
     """Rare and even columns under one name would gain from arcs that give each its own evenness."""
     rng = np.random.default_rng(4)

@@ -142,6 +142,8 @@ class MultitaskLearner(Learner):
         check_task_groups(self.task_groups)
         if self.prior is not None:
             check_prior(self.prior)
+        if not self._is_given():
+            self.start_names()
 
     def _kernels_called(self, tasks, effort):
         return super()._kernels_called(tasks, effort, self.used_prior())
@@ -204,8 +206,6 @@ class MultitaskLearner(Learner):
         constraints = self.constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)
-        else:
-            self.start_names()
 
     def _is_given(self):
         """Whether `start` contains graphs; raises if it is neither graphs nor a name."""

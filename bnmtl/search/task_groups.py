@@ -20,6 +20,9 @@ MARGIN = 5.0
 # Exact gains that are computed for each step of the search, and partitions confirmed by full fits.
 N_EXACT = 3
 N_CONFIRMED = 3
+# One group that is further behind by quick fits is not confirmed: full fits changed leads of this
+# size by at most a third, and that of all tasks takes longer than the rest of the search.
+CLEAR = 100.0
 # Of more tasks, only the pairs of each task with its nearest are tried.
 FEW_TASKS = 12
 N_NEAREST = 5
@@ -307,9 +310,11 @@ class GroupSearch:
         """
         tried = self._tried
         ranked = sorted(tried, key=lambda groups: (-tried[groups], groups))
-        near = [groups for groups in ranked if tried[ranked[0]] - tried[groups] < MARGIN]
-        candidates = list(dict.fromkeys([*near[:N_CONFIRMED], *([one] if one in tried else [])]))
-        if len(candidates) > 1:
+        behind = {groups: tried[ranked[0]] - tried[groups] for groups in ranked}
+        candidates = [groups for groups in ranked if behind[groups] < MARGIN][:N_CONFIRMED]
+        if one not in candidates and behind.get(one, np.inf) < CLEAR:
+            candidates.append(one)
+        if candidates != [one]:
             candidates = [
                 groups for groups in candidates if all(self._is_confirmed(g) for g in groups)
             ]
