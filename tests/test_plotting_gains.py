@@ -56,7 +56,7 @@ def test_values_stand_in_the_order_of_the_groups():
     assert np.allclose(tried.filled(np.nan), expected, equal_nan=True)
     assert untried.mask.all()
     written = [text.get_text() for text in figure.axes[0].texts]
-    assert written[:6] == ["north", "north", "west", "west", "south", "south"]
+    assert written[:6] == 2 * ["north", "west", "south"]
     assert written[6:] == ["31", "-5.3", "31", "10", "-5.3", "10"]
     assert_readable(figure)
 
@@ -72,7 +72,7 @@ def test_groups_of_several_tasks_are_framed():
 
 def test_without_groups_the_order_is_that_of_the_table():
     figure = plotting.gains(table())
-    assert [text.get_text() for text in figure.axes[0].texts][:6:2] == TASKS
+    assert [text.get_text() for text in figure.axes[0].texts][:3] == TASKS
     assert frames(figure) == []
     assert "a group that learns together" not in texts(figure)
     pairs = plotting.gains(table(((0, 3), (3, 0)), ["a", "b"]), {"a": 1, "b": 2})
@@ -110,7 +110,7 @@ def test_tasks_are_found_by_their_names_as_text():
     gains = table(tasks=[1, 2, 3])
     for groups in ({1: "a", 2: "b", 3: "a"}, {"1": "a", "2": "b", "3": "a"}):
         figure = plotting.gains(gains, groups)
-        assert [text.get_text() for text in figure.axes[0].texts][:6:2] == ["1", "3", "2"]
+        assert [text.get_text() for text in figure.axes[0].texts][:3] == ["1", "3", "2"]
     # Groups of tasks that are not in the table, and the groups of a learner.
     series = pd.Series({**GROUPS, "east": 1})
     assert frames(plotting.gains(table(), series)) == [(0, 2)]

@@ -5,14 +5,12 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.dissimilarities import check_tasks, task_names
-from bnmtl.plotting.drawing import SAMPLE, draw_text, framed_axes, ink_on
+from bnmtl.plotting.drawing import SAMPLE, framed_axes
 from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.heat_map import EDGES, GAP, cell_side, draw_heat_map
 from bnmtl.plotting.layout import in_groups, text_width
 from bnmtl.wording import type_of
 
-_GAP = 6.0  # between a mark and its text, in points
-_MOST_WRITTEN = 20  # most tasks for which the cells contain their values
-_BARE_CELL = 12.0  # side of a cell without its value
 _COLOR_MAP = "RdBu"
 _FRAME = {"edgecolor": "#222222", "facecolor": "none", "linewidth": 1.4, "zorder": 3}
 _NOT_TRIED = "#EDEDED"
@@ -50,7 +48,7 @@ def gains(gains, task_groups=None):
     ...     [[None, -5, 31], [-5, None, -4], [31, -4, None]], index=tasks, columns=tasks
     ... )
     >>> figure = gains(table.astype(float), {"north": 1, "south": 2, "west": 1})
-    >>> [text.get_text() for text in figure.axes[0].texts[:6:2]]
+    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
     ['north', 'west', 'south']
     """
     if not isinstance(gains, pd.DataFrame):
@@ -87,31 +85,17 @@ def _numbers(gains):
 def _draw(values, names, groups):
     import matplotlib
 
-    n_tasks = len(names)
-    is_written = n_tasks <= _MOST_WRITTEN
-    widest = max(text_width(_written(value), 7) for value in values.flat) if is_written else 0.0
-    side = max(widest + 5, 18.0) if is_written else _BARE_CELL
-    top = max(text_width(name, 8) for name in names) + _GAP
-    extent = n_tasks * side
-    axes = framed_axes(extent + top, extent + top + _GAP, "gains", _entries(values, groups))
-    colors = matplotlib.colormaps[_COLOR_MAP]
+    side = cell_side(values, _written)
+    top = max(text_width(name, 8) for name in names) + GAP
+    extent = len(names) * side
+    axes = framed_axes(extent + top, extent + top + GAP, "gains", _entries(values, groups))
     largest = np.nanmax(np.abs(values), initial=0.0) or 1.0
-    is_pair = ~np.eye(n_tasks, dtype=bool)
-    untried = np.where(is_pair & np.isnan(values), 0.0, np.nan)
-    edges = np.arange(n_tasks + 1) * side
-    style = {"edgecolor": "white", "linewidth": 0.8}
+    untried = np.where(np.isnan(values) & ~np.eye(len(names), dtype=bool), 0.0, np.nan)
+    edges = np.arange(len(names) + 1) * side
     gray = matplotlib.colors.ListedColormap([_NOT_TRIED])
-    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **style)
-    limits = {"vmin": -largest, "vmax": largest}
-    axes.pcolormesh(edges, top + edges, values, cmap=colors, **limits, **style)
-    for name, center in zip(names, edges[:-1] + side / 2, strict=True):
-        draw_text(axes, center, top - _GAP, name, rotation=90)
-        draw_text(axes, extent + _GAP, top + center, name)
-    for (row, column), value in np.ndenumerate(values) if is_written else ():
-        if not np.isnan(value):
-            ink = ink_on(colors((value / largest + 1) / 2))
-            x, y = edges[column] + side / 2, top + edges[row] + side / 2
-            draw_text(axes, x, y, _written(value), color=ink, ha="center", fontsize=7)
+    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **EDGES)
+    colors, limits = matplotlib.colormaps[_COLOR_MAP], (-largest, largest)
+    draw_heat_map(axes, (0.0, top), values, names, _written, colors, limits)
     start = 0
     for group in groups:
         size = len(group) * side

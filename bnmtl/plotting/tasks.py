@@ -14,22 +14,20 @@ from bnmtl.plotting.dissimilarities import (
     is_symmetric,
     task_names,
 )
-from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
+from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes
 from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.heat_map import GAP, cell_side, draw_heat_map
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
 from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first, writer
 from bnmtl.wording import count, type_of
 
-_GAP = 6.0  # between a mark and its text, in points
 _ROW = 14.0  # height of the row of a task
 _AXIS = 30.0  # height of an axis with its ticks and its caption
 _SIDE_TREE = 90.0  # width of the dendrogram beside a heat map
 _TREE = 260.0  # and of a separate one
 _BAR = (150.0, 9.0)  # width and height of the color bar
 _LOLLIPOP = 260.0  # length of the longest
-_MOST_WRITTEN = 20  # most tasks for which the cells of a heat map contain their values
-_BARE_CELL = 12.0  # side of a cell without its value
 _QUIET = "#777777"
 _COLOR_MAP = "Blues_r"
 _BOTH_WAYS = "Merged by the mean of both directions."
@@ -206,46 +204,25 @@ def distances(dissimilarity, principal, label="dissimilarity"):
 
 
 def _draw_heat_map(values, names, tree, label, notes):
-    n_tasks = len(names)
-    caption = f"{label} (smaller: closer)"
-    write = writer(values)
-    is_written = n_tasks <= _MOST_WRITTEN
-    widest = max(text_width(write(value), 7) for value in values.flat) if is_written else 0.0
-    side = max(widest + 5, 18.0) if is_written else _BARE_CELL
+    from matplotlib import colormaps
+
+    caption, write = f"{label} (smaller: closer)", writer(values)
+    side = cell_side(values, write)
     label_width = max(text_width(name, 8) for name in names)
-    left, top = _SIDE_TREE, label_width + _GAP
-    right, bottom = left + n_tasks * side, top + n_tasks * side
-    bar_width = max(_BAR[0] + _GAP, text_width(caption, 8))
-    width = max(right + _GAP + label_width, left + bar_width)
-    height = bottom + _GAP + _BAR[1] + _AXIS
+    left, top = _SIDE_TREE, label_width + GAP
+    right, bottom = left + len(names) * side, top + len(names) * side
+    bar_width = max(_BAR[0] + GAP, text_width(caption, 8))
+    width = max(right + GAP + label_width, left + bar_width)
+    height = bottom + GAP + _BAR[1] + _AXIS
     axes = framed_axes(width, height, "relatedness", [(None, note) for note in notes])
-    centers = (np.arange(n_tasks) + 0.5) * side
-    for name, center in zip(names, centers, strict=True):
-        draw_text(axes, right + _GAP, top + center, name)
-    for name, center in zip(names, centers, strict=True):
-        draw_text(axes, left + center, top - _GAP, name, rotation=90)
-    _draw_cells(axes, values, write if is_written else None, left + centers, top + centers)
+    limits = (0.0, values.max() or 1.0)
+    draw_heat_map(axes, (left, top), values, names, write, colormaps[_COLOR_MAP], limits)
     highest = tree[:, 2].max() or 1.0
-    scale = Scale(left - _GAP, -(_SIDE_TREE - _GAP) / highest)
+    scale = Scale(left - GAP, -(_SIDE_TREE - GAP) / highest)
     draw_tree(axes, tree, scale, top, side)
     _draw_axis(axes, scale, highest, bottom + 4, "merged at")
-    _draw_color_bar(axes, values.max(), left, bottom + _GAP, caption)
+    _draw_color_bar(axes, values.max(), left, bottom + GAP, caption)
     return axes.figure
-
-
-def _draw_cells(axes, values, write, x, y):
-    """Draw the cells of a heat map; `write` formats a value, None omits the values."""
-    import matplotlib
-
-    colors = matplotlib.colormaps[_COLOR_MAP]
-    largest = values.max() or 1.0
-    side = x[1] - x[0]
-    corners = [np.append(at - side / 2, at[-1] + side / 2) for at in (x, y)]
-    style = {"cmap": colors, "vmin": 0, "vmax": largest, "edgecolor": "white", "linewidth": 0.8}
-    axes.pcolormesh(*corners, values, **style)
-    for (row, column), value in np.ndenumerate(values) if write else ():
-        style = {"color": ink_on(colors(value / largest)), "ha": "center", "fontsize": 7}
-        draw_text(axes, x[column], y[row], write(value), **style)
 
 
 def _draw_color_bar(axes, largest, left, top, caption):
@@ -284,10 +261,10 @@ def _draw_dendrogram(tree, names, n_clusters, notes):
         if is_tied(tree, n_clusters):
             text += ", in one of several equally good ways"
         entries.append((lambda axes, x, y: draw_cut(axes, (x, y), (x + SAMPLE, y)), text))
-    width = _TREE + _GAP + max(text_width(name, 8) for name in names)
+    width = _TREE + GAP + max(text_width(name, 8) for name in names)
     axes = framed_axes(width, bottom + 4 + _AXIS, "dendrogram", entries)
     for i, name in enumerate(names):
-        draw_text(axes, _TREE + _GAP, (i + 0.5) * _ROW, name)
+        draw_text(axes, _TREE + GAP, (i + 0.5) * _ROW, name)
     scale = Scale(_TREE, -_TREE / extent)
     draw_tree(axes, tree, scale, 0.0, _ROW, n_clusters)
     _draw_axis(axes, scale, extent, bottom + 4, "dissimilarity at which they are merged")
@@ -301,15 +278,15 @@ def _draw_lollipops(values, names, n_before, caption, notes):
     write = writer(values)
     extent = values[-1] or 1.0
     rank_width = text_width(f"{len(names)}.", 8)
-    left = rank_width + max(text_width(name, 8) for name in names) + 2 * _GAP
+    left = rank_width + max(text_width(name, 8) for name in names) + 2 * GAP
     scale = Scale(left, _LOLLIPOP / extent)
-    texts = [(scale.at(value) + _GAP, write(value)) for value in values]
+    texts = [(scale.at(value) + GAP, write(value)) for value in values]
     rows = np.arange(len(values), dtype=float)
     if n_before is not None:
         rows[n_before:] += 1
         gap = values[n_before] - values[n_before - 1]
         text = f"largest gap: {write(gap)}, after {count(n_before, 'task')}"
-        texts.append((scale.at(values[n_before]) + _GAP, text))
+        texts.append((scale.at(values[n_before]) + GAP, text))
     width = max(x + text_width(text, 8) for x, text in [*texts, (left, caption)])
     width = max(width, scale.at(extent) + PAD)
     bottom = _ROW * (rows[-1] + 1)
@@ -320,7 +297,7 @@ def _draw_lollipops(values, names, n_before, caption, notes):
         axes.plot([left, scale.at(value)], [y, y], color=color, linewidth=1.6)
         axes.plot([scale.at(value)], [y], "o", color=color, markersize=5)
         draw_text(axes, rank_width, y, f"{i + 1}.", color=_QUIET, ha="right")
-        draw_text(axes, left - _GAP, y, names[i], ha="right")
+        draw_text(axes, left - GAP, y, names[i], ha="right")
         draw_text(axes, x, y, text)
     _draw_axis(axes, scale, extent, bottom + 4, caption)
     if n_before is not None:
@@ -330,5 +307,5 @@ def _draw_lollipops(values, names, n_before, caption, notes):
 
 def _draw_gap(axes, start, y, x, text):
     """Draw a bar with ends from `start` to just before the text at `x`."""
-    axes.plot([start, x - _GAP], [y, y], "|-", color=COLORS["one"], linewidth=1.2, markersize=7)
+    axes.plot([start, x - GAP], [y, y], "|-", color=COLORS["one"], linewidth=1.2, markersize=7)
     draw_text(axes, x, y, text, color=COLORS["one"])
