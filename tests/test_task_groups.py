@@ -314,6 +314,14 @@ def test_search_finds_groups_that_clearly_differ(data):
     assert np.allclose(found.gains, expected, equal_nan=True)
 
 
+def test_of_many_tasks_groups_without_any_nearest_pair_are_merged():
+    """The five nearest of each task are in its third, and the first two thirds belong together."""
+    gains = np.kron([[40, 5, -40], [5, 40, -40], [-40, -40, 40]], np.ones((7, 7)))
+    found = found_groups(gains)
+    assert found.groups == [tuple(range(14)), tuple(range(14, 21))]
+    assert np.isnan(found.gains[:7, 7:]).all()
+
+
 def test_what_the_data_do_not_separate_stays_together():
     """Below 5 nats tasks are one group, ties included."""
     for gain in (0, -2):

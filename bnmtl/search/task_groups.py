@@ -96,6 +96,8 @@ class GroupSearch:
         self._fits, self._found, self._tried = {}, {}, {}
         # The best configuration known of each group.
         self._graphs = {}
+        # Of many tasks, gains of pairs without a search.
+        self._at_hand = np.full((k, k), np.nan)
 
     def add_graphs(self, members, graphs):
         """Remember graphs of tasks, which may be given to them in any group."""
@@ -195,8 +197,7 @@ class GroupSearch:
         ]
         if k <= FEW_TASKS:
             return pairs
-        alone = [self._best_alone(s) for s in range(k)]
-        gains = np.full((k, k), -np.inf)
+        alone, gains = [self._best_alone(s) for s in range(k)], self._at_hand
         for done, (a, b) in enumerate(pairs, start=1):
             both = max(self.value.given_to_all([a, b], graph) for graph in (alone[a], alone[b]))
             gains[a, b] = gains[b, a] = both - self.value.of([a], [alone[a]])
@@ -205,7 +206,7 @@ class GroupSearch:
                 self._report("nearest tasks", done, len(pairs))
         near = set()
         for s in range(k):
-            order = np.lexsort((np.arange(k), -gains[s]))[:N_NEAREST]
+            order = np.lexsort((np.arange(k), -np.nan_to_num(gains[s], nan=-np.inf)))[:N_NEAREST]
             near.update(
                 (min(s, u), max(s, u)) for u in order.tolist() if self._may_merge((s,), (u,))
             )
@@ -258,6 +259,8 @@ class GroupSearch:
         found = []
         for a, b in itertools.combinations(canonical(groups), 2):
             mean = _mean(gains, a, b)
+            if np.isnan(mean):
+                mean = _mean(self._at_hand, a, b)
             if self._may_merge(a, b) and not np.isnan(mean):
                 rest = [group for group in groups if group not in (a, b)]
                 found.append((mean, canonical([*rest, (*a, *b)])))
