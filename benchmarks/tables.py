@@ -33,7 +33,7 @@ STUDIES = {
     ),
     "defaults": (
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
-        *("permuted", "sachs"),
+        *("permuted", "part_concentrations", "cells", "sachs"),
     ),
     "groups": ("groups", "real_groups"),
     "sharing": ("sharing", "table_weights"),
