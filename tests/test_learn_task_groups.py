@@ -179,7 +179,10 @@ GROUPS = {
         (["short.csv"], "line 3: `--task-groups` must have a value for each of task,group; it has"),
         (["empty.csv"], "line 1: `--task-groups` must have the columns task,group"),
         (["nowhere.csv"], "File `nowhere.csv`: `--task-groups` cannot be read (No such file"),
-        (["Auto"], "File `Auto`: `--task-groups` cannot be read"),
+        (
+            ["Auto"],
+            "`--task-groups` must be auto, one or a file with the columns task,group, got 'Auto'",
+        ),
         ([""], "`--task-groups` must be auto, one or the name of a file, got nothing.\n"),
     ],
 )

@@ -1,6 +1,7 @@
 """The learner that the options of `learn` and `relate` describe, and its folds."""
 
 from dataclasses import fields
+from pathlib import Path
 
 from bnmtl import scores
 from bnmtl.cli.fields import GROUPS_WORDS
@@ -125,6 +126,10 @@ def _task_groups(options, tasks):
     """Return the groups of tasks: None is one group, "auto" finds them, a dict is from a file."""
     if options.task_groups in GROUPS_WORDS:
         return None if options.task_groups == "one" else options.task_groups
+    path = Path(options.task_groups)
+    if not path.suffix and not path.exists():
+        rule = "must be auto, one or a file with the columns task,group"
+        raise InputError("task_groups", rule, options.task_groups)
     with located(argument="task_groups"):
         return read_task_groups(options.task_groups, tasks)
 
