@@ -7,6 +7,7 @@ and four with few, twenty tasks of four families, tasks that lose many arcs, tas
 their arcs in common, and tasks without any arc.
 """
 
+import itertools
 import time
 
 import networkx as nx
@@ -20,6 +21,7 @@ from benchmarks.summary import by_trial, difference_text, markdown, mean_and_err
 from bnmtl import (
     BayesNet,
     MultitaskLearner,
+    MultitaskLearnerCV,
     PairedPrior,
     SingleTaskLearner,
     problems,
@@ -64,6 +66,8 @@ WEAKER = {
     **{"one group, 0.9": 0.9, "auto, 0.9": 0.9, "auto, 0.95": 0.95},
     "auto, own tables, 0.9": 0.9,
 }
+# Groups by the posterior of the search instead of what arcs add, in the first trials.
+BY_POSTERIOR = "by posterior"
 N_FIRST = 5
 FIRST_KINDS = ("outlier", "two families", "unrelated", "related")
 
@@ -103,7 +107,7 @@ def plan(quick, trials=None):
             cases += study.every(wanted, **one, trial=range(trials or n_trials))
             if (kind in FIRST_KINDS and (problem, rows) in SIZES[:2]) or kind == "noise":
                 names = [name for name in JUDGE if kind == "two families" or name.startswith("one")]
-                names = [*WEAKER, *(names if kind != "noise" else [])]
+                names = [*WEAKER, *([*names, BY_POSTERIOR] if kind != "noise" else [])]
                 cases += study.every(names, **one, trial=range(N_FIRST))
     return sorted(cases, key=lambda case: case["trial"])
 
@@ -193,8 +197,12 @@ def measure(kind, problem, rows, trial, wanted):
     data = Rows(networks, n_rows, seed)
     found = {}
     for name in wanted:
-        learner = _learner(name, truth, trial, len(next(iter(networks.values())).variables))
         began = time.process_time()
+        if name == BY_POSTERIOR:
+            partition = partition_by_posterior(data.tasks, trial)
+            learner = MultitaskLearner(task_groups=partition, random_state=trial)
+        else:
+            learner = _learner(name, truth, trial, len(next(iter(networks.values())).variables))
         learner.fit(data.tasks)
         seconds = time.process_time() - began
         graphs, labels = learner.configuration_, getattr(learner, "task_groups_", None)
@@ -252,6 +260,36 @@ def _learner(name, truth, trial, n_variables):
     return MultitaskLearner(prior, table_sharing=sharing, task_groups=groups, random_state=trial)
 
 
+def partition_by_posterior(tasks, seed):
+    """Groups of tasks by the posterior of quick searches, merged as long as it rises.
+
+    Returns
+    -------
+    dict task -> int
+    """
+
+    def labels_of(groups):
+        return {task: at for at, group in enumerate(groups) for task in group}
+
+    def posterior(groups):
+        how = {"penalties": [0.99], "validation": "posterior", "search": "hill-climbing"}
+        learner = MultitaskLearnerCV(task_groups=labels_of(groups), random_state=seed, **how)
+        return learner.fit(tasks).validation_scores_.item()
+
+    groups = [(task,) for task in tasks.names]
+    value = posterior(groups)
+    while len(groups) > 1:
+        merged = [
+            [*(group for group in groups if group not in pair), sum(pair, ())]
+            for pair in itertools.combinations(groups, 2)
+        ]
+        values = [posterior(one) for one in merged]
+        if max(values) <= value:
+            break
+        value, groups = max(values), merged[int(np.argmax(values))]
+    return labels_of(groups)
+
+
 def tables(lines):
     """Edits and divergence by kind and learner, how far "auto" is from the best, and its groups."""
     return {
@@ -260,6 +298,7 @@ def tables(lines):
         "groups_in_short": markdown(_in_short(lines)),
         "groups_coupling": markdown(_by_judge(lines)),
         "groups_penalty": markdown(_by_penalty(lines)),
+        "groups_posterior": markdown(_by_posterior(lines)),
     }
 
 
@@ -313,6 +352,22 @@ def _by_judge(lines):
             for name in (groups, *(one for one in JUDGE if one.startswith(groups))):
                 shown = [mean_and_error(one[name]) for one in both if name in one]
                 row[name] = "; ".join(shown)
+        yield row
+
+
+def _by_posterior(lines):
+    """Edits and divergence in groups by the posterior of the search, beside the default's."""
+    for case, group, edits, kl in _cases(lines):
+        if BY_POSTERIOR not in edits:
+            continue
+        both = [one.dropna(subset=[BY_POSTERIOR]) for one in (edits, kl)]
+        row = {**case, "trials": len(both[0])}
+        for name in ("alone", "one group", "auto", BY_POSTERIOR, "true groups"):
+            row[name] = "; ".join(mean_and_error(one[name]) for one in both if name in one)
+        some = group[group["trial"].isin(both[0].index)]
+        for name in ("auto", BY_POSTERIOR):
+            is_true = some.loc[some["learner"] == name, "is_true"].astype(bool)
+            row[f"true: {name}"] = f"{is_true.mean():.0%}"
         yield row
 
 
