@@ -35,7 +35,7 @@ STUDIES = {
         *("defaults", "choice", "real_tables", "no_structure", "concentrations", "sure_arcs"),
         *("permuted", "part_concentrations", "cells", "sachs"),
     ),
-    "groups": ("groups", "real_groups"),
+    "groups": ("groups", "rule", "real_groups"),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection", "modern_library"),
     "decorate": (

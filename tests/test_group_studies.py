@@ -11,9 +11,11 @@ from small import related
 from benchmarks import package_tables
 from benchmarks.by_default import CommonConcentrations
 from benchmarks.defaults import cells, part_concentrations, permuted
-from benchmarks.groups import groups, real_groups
+from benchmarks.groups import groups, real_groups, rule
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.learners import compare
+from bnmtl.learners.group_fits import CoupledFits
+from bnmtl.search.problem import NoCommonGraph
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -241,3 +243,67 @@ def test_tables_of_real_tasks_in_groups():
     assert first.startswith("| ksl | as it is | 2 | 100 | 2 |  | -9.00 | +0.000 ± 0.030 |")
     assert second.startswith("| ksl | renamed | 2 | 100 | 2 | alone | -9.00 | +0.200 ± 0.030 |")
     assert "| altered | 1 | +0.200 ± 0.030 |" in found["real_groups_pooled"]
+
+
+@pytest.mark.parametrize("name", rule.RULES)
+def test_a_rule_is_changed_only_while_it_is_measured(name, monkeypatch):
+    changes = rule.RULES[name]
+    before, during = [getattr(*change[:2]) for change in changes], []
+
+    def found(learner, tasks, stopped):
+        during.extend(getattr(*change[:2]) for change in changes)
+        labels = {task: task[0] for task in tasks}
+        return learner.set_params(task_groups=labels)
+
+    monkeypatch.setattr(rule, "keeping_groups", found)
+    line = rule.measure("outlier", "ASIA", 20, 0, [name])[name]
+    assert (line["n_groups"], line["is_true"]) == (2, True)
+    assert [getattr(*change[:2]) for change in changes] == before
+    assert all(one is not other for one, other in zip(during, before, strict=True))
+
+
+def test_rules_are_what_their_names_say(monkeypatch):
+    tasks = encode(related())
+    problems = MultitaskLearner().problems(tasks, MultitaskLearner().effort())
+    values = {}
+    for name in ("default", "concentration 0.3", "common concentrations"):
+        with monkeypatch.context() as changed:
+            for change in rule.RULES[name]:
+                changed.setattr(*change)
+            value = CoupledFits.value(problems)
+            graphs = [np.zeros((6, 6), bool) for _ in range(4)]
+            for graph in graphs:
+                graph[0, 1] = True
+            values[name] = value.of([0, 1, 2, 3], graphs)
+    assert len(set(values.values())) == 3
+
+
+def test_quick_fits_may_do_without_one_graph():
+    starts = []
+
+    class Search:
+        joint = None
+
+        @property
+        def identical(self):
+            starts.append("identical")
+
+    with pytest.raises(NoCommonGraph):
+        _ = rule.WithoutOneGraph(Search()).identical
+    assert starts == []
+    assert rule.WithoutOneGraph(Search()).joint is None
+
+
+def test_the_table_of_rules():
+    settings = {"kind": "outlier", "problem": "CHILD", "rows": 250}
+    lines = pd.DataFrame(
+        [
+            {**settings, "trial": 0, "rule": "default", "n_groups": 2, "is_true": True},
+            {**settings, "trial": 1, "rule": "default", "n_groups": 3, "is_true": False},
+            {**settings, "trial": 0, "rule": "margin 0", "n_groups": 2, "is_true": True},
+        ]
+    )
+    (row,) = rule._compared(lines)
+    assert row["default"] == "50%, 2.5 ± 0.5"
+    assert row["margin 0"] == "100%, 2.0"
+    assert row["trials"] == 2 and row["margin 20"] == ""
