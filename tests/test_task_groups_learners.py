@@ -343,6 +343,7 @@ def test_no_time_leaves_one_group(rows, learner):
         limited.fit(rows)
     assert set(limited.task_groups_) == {1}
     assert "time_limit" in limited.ended_by_
+    assert group_sentence(limited).endswith("; the search for groups ended early.")
 
 
 @pytest.mark.slow_without_jit

@@ -108,10 +108,12 @@ def group_sentence(learner):
         return ""
     groups = groups_by_label(learner.task_groups_)
     margins = getattr(learner, "group_margins_", pd.Series(dtype=float))
+    is_cut_short = len(margins) and margins.isna().all() and getattr(learner, "ended_by_", ())
+    end = "; the search for groups ended early." if is_cut_short else "."
     # The rows of these tasks are too few to tell.
     margins = margins.where(~margins.index.isin(few_rows(learner)), 0.0)
     if len(groups) == 1 and len(groups[0]) > _MOST_NAMES:
-        return f"All {len(groups[0])} tasks learn from each other{_doubts(groups[0], margins)}."
+        return f"All {len(groups[0])} tasks learn from each other{_doubts(groups[0], margins)}{end}"
     several = [group for group in groups if len(group) > 1]
     clauses = [
         f"{_named(group)} learn from each other{_doubts(group, margins)}"
@@ -125,7 +127,7 @@ def group_sentence(learner):
     if alone:
         verb = "learns" if len(alone) == 1 else "learn"
         clauses.append(f"{_named(alone)} {verb} alone{_against(alone, margins)}")
-    return f"{'; '.join(clauses)}."
+    return f"{'; '.join(clauses)}{end}"
 
 
 def few_rows(learner):
