@@ -46,7 +46,7 @@ class NetworkClassifier(LabelScore, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.target is None
+        tags.target_tags.required = getattr(self, "target", None) is None
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         # In predictions gaps are always allowed.

@@ -1,38 +1,46 @@
-"""One classifier per task, from networks learned together."""
+"""One classifier for the rows of several tasks, from networks learned together."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.network import BayesNetClassifier
 from bnmtl.classification.rows import (
-    check_complete,
-    check_gaps,
+    as_frame,
+    check_features,
     check_parameters,
+    encoded,
+    labels_of,
     new_learner,
     repeated_rows,
     target_classes,
-    target_column,
+    target_name,
+    used_rows,
 )
 from bnmtl.classification.states import number_edges
-from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.learners import MultitaskLearner
+from bnmtl.learners.adapted import at_penalty
 from bnmtl.learners.multitask import quick_learner
 from bnmtl.networks import BayesNet
-from bnmtl.networks.tables import code_frame, column_labels
-from bnmtl.tasks.encoding import named_frames
+from bnmtl.networks.tables import column_labels
+from bnmtl.tasks import split
+from bnmtl.tasks.columns import read_column
 from bnmtl.wording import listed, type_of
 
+_ONE_TASK = "task1"
 
-def quick_classifier(target, missing="error"):
+
+def quick_classifier(task_column, missing="error"):
     """A classifier for many bootstraps, with a `bnmtl.learners.multitask.quick_learner`.
 
     Parameters
     ----------
-    target : str
+    task_column : str
     missing : {"error", "state"}, default="error"
         As for the learners.
 
@@ -40,26 +48,39 @@ def quick_classifier(target, missing="error"):
     -------
     MultitaskBayesNetClassifier
     """
-    return MultitaskBayesNetClassifier(target, quick_learner(missing))
+    return MultitaskBayesNetClassifier(task_column=task_column, learner=quick_learner(missing))
 
 
-class MultitaskBayesNetClassifier(BaseEstimator):
-    """Learn the networks of several tasks together and predict a common variable.
+class MultitaskBayesNetClassifier(NetworkClassifier):
+    """Learn the networks of several tasks together and predict a variable that they share.
 
-    Use it where features are missing in predictions, or where the networks themselves are of
-    interest. With complete rows, logistic regression of the rows of all tasks with the task as a
-    feature predicted better on six tables (log loss 0.492 against 0.500 with 40 rows a task, 0.457
-    against 0.469 with 150); with half of the features missing it predicted worse (0.596 against
-    0.557, and 0.566 against 0.535). One `BayesNetClassifier` of all rows, for which the task is a
-    feature, predicted as well as networks learned together (``benchmarks/predictions``, `gaps`).
+    The rows of all tasks are one table, in which a column names the task of each row. Use it where
+    features are missing in predictions, or where the networks themselves are of interest. With
+    complete rows, logistic regression of the rows of all tasks with the task as a feature predicted
+    better on six tables (log loss 0.492 against 0.500 with 40 rows a task, 0.457 against 0.469 with
+    150); with half of the features missing it predicted worse (0.596 against 0.557, and 0.566
+    against 0.535). One `BayesNetClassifier` of all rows, for which the task is a feature, predicted
+    as well as networks learned together (``benchmarks/predictions``, `gaps`).
 
     Parameters
     ----------
-    target : str
-        The column to predict, in every task.
+    task_column : str or int, default=None
+        The column that names the task of each row: its name in a frame, or its position in an
+        array. None is one task. A column that is empty in all rows of a task is no variable of that
+        task.
     learner : learner, default=None
         From `bnmtl.learners`; None is `MultitaskLearner()`. Its ``missing`` sets the handling of
         missing features in ``fit``.
+    penalty : float, default=None
+        From 0 to 1, instead of the penalty of the learner's prior; a `MultitaskLearnerCV` then
+        chooses none.
+    network_score : score, default=None
+        From `bnmtl.scores`, instead of the learner's ``score``.
+    max_parents : int, default=None
+        Instead of that of the learner.
+    unknown_task : {"error", "average"}, default="error"
+        Rows of tasks that are not in the fit are an error, or are predicted by the mean of the
+        probabilities of all tasks, weighted by their rows.
     unseen : {"error", "ignore"}, default="error"
         Values not seen in any task raise an error that names them if they are needed, or are
         treated as missing.
@@ -73,92 +94,182 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     classes_ : numpy.ndarray, shape (n_classes,)
         The observed values of the target in any task, or its states in any network of
         `from_networks`; sorted.
-    classifiers_ : dict task -> BayesNetClassifier
-        One scikit-learn classifier per task.
     networks_ : dict task -> BayesNet
-    edges_ : bnmtl.tasks.Edges
-        Cut points of the columns of numbers.
+    configuration_ : bnmtl.graphs.Configuration
+        The graph of each task.
+    task_groups_ : pandas.Series by task
+        Which tasks learn from each other; None if the learner has no groups.
     learner_ : learner
         The fitted learner; None after `from_networks`.
+    classifiers_ : dict task -> BayesNetClassifier
+    target_ : str
+        The name of the target in the networks: that of `y`, or "target".
+    edges_ : bnmtl.tasks.Edges
+        Cut points of the columns of numbers.
+    feature_names_ : tuple of str
+        The names of the columns, including that of the task.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Defined if the names of the columns are strings.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for tasks without the target or with missing values of it, and as the learner.
-        In predictions: for new tasks, and as `BayesNetClassifier`.
+        In ``fit``: for a table without the column of the tasks or with gaps in it, and as
+        `BayesNetClassifier` and the learner. In predictions: for unknown and missing tasks, and as
+        `BayesNetClassifier`.
+
+    Warns
+    -----
+    UserWarning
+        In ``fit``: for columns that are empty in a task. In predictions: if they have values there,
+        which are ignored; and as `BayesNetClassifier`.
 
     Examples
     --------
-    >>> from bnmtl import MultitaskLearner, structures
+    >>> from bnmtl import structures
     >>> asia = structures.load("asia")
-    >>> clinics = {name: asia.sample(500, random_state=at) for at, name in enumerate("ab")}
-    >>> classifier = MultitaskBayesNetClassifier("bronc", MultitaskLearner()).fit(clinics)
-    >>> classifier.predict_proba(clinics["a"][:3], task="b").shape
+    >>> rows = asia.sample(1000, random_state=0).assign(clinic=["a", "b"] * 500)
+    >>> y = rows.pop("bronc")
+    >>> classifier = MultitaskBayesNetClassifier(task_column="clinic", random_state=0)
+    >>> classifier.fit(rows, y).predict_proba(rows[:3]).shape
     (3, 2)
+    >>> classifier.task_groups_.to_dict()
+    {'a': 1, 'b': 1}
     """
 
-    def __init__(self, target, learner=None, unseen="error", bins=5, random_state=None):
-        self.target = target
+    def __init__(
+        self,
+        *,
+        task_column=None,
+        learner=None,
+        penalty=None,
+        network_score=None,
+        max_parents=None,
+        unknown_task="error",
+        unseen="error",
+        bins=5,
+        random_state=None,
+    ):
+        self.task_column = task_column
         self.learner = learner
+        self.penalty = penalty
+        self.network_score = network_score
+        self.max_parents = max_parents
+        self.unknown_task = unknown_task
         self.unseen = unseen
         self.bins = bins
         self.random_state = random_state
 
-    def fit(self, tasks, sample_weight=None):
+    def fit(self, X, y, sample_weight=None):
         """Learn the networks.
 
         Parameters
         ----------
-        tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
-            As for the learners; each task has the target and at least one feature. One DataFrame is
-            one task; for a frame with a task column, use ``bnmtl.tasks.split(frame, column)``.
-        sample_weight : mapping name -> array-like, list of array-like, or array-like, default=None
-            Whole numbers, one for each row of each task, in the form of `tasks`. A row with the
-            weight 2 counts as two rows, one with the weight 0 is left out.
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            The rows of all tasks. Columns of an array are named x0, x1, ...
+        y : array-like, shape (n_rows,)
+        sample_weight : array-like of whole numbers, shape (n_rows,), default=None
+            A row with the weight 2 counts as two rows, one with the weight 0 is left out.
 
         Returns
         -------
         MultitaskBayesNetClassifier
         """
-        check_parameters(self.unseen, self.learner, self.bins)
-        if self.target is None:
-            raise InputError("target", "must be the column to predict", None, remedies="name it")
-        target, features, values = str(self.target), {}, {}
-        frames = _repeated(named_frames(tasks), sample_weight)
-        for name, frame in frames.items():
-            with located(task=name):
-                features[name], values[name] = target_column(frame, self.target)
-                with located(column=target):
-                    check_complete(values[name])
-                check_gaps(features[name], self.learner)
-                if not features[name].shape[1]:
-                    rule = "must have a column besides {name} to predict from"
-                    raise InputError(None, rule, found="it has none", name=target)
-        edges = number_edges(features, int(self.bins))
-        features = edges.apply(features)
-        with located(column=target):
-            together = pd.concat(values.values(), ignore_index=True)
-            classes, labels, codes = target_classes(together)
-        ends = np.cumsum([len(target_values) for target_values in values.values()])[:-1]
-        frames = {
-            name: frame.assign(**{target: pd.Categorical.from_codes(task_codes, labels)})
-            for (name, frame), task_codes in zip(
-                features.items(), np.split(codes, ends), strict=True
-            )
+        self._check()
+        learner = self._new_learner()
+        frames, codes, labels, classes = self._read(X, y, sample_weight)
+        target, task = self.target_, self.task_column_
+        with located(argument="X"):
+            edges = number_edges(frames, int(self.bins))
+            frames = edges.apply(frames)
+            for name, frame in frames.items():
+                with located(**({} if task is None else {"task": name})):
+                    check_features(frame, learner)
+        if task is None:
+            frames = {_ONE_TASK: frames[_ONE_TASK][_used(frames, codes, labels, learner)]}
+        frames = {name: frame.rename(columns=str) for name, frame in frames.items()}
+        full = {
+            name: frame.assign(**{target: pd.Categorical.from_codes(codes[frame.index], labels)})
+            for name, frame in frames.items()
         }
-        learner = new_learner(self.learner, MultitaskLearner(), self.random_state)
-        learner.fit(frames)
-        classifiers = {}
-        for name, network in learner.networks_.items():
-            # scikit-learn may convert a frame to an array with the columns in its order.
-            names = tuple(map(str, features[name]))
-            classifiers[name] = BayesNetClassifier.from_network(
-                network, target, self.unseen, classes, names, edges
+        learner.fit(encoded(full, learner) if task is None else full)
+        self._n_rows = {name: len(frame) for name, frame in full.items()}
+        classifiers = {
+            name: BayesNetClassifier.from_network(
+                network, target, self.unseen, classes, list(frames[name]), edges
             )
+            for name, network in learner.networks_.items()
+        }
         return self._publish(classifiers, learner, edges)
 
+    def _check(self):
+        check_parameters(self.unseen, self.learner, self.bins)
+        check_choice("unknown_task", self.unknown_task, ("error", "average"))
+        is_position = isinstance(self.task_column, int | np.integer)
+        if isinstance(self.task_column, bool) or not (
+            self.task_column is None or is_position or isinstance(self.task_column, str)
+        ):
+            rule = "must be the name of a column, its position in an array, or None"
+            raise InputTypeError("task_column", rule, self.task_column)
+
+    def _new_learner(self):
+        """A learner to be fitted, with what replaces its parameters."""
+        learner = new_learner(self.learner, MultitaskLearner(), self.random_state)
+        if self.penalty is not None:
+            learner = at_penalty(learner, self.penalty)
+        replaced = {"score": self.network_score, "max_parents": self.max_parents}
+        replaced = {name: value for name, value in replaced.items() if value is not None}
+        learner = clone(learner).set_params(**replaced)
+        learner.check_parameters()
+        return learner
+
+    def _read(self, X, y, sample_weight):
+        """Frames by task, and codes, names and values of the classes; codes are by position."""
+        # Some sparse matrices are mappings, too.
+        if isinstance(X, Mapping) and not hasattr(X, "shape"):
+            rule = "must be one table with the rows of all tasks"
+            remedies = "concatenate them and name the column of their tasks by {task_column}"
+            raise InputTypeError("X", rule, type_of(X), remedies=remedies)
+        values = labels_of(y)
+        with located(argument="X"):
+            table = as_frame(X)
+            self.target_ = target_name(None, y, table)
+            column = self._column_of(table, isinstance(X, pd.DataFrame))
+        if len(values) != len(table):
+            rule = "must be one value for each row, {n} as in {X}"
+            raise InputError("y", rule, len(values), n=len(table))
+        validate_data(
+            self, table if isinstance(X, pd.DataFrame) else X, reset=True, skip_check_array=True
+        )
+        if sample_weight is not None:
+            kept = repeated_rows(sample_weight, len(table))
+            table = table.iloc[kept]
+            values = values.iloc[kept] if isinstance(values, pd.Series) else values[kept]
+        with located(argument="y"):
+            classes, labels, codes = target_classes(values)
+        self.by_name_ = isinstance(X, pd.DataFrame)
+        self.feature_names_ = tuple(map(str, table))
+        self.task_column_ = None if column is None else str(column)
+        table = table.reset_index(drop=True)
+        frames = {_ONE_TASK: table} if column is None else split(table, column)
+        return frames, codes, labels, classes
+
+    def _column_of(self, table, has_names):
+        """The label of the column of tasks; None for one task."""
+        given, labels = self.task_column, column_labels(table)
+        if given is None:
+            return None
+        if has_names and str(given) in labels:
+            return labels[str(given)]
+        if not isinstance(given, str) and not has_names and 0 <= given < table.shape[1]:
+            return table.columns[given]
+        rule = "must be one of the columns {names}" if has_names else "must be from 0 to {last}"
+        details = {"names": list(labels), "last": table.shape[1] - 1}
+        raise InputError("task_column", rule, given, **details)
+
     @classmethod
-    def from_networks(cls, networks, target, unseen="error", edges=None):
+    def from_networks(cls, networks, target, *, task_column=None, unseen="error", edges=None):
         """Make a fitted classifier from existing networks.
 
         Parameters
@@ -167,6 +278,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             Such as ``bnmtl.io.read_run(folder).networks``.
         target : str
             A variable of all of them. States missing from a network have probability 0 there.
+        task_column : str, default=None
+            The column that names the task of each row; several networks need it.
         unseen : {"error", "ignore"}, default="error"
         edges : bnmtl.tasks.Edges, default=None
             As in `BayesNetClassifier.from_network`.
@@ -174,67 +287,71 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Returns
         -------
         MultitaskBayesNetClassifier
+            It predicts frames. The mean of `unknown_task` has equal weights.
 
         Raises
         ------
         TypeError, ValueError
-            If these are not networks by task, and as `BayesNetClassifier.from_network`.
+            If these are not networks by task, `task_column` is missing or a variable, and as
+            `BayesNetClassifier.from_network`.
 
         Examples
         --------
         >>> from bnmtl import structures
         >>> asia = structures.load("asia")
         >>> clinics = {"a": asia, "b": asia.fit(asia.graph, asia.sample(500, random_state=1))}
-        >>> classifier = MultitaskBayesNetClassifier.from_networks(clinics, "bronc")
-        >>> rows = asia.sample(1000, random_state=2)
-        >>> classifier.score(rows, task=["a", "b"] * 500)
+        >>> classifier = MultitaskBayesNetClassifier.from_networks(
+        ...     clinics, "bronc", task_column="clinic"
+        ... )
+        >>> rows = asia.sample(1000, random_state=2).assign(clinic=["a", "b"] * 500)
+        >>> classifier.score(rows, rows["bronc"])
         0.831
         """
-        if not hasattr(networks, "items"):
-            rule = "must map the names of tasks to networks"
-            raise InputTypeError("networks", rule, type_of(networks))
-        if not len(networks):
-            raise InputError("networks", "must hold one network at least", found="it is empty")
-        for name, network in networks.items():
-            if not isinstance(network, BayesNet):
-                raise InputTypeError("networks", "must be BayesNets", type_of(network), task=name)
-        if len({str(name) for name in networks}) < len(networks):
-            rule = "must have different names, also when written as text"
-            raise InputError("networks", rule, listed(networks))
-        known = [
-            isinstance(target, str) and target in network.states for network in networks.values()
-        ]
-        if any(known) and not all(known):
-            lacking = list(networks)[known.index(False)]
-            rule, found = "must be a variable of every task", "task {name} has no {target}"
-            details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
-            raise InputError("target", rule, found=found, **details)
+        _check_networks(networks, target)
+        if task_column is None and len(networks) > 1:
+            rule = "must name the column with the task of each row"
+            raise InputError("task_column", rule, None)
+        variables = dict.fromkeys(v for network in networks.values() for v in network.variables)
+        if task_column in variables:
+            rule = "must not be a variable of the networks"
+            raise InputError("task_column", rule, task_column)
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen, edges=edges)
             for name, network in networks.items()
         }
-        edges = next(iter(classifiers.values())).edges_
-        return cls(target, unseen=unseen)._publish(classifiers, None, edges)
+        made = cls(task_column=task_column, unseen=unseen)
+        made._check()
+        made.target_, made.task_column_, made.by_name_ = target, task_column, True
+        columns = [*(v for v in variables if v != target), task_column]
+        made.feature_names_ = tuple(name for name in columns if name is not None)
+        made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
+        made.n_features_in_ = len(made.feature_names_)
+        made._n_rows = dict.fromkeys(classifiers, 1)
+        return made._publish(classifiers, None, next(iter(classifiers.values())).edges_)
 
     def _publish(self, classifiers, learner, edges):
         self.learner_, self.classifiers_, self.edges_ = learner, classifiers, edges
         self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
+        self.configuration_ = getattr(learner, "configuration_", None)
+        self.task_groups_ = getattr(learner, "task_groups_", None)
         classes = [classifier.classes_ for classifier in classifiers.values()]
-        self.classes_, first = np.unique(np.concatenate(classes), return_index=True)
-        # The names of the classes in the networks, in the order of `classes_`.
-        states = [np.array(classifier.states_, dtype=object) for classifier in classifiers.values()]
-        self._states = np.concatenate(states)[first].tolist()
+        self.classes_ = np.unique(np.concatenate(classes))
         return self
 
-    def predict_proba(self, frame, task):
+    @property
+    def borrowed_(self):
+        """How many rows each table borrows from other tasks, as in the learner."""
+        check_is_fitted(self)
+        return self.learner_.borrowed_
+
+    def predict_proba(self, X):
         """Probability of each class in each row.
 
         Parameters
         ----------
-        frame : pandas.DataFrame, shape (n_rows, n_columns)
-            As for `BayesNetClassifier.predict_proba`.
-        task : str or array-like of str, shape (n_rows,)
-            The task of all rows, or of each row.
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+            Columns of a frame are found by name; other columns, including the target, are ignored.
+            Missing cells are allowed, except in the column of the tasks.
 
         Returns
         -------
@@ -242,87 +359,102 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        with located(argument="frame"):
-            column_labels(frame)
-        if np.ndim(task) == 0:
-            return self._probabilities(frame, task)
-        names = np.asarray(task, dtype=object)
-        if names.shape != (len(frame),):
-            rule, found = "must be a name, or one for each row, {n}", "its shape is {shape!s}"
-            raise InputError("task", rule, found=found, n=len(frame), shape=names.shape)
-        result = np.empty((len(frame), len(self.classes_)))
-        for name in pd.unique(names):
-            rows = names == name
-            result[rows] = self._probabilities(frame[rows], name)
+        with located(argument="X"):
+            table = self._table(X)
+            if self.task_column_ is None:
+                (name,) = self.classifiers_
+                return self._of_task(name, table, {})
+            tasks, labels = self._tasks_of(table)
+            result = np.empty((len(table), len(self.classes_)))
+            for name in dict.fromkeys(tasks.tolist()):
+                rows = tasks == name
+                if name in self.classifiers_:
+                    result[rows] = self._of_task(name, table[rows], {"task": name})
+                else:
+                    result[rows] = self._average(table[rows])
+            self._warn_of_ignored(table, tasks, labels)
         return result
 
-    def predict(self, frame, task):
-        """The most probable class of each row; of equally probable ones the first.
+    def _table(self, X):
+        """The rows of a prediction with the columns of the fit."""
+        if isinstance(X, pd.DataFrame) and self.by_name_:
+            return X
+        table = as_frame(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table.set_axis(self.feature_names_, axis=1)
 
-        Parameters
-        ----------
-        frame : pandas.DataFrame, shape (n_rows, n_columns)
-        task : str or array-like of str, shape (n_rows,)
+    def _tasks_of(self, table):
+        """The task of each row, and the labels of the columns."""
+        labels = column_labels(table)
+        if self.task_column_ not in labels:
+            rule, found = "must have the column of the tasks", "{name} is missing"
+            raise InputError(None, rule, found=found, name=self.task_column_)
+        with located(column=self.task_column_):
+            column = read_column(table[labels[self.task_column_]], limit=None)
+            if (column.codes < 0).any():
+                rule, found = "must name the task of every row", "it is missing in {n:row}"
+                n = int((column.codes < 0).sum())
+                raise InputError(None, rule, found=found, n=n)
+            tasks = np.array(column.labels, dtype=object)[column.codes]
+            unknown = sorted(set(tasks) - set(self.classifiers_))
+            if unknown and self.unknown_task == "error":
+                rule, names = "must be one of {names:task}", list(self.classifiers_)
+                remedies = "{unknown_task=average} predicts it from all"
+                raise InputError(None, rule, unknown[0], remedies=remedies, names=names)
+        return tasks, labels
 
-        Returns
-        -------
-        numpy.ndarray, shape (n_rows,)
-        """
-        best = self.predict_proba(frame, task).argmax(axis=1)
-        return self.classes_[best]
-
-    def score(self, frame, task):
-        """Share of correct predictions.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame, shape (n_rows, n_columns)
-            With the target in every row; its states are read as in ``fit``, so 1, 1.0 and "1" are
-            the same. Predictions for states unknown to the networks are never correct.
-        task : str or array-like of str, shape (n_rows,)
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        target = str(self.target)
-        with located(argument="frame"):
-            _, values = target_column(frame, target)
-            if not len(values):
-                raise InputError(None, "must have rows to judge", found="it has none")
-            with located(column=target):
-                check_complete(values)
-        values = pd.DataFrame({target: values.array})
-        codes = code_frame(values, {target: self._states}, complete=False, unseen="ignore")
-        return float((codes[target] == self.predict_proba(frame, task).argmax(axis=1)).mean())
-
-    def _probabilities(self, frame, task):
-        if str(task) not in self.classifiers_:
-            rule, names = "must be one of {names:task}", list(self.classifiers_)
-            raise InputError("task", rule, task, names=names)
-        classifier = self.classifiers_[str(task)]
-        result = np.zeros((len(frame), len(self.classes_)))
+    def _of_task(self, name, table, place):
+        """Probabilities by the network of one task, in the order of all classes."""
+        classifier = self.classifiers_[name]
+        result = np.zeros((len(table), len(self.classes_)))
         at = np.searchsorted(self.classes_, classifier.classes_)
-        with located(argument="frame", task=task):
-            result[:, at] = classifier._probabilities(frame, argument="frame", task=task)
+        with located(**place):
+            result[:, at] = classifier._probabilities(table, argument="X", **place)
         return result
 
+    def _average(self, table):
+        """The mean over the tasks of their probabilities, weighted by their rows."""
+        total = sum(self._n_rows.values())
+        return sum(
+            self._n_rows[name] / total * self._of_task(name, table, {})
+            for name in self.classifiers_
+        )
 
-def _repeated(frames, sample_weight):
-    """The rows of each task, each as often as its weight says."""
-    if sample_weight is None:
-        return frames
-    if isinstance(sample_weight, Mapping):
-        weights = {str(name): one for name, one in sample_weight.items()}
-    else:
-        is_one = len(frames) == 1 and np.ndim(sample_weight) == 1
-        weights = dict(enumerate([sample_weight] if is_one else sample_weight, start=1))
-        weights = {f"task{number}": one for number, one in weights.items()}
-    if sorted(weights) != sorted(frames):
-        rule = "must hold weights for each task, {names}"
-        raise InputError("sample_weight", rule, list(weights), names=list(frames))
-    return {
-        name: frame.iloc[repeated_rows(weights[name], len(frame), task=name)]
-        for name, frame in frames.items()
-    }
+    def _warn_of_ignored(self, table, tasks, labels):
+        """Warn of values in columns that were empty in their task in the fit."""
+        known = set(self.feature_names_) - {self.task_column_}
+        ignored = []
+        for name, classifier in self.classifiers_.items():
+            for column in sorted(known - set(classifier.feature_names_)):
+                here = column in labels and table.loc[tasks == name, labels[column]].notna().any()
+                ignored += [f"{listed([column])} in task `{name}`"] if here else []
+        if ignored:
+            rule = "has values of columns without any in the fit: {parts!s}"
+            warn("X", rule, found="they are ignored", parts="; ".join(ignored))
+
+
+def _used(frames, codes, labels, learner):
+    """The rows of one task that are used in a fit."""
+    frame = frames[_ONE_TASK]
+    return used_rows(frame, codes[frame.index], labels, learner, smallest=1)
+
+
+def _check_networks(networks, target):
+    """Raise unless these are networks by task with a common target."""
+    if not hasattr(networks, "items"):
+        rule = "must map the names of tasks to networks"
+        raise InputTypeError("networks", rule, type_of(networks))
+    if not len(networks):
+        raise InputError("networks", "must hold one network at least", found="it is empty")
+    for name, network in networks.items():
+        if not isinstance(network, BayesNet):
+            raise InputTypeError("networks", "must be BayesNets", type_of(network), task=name)
+    if len({str(name) for name in networks}) < len(networks):
+        rule = "must have different names, also when written as text"
+        raise InputError("networks", rule, listed(networks))
+    known = [isinstance(target, str) and target in network.states for network in networks.values()]
+    if any(known) and not all(known):
+        lacking = list(networks)[known.index(False)]
+        rule, found = "must be a variable of every task", "task {name} has no {target}"
+        details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
+        raise InputError("target", rule, found=found, **details)

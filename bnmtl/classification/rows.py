@@ -54,15 +54,8 @@ def labelled(classifier, X, y, sample_weight):
         if y is None:
             features, values = target_column(X, target)
         else:
-            features, values = as_frame(X), _labels(y)
-            if target is None:
-                name = getattr(y, "name", None)
-                target = DEFAULT_TARGET if name is None else name
-            target = str(target)
-            if target in column_labels(features):
-                rule, found = "must not hold the target", "it has a column {name} beside {y}"
-                remedies = ("drop the column", "name another {target}")
-                raise InputError("X", rule, found=found, remedies=remedies, name=target)
+            features, values = as_frame(X), labels_of(y)
+            target = target_name(target, y, features)
             if len(values) != len(features):
                 rule = "must be one value for each row, {n} as in {X}"
                 raise InputError("y", rule, len(values), n=len(features))
@@ -118,7 +111,26 @@ def repeated_rows(sample_weight, n_rows, **place):
     return np.repeat(np.arange(n_rows), weights.astype(np.intp))
 
 
-def _labels(y):
+def target_name(given, y, features):
+    """The name of a separate target: the given one, that of `y`, or a default.
+
+    Parameters
+    ----------
+    given : str or None
+    y : array-like
+    features : DataFrame
+        They must not have it.
+    """
+    name = getattr(y, "name", None) if given is None else given
+    target = DEFAULT_TARGET if name is None else str(name)
+    if target in column_labels(features):
+        rule, found = "must not hold the target", "it has a column {name} beside {y}"
+        remedies = ("drop the column", "name another {target}")
+        raise InputError("X", rule, found=found, remedies=remedies, name=target)
+    return target
+
+
+def labels_of(y):
     """The values of a separate target."""
     return y if isinstance(y, pd.Series) else read_labels(y, takes_intervals=True)
 
