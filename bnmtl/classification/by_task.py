@@ -183,9 +183,9 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         with located(argument="X"):
             edges = number_edges(frames, int(self.bins))
             frames = edges.apply(frames)
-            for name, frame in frames.items():
-                with located(**({} if task is None else {"task": name})):
-                    check_features(frame, learner)
+        for name, frame in frames.items():
+            with located(**({"argument": "X"} if task is None else {"task": name})):
+                check_features(frame, learner)
         if task is None:
             frames = {_ONE_TASK: frames[_ONE_TASK][_used(frames, codes, labels, learner)]}
         frames = {name: frame.rename(columns=str) for name, frame in frames.items()}
