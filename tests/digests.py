@@ -284,8 +284,13 @@ def _predicted(model, train, test):
 
 
 def _by_task(learner, train, test):
-    model = classification.MultitaskBayesNetClassifier("lung", learner).fit(train)
-    return [model.predict_proba(rows, [name] * len(rows)) for name, rows in test.items()]
+    train, test = (
+        {name: rows.assign(t=name) for name, rows in one.items()} for one in (train, test)
+    )
+    together = pd.concat(train.values(), ignore_index=True)
+    model = classification.MultitaskBayesNetClassifier(task_column="t", learner=learner)
+    model.fit(together.drop(columns="lung"), together["lung"])
+    return [model.predict_proba(rows) for rows in test.values()]
 
 
 def _calibrated():

@@ -291,7 +291,7 @@ def test_mistakes_are_one_sentence():
         clinics(unknown_task="mean").fit(X, Y)
     with pytest.raises(ValueError, match="Column `clinic` must name the task of every row; .* 200"):
         classifier.fit(X.assign(clinic=X["clinic"].where(X["clinic"] != "b")), Y)
-    with pytest.raises(ValueError, match="Task `c` must have at least 2 rows, got n_samples = 1"):
+    with pytest.raises(ValueError, match="Task `c` must have two rows or more; it has one: leave"):
         classifier.fit(X[:401], Y[:401])
     gaps = X.assign(smoke=X["smoke"].where(X["clinic"] != "b", None)).astype({"smoke": object})
     gaps.loc[250, "smoke"] = "yes"

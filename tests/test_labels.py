@@ -173,13 +173,13 @@ def together():
 
 
 def by_task(y):
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(label=y)
-    fit = MultitaskBayesNetClassifier("label", together()).fit({"task": frame})
-    return fit.classes_, fit.predict(frame, "task"), fit.predict_proba(frame, "task")
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(region="north")
+    fit = MultitaskBayesNetClassifier(task_column="region", learner=together()).fit(frame, y)
+    return fit.classes_, fit.predict(frame), fit.predict_proba(frame)
 
 
 def committee_by_task(y):
-    model = MultitaskBayesNetClassifier("label", together())
+    model = MultitaskBayesNetClassifier(learner=together())
     committee = MultitaskCommittee(model, n_members=2, random_state=0)
     frame = pd.DataFrame(X, columns=["a", "b"])
     committee.fit(frame, y, ["task"] * N)

@@ -40,8 +40,10 @@ def members_by_hand(X, labels, task, targets, seed=0):
             learner = MultitaskLearner(search=HillClimbing(restarts=0), random_state=drawn)
             networks = learner.fit(frames).networks_
         for at, target in enumerate(targets):
-            model = MultitaskBayesNetClassifier.from_networks(networks, target, unseen="ignore")
-            found[at].append(model.predict_proba(X, task=task))
+            model = MultitaskBayesNetClassifier.from_networks(
+                networks, target, task_column="region", unseen="ignore"
+            )
+            found[at].append(model.predict_proba(X.assign(region=task)))
     return found
 
 
@@ -75,7 +77,7 @@ def test_members_are_found_by_a_single_climb(monkeypatch):
     monkeypatch.setattr(MultitaskLearner, "fit", spied)
     SMALL.committee().fit(*regions())
     assert [repr(one) for one in searches] == ["HillClimbing(restarts=0)"] * 3
-    given = MultitaskBayesNetClassifier("dysp", MultitaskLearner(search="hill-climbing"))
+    given = MultitaskBayesNetClassifier(learner=MultitaskLearner(search="hill-climbing"))
     MultitaskQuery(given, n_members=2).committee().fit(*regions())
     assert searches[3:] == ["hill-climbing"] * 2
 
@@ -267,8 +269,8 @@ def test_the_same_seed_asks_for_the_same_rows():
     found = [query.query(X, y, task, batch_size=3, return_utilities=True) for _ in range(2)]
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
-    template = MultitaskBayesNetClassifier("bronc")
-    assert with_seed(template, 5).fit({"a": rows[:40], "b": rows[40:]}).learner_.random_state == 5
+    template = with_seed(MultitaskBayesNetClassifier(task_column="region"), 5)
+    assert template.fit(X.assign(region=task), rows["bronc"]).learner_.random_state == 5
 
 
 def test_members_cut_numbers_where_their_networks_do():

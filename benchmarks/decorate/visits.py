@@ -202,7 +202,7 @@ class Survey:
             "alone": SingleTaskLearner(search=QUICKLY),
             "longer": MultitaskLearner(task_groups=None),
         }[way]
-        estimator = MultitaskBayesNetClassifier(self._species.columns[0], learner)
+        estimator = MultitaskBayesNetClassifier(learner=learner)
         seed = int(generator(0, "committee", *self._names).integers(2**31 - 1))
         return MultitaskQuery(estimator, n_members=self._n_members, random_state=seed)
 

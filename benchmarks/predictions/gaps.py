@@ -140,24 +140,6 @@ def log_loss(model, rows, y, n):
     return float(-xlogy(truth, p).sum(axis=1).mean())
 
 
-class Together:
-    """Networks of all tasks with default settings, learned together, with one interface."""
-
-    def __init__(self, trial):
-        self._model = MultitaskBayesNetClassifier(TARGET, unseen="ignore", random_state=trial)
-
-    def fit(self, X, y):
-        """Learn the networks; the task is a column."""
-        frame = X.assign(**{TARGET: y})
-        parts = {name: part.drop(columns=TASK) for name, part in frame.groupby(TASK)}
-        self._model.fit(parts)
-        self.classes_ = self._model.classes_
-
-    def predict_proba(self, X):
-        """Probabilities of all classes."""
-        return self._model.predict_proba(X.drop(columns=TASK), X[TASK].astype(str).to_numpy())
-
-
 class _Filled:
     """A classifier of numbers and indicators, with imputed cells."""
 
@@ -191,7 +173,9 @@ def _plain(X):
 
 _MODELS = {
     NETWORK: lambda trial: BayesNetClassifier(unseen="ignore", random_state=trial),
-    TOGETHER: Together,
+    TOGETHER: lambda trial: MultitaskBayesNetClassifier(
+        task_column=TASK, unseen="ignore", random_state=trial
+    ),
     POOLED: lambda trial: BayesNetClassifier(unseen="ignore", random_state=trial),
     LOGISTIC: lambda trial: _Filled(LogisticRegression(max_iter=2000)),
     ITERATIVE: lambda trial: _Filled(LogisticRegression(max_iter=2000), IterativeImputer()),

@@ -29,7 +29,7 @@ class MultitaskQuery(BaseEstimator):
     Parameters
     ----------
     estimator : MultitaskBayesNetClassifier, default=None
-        Its learner learns the networks; its target is not used. None has the default learner with
+        It learns the networks; its ``task_column`` is not used. None has the default learner with
         ``search=HillClimbing(restarts=0)``, because members differ by their bootstraps anyway.
     n_members : int, default=15
     random_state : None, int or numpy.random.Generator, default=None

@@ -17,6 +17,8 @@ from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
 _SEEDS = 2**31 - 1
+# The column of the tasks; no column of a table of cases has such a name by chance.
+_TASK = "task of the row"
 _FEWEST = 2  # rows from which a learner learns
 
 
@@ -26,7 +28,7 @@ class MultitaskCommittee(BaseEstimator):
     Parameters
     ----------
     estimator : MultitaskBayesNetClassifier, default=None
-        Its learner learns the networks; its target is not used. None has the default learner with
+        It learns the networks; its ``task_column`` is not used. None has the default learner with
         ``search=HillClimbing(restarts=0)``, because members differ by their bootstraps anyway.
     n_members : int, default=15
     random_state : None, int or numpy.random.Generator, default=None
@@ -83,18 +85,16 @@ class MultitaskCommittee(BaseEstimator):
         self._labels = {name: list(column.categories) for name, (_, column) in coded.items()}
         self.targets_ = list(labels)
         self.classes_ = {name: classes for name, (classes, _) in coded.items()}
-        table = X[known].reset_index(drop=True)
+        table = X[known].reset_index(drop=True).assign(**{_TASK: task[known]})
         table = table.assign(**{name: column for name, (_, column) in coded.items()})
-        tables = {name: part for name, part in table.groupby(task[known]) if len(part) >= _FEWEST}
+        tables = {name: part for name, part in table.groupby(_TASK) if len(part) >= _FEWEST}
         if not tables:
             rule, remedies = "must have two labels or more in a task", "label some random rows"
             raise InputError("y", rule, remedies=remedies)
-        template = self.estimator
-        if template is None:
-            template = quick_classifier(self.targets_[0])
-        template = clone(template).set_params(target=self.targets_[0])
-        seed = seed_of(self.random_state)
-        jobs = (delayed(_networks)(template, tables, seed, at) for at in range(self.n_members))
+        template = quick_classifier() if self.estimator is None else self.estimator
+        template = clone(template).set_params(task_column=_TASK)
+        given = template, tables, self.targets_[0], seed_of(self.random_state)
+        jobs = (delayed(_networks)(*given, at) for at in range(self.n_members))
         self.members_, self._edges = [], []
         with Reporter(self.progress) as report:
             report("networks of the committee", total=self.n_members)
@@ -131,29 +131,34 @@ class MultitaskCommittee(BaseEstimator):
         X = X.assign(**{name: None for name in self.targets_ if name not in X})
         found = []
         for networks, edges in zip(self.members_, self._edges, strict=True):
-            model = MultitaskBayesNetClassifier.from_networks(networks, target, "ignore", edges)
+            model = MultitaskBayesNetClassifier.from_networks(
+                networks, target, task_column=_TASK, unseen="ignore", edges=edges
+            )
             # Networks have the states as text, whose order may be another one; a class that all
             # bootstraps lack is not there.
             known_classes = model.classes_.tolist()
             order = [self._labels[target].index(one) for one in known_classes]
             for name in each:
                 p = np.zeros((len(X), len(self._labels[target])))
-                p[:, order] = model.predict_proba(X, task=np.where(has_network, task, name))
+                p[:, order] = model.predict_proba(
+                    X.assign(**{_TASK: np.where(has_network, task, name)})
+                )
                 found.append(p)
         return np.stack(found)
 
 
-def _networks(template, tables, seed, number):
+def _networks(template, tables, target, seed, number):
     """The networks of one member, and the cut points of the columns of numbers."""
     model = with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
-    drawn = {}
+    drawn = []
     for name, table in tables.items():
         rng = generator(seed, "bootstrap", number, name)
-        drawn[name] = table.iloc[rng.integers(len(table), size=len(table))]
+        drawn.append(table.iloc[rng.integers(len(table), size=len(table))])
+    drawn = pd.concat(drawn)
     with warnings.catch_warnings():
         # Columns that are constant in a bootstrap are not a mistake.
         warnings.simplefilter("ignore", InputWarning)
-        model.fit(drawn)
+        model.fit(drawn.drop(columns=target), drawn[target])
     return model.networks_, model.edges_
 
 

@@ -35,12 +35,11 @@ from bnmtl.wording import listed, type_of
 _ONE_TASK = "task1"
 
 
-def quick_classifier(task_column, missing="error"):
+def quick_classifier(missing="error"):
     """A classifier for many bootstraps, with a `bnmtl.learners.multitask.quick_learner`.
 
     Parameters
     ----------
-    task_column : str
     missing : {"error", "state"}, default="error"
         As for the learners.
 
@@ -48,7 +47,7 @@ def quick_classifier(task_column, missing="error"):
     -------
     MultitaskBayesNetClassifier
     """
-    return MultitaskBayesNetClassifier(task_column=task_column, learner=quick_learner(missing))
+    return MultitaskBayesNetClassifier(learner=quick_learner(missing))
 
 
 class MultitaskBayesNetClassifier(NetworkClassifier):
@@ -185,6 +184,9 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
             frames = edges.apply(frames)
         for name, frame in frames.items():
             with located(**({"argument": "X"} if task is None else {"task": name})):
+                if task is not None and len(frame) < 2:
+                    rule, remedies = "must have two rows or more", ("leave it out", "add rows")
+                    raise InputError(None, rule, found="it has one", remedies=remedies)
                 check_features(frame, learner)
         if task is None:
             frames = {_ONE_TASK: frames[_ONE_TASK][_used(frames, codes, labels, learner)]}

@@ -148,7 +148,7 @@ class _Together:
         self._X = discretize(pool.X, _BINS)
         has_gaps = bool(self._X.isna().any(axis=None))
         self._strategy = active.MultitaskQuery(
-            quick_classifier("label", "state" if has_gaps else "error"),
+            quick_classifier("state" if has_gaps else "error"),
             random_state=options.seed,
             n_jobs=-1 if options.jobs is None else options.jobs,
             progress=progress,

@@ -69,7 +69,7 @@ def models_of(names, cases, options):
     found = {}
     for name in names:
         if name in NETWORKS:
-            found[name] = Model(_network(name, cases, options.label, missing), cases.states)
+            found[name] = _network(name, cases, options.task_column, missing)
         elif name == "naive-bayes":
             found[name] = _naive_bayes(cases)
         else:
@@ -91,15 +91,18 @@ def _check_states(cases, options, missing, uses_networks):
         encode(tasks, missing=missing)
 
 
-def _network(name, cases, label, missing):
+def _network(name, cases, task_column, missing):
     from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
     from bnmtl.learners import MultitaskLearner, SingleTaskLearner
     from bnmtl.tasks.columns import MAX_STATES
 
     learner = (MultitaskLearner if name == "together" else SingleTaskLearner)(missing=missing)
-    kind = BayesNetClassifier if cases.task is None else MultitaskBayesNetClassifier
     # Whole numbers are states, as in `bnmtl learn`, and others have been refused.
-    return kind(label, learner, unseen="ignore", bins=MAX_STATES)
+    how = {"learner": learner, "unseen": "ignore", "bins": MAX_STATES}
+    if cases.task is None:
+        return Model(BayesNetClassifier(**how), cases.states)
+    table = cases.states.assign(**{task_column: cases.task})
+    return Model(MultitaskBayesNetClassifier(task_column=task_column, **how), table)
 
 
 def _naive_bayes(cases):

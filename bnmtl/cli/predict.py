@@ -19,6 +19,8 @@ from bnmtl.networks.tables import code_frame
 from bnmtl.tasks.files import csv_text
 from bnmtl.writing import OutputFile
 
+# A column of the tasks that no table has by chance.
+_TASK = "task of the row"
 # Remedies of learning -> remedies for rows to be predicted.
 _INSTEAD = {
     Action("discretize"): Action("discretize as learned"),
@@ -175,7 +177,8 @@ def _classifier(parts, options):
     by_task = {part.task: part.network for part in parts}
     if None in by_task:
         return BayesNetClassifier.from_network(by_task[None], target, unseen)
-    return MultitaskBayesNetClassifier.from_networks(by_task, target, unseen)
+    how = {"task_column": _TASK, "unseen": unseen}
+    return MultitaskBayesNetClassifier.from_networks(by_task, target, **how)
 
 
 def _names(target, states):
@@ -193,8 +196,8 @@ def _predict(given, options):
         with _remedies_for_rows():
             if options.unseen == "ignore":
                 rows = _without_unseen(rows, part, options.target)
-            evidence = (rows,) if part.task is None else (rows, part.task)
-            probabilities[part.rows] = given.classifier.predict_proba(*evidence)[:, order]
+            rows = rows if part.task is None else rows.assign(**{_TASK: part.task})
+            probabilities[part.rows] = given.classifier.predict_proba(rows)[:, order]
     return probabilities
 
 

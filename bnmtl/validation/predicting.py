@@ -10,7 +10,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import has_fit_parameter
 
-from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.errors import (
     InputError,
     InputTypeError,
@@ -53,9 +52,8 @@ def predict_rounds(
     Parameters
     ----------
     estimator : classifier
-        With ``predict_proba``; or a `bnmtl.classification.MultitaskBayesNetClassifier`, which
-        learns tasks together, adds the labels to each as its ``target`` and needs ``task``. All of
-        its ``random_state`` parameters are set, differently for each fit.
+        With ``predict_proba``. All of its ``random_state`` parameters are set, differently for each
+        fit. `bnmtl.classification.MultitaskBayesNetClassifier` finds the tasks in a column of `X`.
     X : pandas.DataFrame or array-like, shape (n_cases, n_columns)
     y : array-like of labels, shape (n_cases,)
     scheme : {"bootstrap", "kfold", "holdout", "jackknife"} or splitter, default="bootstrap"
@@ -78,8 +76,9 @@ def predict_rounds(
     y_test : array-like of labels, default=None
         Labels of ``X_test``, which needs them.
     task : array-like of shape (n_cases,), default=None
-        The task of each case. Classifiers with the parameter ``tasks`` in their ``fit`` get it,
-        unless their attribute ``takes_tasks`` is False.
+        The task of each case, by which sets are stratified and results are told apart. Classifiers
+        with the parameter ``tasks`` in their ``fit`` get it, unless their attribute ``takes_tasks``
+        is False.
     task_test : array-like, default=None
         The tasks of ``X_test``.
     groups : array-like of shape (n_cases,), default=None
@@ -229,17 +228,8 @@ def _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
     if not isinstance(stratify, bool | np.bool_):
         raise InputTypeError("stratify", "must be True or False", type_of(stratify))
-    is_multitask = isinstance(estimator, MultitaskBayesNetClassifier)
-    if is_multitask and data.task is None:
-        rule = "must be given, because the classifier learns several tasks"
-        raise InputError("task", rule, None)
-    names = [str(name) for name in data.X] if isinstance(data.X, pd.DataFrame) else []
-    if is_multitask and estimator.target in names:
-        rule, remedies = "must not have the column {target}, which the labels get", "rename it"
-        raise InputError("X", rule, remedies=remedies, target=estimator.target)
     has_tags = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
-    predicts = has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")
-    if not is_multitask and not predicts:
+    if not (has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")):
         rule = "must be a classifier with `predict_proba`"
         raise InputTypeError("estimator", rule, type_of(estimator))
     if isinstance(scheme, str):
@@ -267,34 +257,8 @@ def _probabilities(estimator, data, test, train, predicted, seed, number):
     if not len(predicted):
         return np.zeros((0, len(data.classes)))  # a bootstrap that has drawn every group
     X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
-    if isinstance(model, MultitaskBayesNetClassifier):
-        return _by_task(model, data, test, (X, train), (rows, predicted))
     options = {}
     takes_tasks = has_fit_parameter(model, "tasks") and getattr(model, "takes_tasks", True)
     if data.task is not None and takes_tasks:
         options = {"tasks": data.task[train]}
     return probabilities_of(model.fit(X, data.y[train], **options), rows, data.classes)
-
-
-def _by_task(model, data, test, learned, asked):
-    """Probabilities by classifiers of several tasks, learned together."""
-    (X, train), (rows, predicted) = learned, asked
-    frame = pd.DataFrame(X).assign(**{model.target: data.y[train]})
-    for one in np.unique(np.concatenate([data.task[train], test.task[predicted]])):
-        n = int((data.task[train] == one).sum())
-        if n < 2:
-            rule = "must have two rows or more of {one} in each set of training cases"
-            remedies = "leave that task out or add rows"
-            raise InputError("task", rule, found="one has {n}", remedies=remedies, one=one, n=n)
-    parts = {one: frame[data.task[train] == one] for one in np.unique(data.task[train])}
-    # A column that is empty in a task is one that the task lacks.
-    parts = {one: part.dropna(axis=1, how="all") for one, part in parts.items()}
-    model.fit({one: part.reset_index(drop=True) for one, part in parts.items()})
-    found, of_rows = np.full((len(predicted), len(data.classes)), np.nan), test.task[predicted]
-    places = np.searchsorted(data.classes, model.classes_)
-    for one in np.unique(of_rows):
-        at = np.flatnonzero(of_rows == one)
-        p = np.zeros((len(at), len(data.classes)))
-        p[:, places] = model.predict_proba(pd.DataFrame(rows).iloc[at], one)
-        found[at] = p
-    return found
