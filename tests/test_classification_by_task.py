@@ -196,7 +196,7 @@ def test_a_pipeline_keeps_the_name_of_the_column():
     assert pipeline.score(table, Y) > 0.7
 
 
-def test_a_column_that_is_empty_in_a_task_is_no_variable_of_it():
+def test_columns_that_are_empty_in_a_task_are_not_its_variables():
     table = X.assign(xray=X["xray"].where(X["clinic"] != "b"))
     with pytest.warns(UserWarning, match="not measured there: `xray` in task `b`"):
         fitted = clinics().fit(table, Y)

@@ -65,8 +65,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
     ----------
     task_column : str or int, default=None
         The column that names the task of each row: its name in a frame, or its position in an
-        array. None is one task. A column that is empty in all rows of a task is no variable of that
-        task.
+        array. None is one task. Columns that are empty in all rows of a task are not its variables.
     learner : learner, default=None
         From `bnmtl.learners`; None is `MultitaskLearner()`. Its ``missing`` sets the handling of
         missing features in ``fit``.
@@ -189,7 +188,8 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
                     raise InputError(None, rule, found="it has one", remedies=remedies)
                 check_features(frame, learner)
         if task is None:
-            frames = {_ONE_TASK: frames[_ONE_TASK][_used(frames, codes, labels, learner)]}
+            (frame,) = frames.values()
+            frames = {_ONE_TASK: frame[used_rows(frame, codes, labels, learner, smallest=1)]}
         frames = {name: frame.rename(columns=str) for name, frame in frames.items()}
         full = {
             name: frame.assign(**{target: pd.Categorical.from_codes(codes[frame.index], labels)})
@@ -315,8 +315,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
             raise InputError("task_column", rule, None)
         variables = dict.fromkeys(v for network in networks.values() for v in network.variables)
         if task_column in variables:
-            rule = "must not be a variable of the networks"
-            raise InputError("task_column", rule, task_column)
+            raise InputError("task_column", "must not be a variable of the networks", task_column)
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen, edges=edges)
             for name, network in networks.items()
@@ -336,8 +335,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
         self.configuration_ = getattr(learner, "configuration_", None)
         self.task_groups_ = getattr(learner, "task_groups_", None)
-        classes = [classifier.classes_ for classifier in classifiers.values()]
-        self.classes_ = np.unique(np.concatenate(classes))
+        self.classes_ = np.unique(np.concatenate([one.classes_ for one in classifiers.values()]))
         return self
 
     @property
@@ -433,12 +431,6 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         if ignored:
             rule = "has values of columns without any in the fit: {parts!s}"
             warn("X", rule, found="they are ignored", parts="; ".join(ignored))
-
-
-def _used(frames, codes, labels, learner):
-    """The rows of one task that are used in a fit."""
-    frame = frames[_ONE_TASK]
-    return used_rows(frame, codes[frame.index], labels, learner, smallest=1)
 
 
 def _check_networks(networks, target):

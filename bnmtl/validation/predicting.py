@@ -76,9 +76,9 @@ def predict_rounds(
     y_test : array-like of labels, default=None
         Labels of ``X_test``, which needs them.
     task : array-like of shape (n_cases,), default=None
-        The task of each case, by which sets are stratified and results are told apart. Classifiers
-        with the parameter ``tasks`` in their ``fit`` get it, unless their attribute ``takes_tasks``
-        is False.
+        The task of each case, for stratified sets and for results by task. Classifiers with the
+        parameter ``tasks`` in their ``fit`` get it, unless their attribute ``takes_tasks`` is
+        False.
     task_test : array-like, default=None
         The tasks of ``X_test``.
     groups : array-like of shape (n_cases,), default=None
