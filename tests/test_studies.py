@@ -450,7 +450,7 @@ OF_DEFAULTS = (
         "sure_arcs",
     ),
     *("table_weights", "visits", "ways"),
-    *("cells", "groups", "group_rule", "real_groups", "divided", "part_concentrations", "permuted"),
+    *("cells", "groups", "rule", "real_groups", "divided", "part_concentrations", "permuted"),
 )
 
 
