@@ -208,12 +208,10 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
     def _check(self):
         check_parameters(self.unseen, self.learner, self.bins)
         check_choice("unknown_task", self.unknown_task, ("error", "average"))
-        is_position = isinstance(self.task_column, int | np.integer)
-        if isinstance(self.task_column, bool) or not (
-            self.task_column is None or is_position or isinstance(self.task_column, str)
-        ):
+        given = self.task_column
+        if isinstance(given, bool) or not isinstance(given, str | int | np.integer | None):
             rule = "must be the name of a column, its position in an array, or None"
-            raise InputTypeError("task_column", rule, self.task_column)
+            raise InputTypeError("task_column", rule, given)
 
     def _new_learner(self):
         """A learner to be fitted, with what replaces its parameters."""
@@ -398,9 +396,9 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
             tasks = np.array(column.labels, dtype=object)[column.codes]
             unknown = sorted(set(tasks) - set(self.classifiers_))
             if unknown and self.unknown_task == "error":
-                rule, names = "must be one of {names:task}", list(self.classifiers_)
-                remedies = "{unknown_task=average} predicts it from all"
-                raise InputError(None, rule, unknown[0], remedies=remedies, names=names)
+                details = {"remedies": "{unknown_task=average} predicts it from all"}
+                details["names"] = list(self.classifiers_)
+                raise InputError(None, "must be one of {names:task}", unknown[0], **details)
         return tasks, labels
 
     def _of_task(self, name, table, place):
@@ -414,11 +412,8 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
 
     def _average(self, table):
         """The mean over the tasks of their probabilities, weighted by their rows."""
-        total = sum(self._n_rows.values())
-        return sum(
-            self._n_rows[name] / total * self._of_task(name, table, {})
-            for name in self.classifiers_
-        )
+        weighted = [n * self._of_task(name, table, {}) for name, n in self._n_rows.items()]
+        return sum(weighted) / sum(self._n_rows.values())
 
     def _warn_of_ignored(self, table, tasks, labels):
         """Warn of values in columns that were empty in their task in the fit."""
