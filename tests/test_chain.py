@@ -1,0 +1,83 @@
+"""Networks of several tasks in everything that takes a classifier: a column names the task."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from bnmtl import MultitaskLearner, structures
+from bnmtl.active import ActiveDecorateJS, BaggingCommittee, BootstrapJS
+from bnmtl.calibration import CalibratedClassifier
+from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.decorate import DecorateClassifier
+from bnmtl.ensembles import Mimic, Stacking
+from bnmtl.validation import predict_rounds
+
+pytestmark = pytest.mark.beside_kernels
+
+X = structures.load("asia").sample(300, random_state=0).assign(clinic=["a", "b", "c"] * 100)
+Y = X.pop("bronc")
+TOGETHER = MultitaskBayesNetClassifier(
+    task_column="clinic",
+    learner=MultitaskLearner(search="hill-climbing"),
+    unseen="ignore",
+    random_state=0,
+)
+DECORATE = DecorateClassifier(TOGETHER, n_estimators=2, max_iterations=3, random_state=0)
+OTHER = clone(TOGETHER).set_params(max_parents=1)
+USES = {
+    "itself": TOGETHER,
+    "scikit-learn's calibration": CalibratedClassifierCV(TOGETHER, cv=2),
+    "CalibratedClassifier": CalibratedClassifier(TOGETHER, cv=2),
+    "scikit-learn's stacking": StackingClassifier([("all", TOGETHER), ("one", OTHER)], cv=2),
+    "voting": VotingClassifier([("all", TOGETHER), ("one", OTHER)], voting="soft"),
+    "Stacking": Stacking([("all", TOGETHER), ("one", OTHER)], cv=2),
+    "DecorateClassifier": DECORATE,
+    "BaggingCommittee": BaggingCommittee(TOGETHER, n_estimators=2, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", USES)
+def test_networks_learned_together_are_a_classifier_like_others(name):
+    model = clone(USES[name]).fit(X[:200], Y[:200])
+    p = model.predict_proba(X[200:])
+    assert p.shape == (100, 2) and np.allclose(p.sum(axis=1), 1)
+    assert (model.classes_[p.argmax(axis=1)] == Y[200:]).mean() > 0.7
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X[200:]), p)
+    # Each row has the prediction of its task.
+    moved = model.predict_proba(X[200:].assign(clinic="a"))
+    same = (X["clinic"][200:] == "a").to_numpy()
+    assert np.allclose(moved[same], p[same])
+    assert not np.allclose(moved[~same], p[~same])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_small_model_mimics_networks_learned_together():
+    teacher = clone(TOGETHER).fit(X[:200], Y[:200])
+    mimic = Mimic(teacher, DecisionTreeClassifier(min_samples_leaf=5), random_state=0)
+    mimic.fit(X[:200], Y[:200])
+    assert (mimic.predict(X[200:]) == teacher.predict(X[200:])).mean() > 0.8
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rounds_are_those_of_a_classifier():
+    rounds = predict_rounds(TOGETHER, X, Y, "kfold", 1, folds=2, task=X["clinic"], random_state=0)
+    assert rounds.is_predicted.sum() == 300
+    assert np.mean(rounds.score("accuracy")) > 0.7
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "strategy",
+    [ActiveDecorateJS(DECORATE), BootstrapJS(TOGETHER, n_estimators=2)],
+    ids=lambda one: type(one).__name__,
+)
+def test_committees_of_them_ask_for_labels(strategy):
+    y = Y.astype(object).where(np.arange(300) < 200)
+    (row,) = strategy.query(X, y)
+    assert row >= 200
