@@ -59,7 +59,7 @@ def test_networks_learned_together_are_a_classifier_like_others(name):
 @pytest.mark.filterwarnings("ignore")
 def test_a_small_model_mimics_networks_learned_together():
     teacher = clone(TOGETHER).fit(X[:200], Y[:200])
-    mimic = Mimic(teacher, DecisionTreeClassifier(min_samples_leaf=5), random_state=0)
+    mimic = Mimic(teacher, DecisionTreeClassifier(min_samples_leaf=5), sizes=(400,), random_state=0)
     mimic.fit(X[:200], Y[:200])
     assert (mimic.predict(X[200:]) == teacher.predict(X[200:])).mean() > 0.8
 
@@ -74,7 +74,7 @@ def test_rounds_are_those_of_a_classifier():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "strategy",
-    [ActiveDecorateJS(DECORATE), BootstrapJS(TOGETHER, n_estimators=2)],
+    [ActiveDecorateJS(TOGETHER, n_estimators=2), BootstrapJS(TOGETHER, n_estimators=2)],
     ids=lambda one: type(one).__name__,
 )
 def test_committees_of_them_ask_for_labels(strategy):
