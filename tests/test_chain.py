@@ -33,6 +33,7 @@ USES = {
     "itself": TOGETHER,
     "scikit-learn's calibration": CalibratedClassifierCV(TOGETHER, cv=2),
     "CalibratedClassifier": CalibratedClassifier(TOGETHER, cv=2),
+    "calibrated by task": CalibratedClassifier(TOGETHER, cv=2, task_column="clinic"),
     "scikit-learn's stacking": StackingClassifier([("all", TOGETHER), ("one", OTHER)], cv=2),
     "voting": VotingClassifier([("all", TOGETHER), ("one", OTHER)], voting="soft"),
     "Stacking": Stacking([("all", TOGETHER), ("one", OTHER)], cv=2),

@@ -101,7 +101,7 @@ def test_the_column_of_an_array_is_named_by_its_position():
     assert np.allclose(fitted.predict_proba(X.to_numpy(dtype=object)), expected)
     for wrong in (8, -1, "clinic"):
         model = MultitaskBayesNetClassifier(task_column=wrong, learner=QUICK)
-        with pytest.raises(ValueError, match="`task_column` must be from 0 to 7, got"):
+        with pytest.raises(ValueError, match="`task_column` must be from 0 to 7 for an array, got"):
             model.fit(X.to_numpy(dtype=object), Y)
 
 

@@ -22,10 +22,11 @@ from bnmtl.calibration.arguments import (
     share_cases,
 )
 from bnmtl.calibration.isotonic import IsotonicCalibrator
-from bnmtl.calibration.methods import calibrator_of, check_method
+from bnmtl.calibration.methods import calibrator_by_task, calibrator_of, check_method
 from bnmtl.calibration.temperature import TemperatureCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
@@ -61,6 +62,12 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         forests, extra trees with ``bootstrap=True``, bagging, and the ensembles of `bnmtl.trees`.
     n_jobs : int, default=None
         Number of folds fitted at a time, as in joblib; the result does not depend on it.
+    task_column : str or int, default=None
+        The column of `X` that names the task of each row: its name in a frame, or its position in
+        an array. There is then one sigmoid per task, shrunk towards a common one
+        (`MultitaskPlattCalibrator`; of probabilities, a sigmoid of their log odds), and `method`
+        must be "auto" or "platt". Rows of new tasks get the common one. The classifier gets the
+        column, too.
 
     Attributes
     ----------
@@ -100,11 +107,12 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     (100, 2)
     """
 
-    def __init__(self, estimator=None, method="auto", cv=5, n_jobs=None):
+    def __init__(self, estimator=None, method="auto", cv=5, n_jobs=None, task_column=None):
         self.estimator = estimator
         self.method = method
         self.cv = cv
         self.n_jobs = n_jobs
+        self.task_column = task_column
 
     def fit(self, X, y, sample_weight=None, *, calibration=None, groups=None):
         """Fit the classifier and its calibrators.
@@ -135,10 +143,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         """
         base = self._base()
         check_estimator(base)
-        check_method(self.method)
+        check_method(self.method, self.task_column is not None)
         check_jobs(self.n_jobs)
         (X,) = indexable(X)
         y = checked_labels(X, y)
+        task = self._tasks(X)
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
         kind = self._kind(base, calibration, groups)
@@ -147,7 +156,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         if kind == "prefit":
             check_is_fitted(base)
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
-            self._fit_calibrators(self._scores(base, X), y, sample_weight)
+            self._fit_calibrators(self._scores(base, X), y, sample_weight, task)
             return self
         self.classes_ = checked_classes(y)
         check_takes_weights(base, sample_weight)
@@ -175,8 +184,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         scores = self._scores(self.estimator_, X)
         if len(self.calibrators_) < scores.shape[1]:
             return self.calibrators_[0].predict(scores)
-        pairs = zip(self.calibrators_, scores.T, strict=True)
-        p = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
+        pairs, task = zip(self.calibrators_, scores.T, strict=True), self._tasks(X)
+        p = np.column_stack([_calibrated(calibrator, column, task) for calibrator, column in pairs])
         if p.shape[1] == 1:
             return np.hstack([1 - p, p])
         total = p.sum(axis=1, keepdims=True)
@@ -210,6 +219,10 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
         return tags
+
+    def _tasks(self, X):
+        """The task of each row; None without a column that names it."""
+        return None if self.task_column is None else tasks_of(X, self.task_column)
 
     def _base(self):
         return LinearSVC(random_state=0) if self.estimator is None else self.estimator
@@ -246,7 +259,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             remedies = ("use other cases", "other row labels if these are others")
             warn("calibration", rule, remedies=remedies)
         self.estimator_ = _fitted(self._base(), X, y, weights)
-        self._fit_calibrators(self._scores(self.estimator_, calibration_X), calibration_y, None)
+        scores, task = self._scores(self.estimator_, calibration_X), self._tasks(calibration_X)
+        self._fit_calibrators(scores, calibration_y, None, task)
 
     def _fit_out_of_fold(self, X, y, weights, groups):
         """Score each case by a classifier fitted to the other folds, then fit one to all."""
@@ -266,7 +280,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             scores[test] = values
         # fmin ignores NaN.
         scores = np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
-        self._fit_calibrators(scores, y, weights)
+        self._fit_calibrators(scores, y, weights, self._tasks(X))
 
     def _scores_of_fold(self, X, y, weights, train, test):
         """Scores of test rows by a classifier fitted to training rows."""
@@ -285,15 +299,18 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
                 base = clone(base).set_params(oob_score=True)
             self.estimator_ = _fitted(base, X, y, weights)
         votes = np.asarray(self.estimator_.oob_decision_function_, dtype=float)
+        at = np.arange(len(y))
         if len(votes) < len(y):  # trees of this package leave cases of weight 0 out
-            y, weights = y[weights > 0], weights[weights > 0]
+            at = np.flatnonzero(weights > 0)
         has_votes = np.isfinite(votes).all(axis=1) & (votes.sum(axis=1) > 0)
         if not has_votes.all():
             rule = "leaves {n:case} of {n_cases} without an out-of-bag vote, and they are omitted"
-            counts = {"n": int((~has_votes).sum()), "n_cases": len(y)}
+            counts = {"n": int((~has_votes).sum()), "n_cases": len(at)}
             warn("cv", rule, remedies="train more members", **counts)
         scores = np.clip(votes[has_votes], 0, 1)[:, -1 if len(self.classes_) == 2 else 0 :]
-        self._fit_calibrators(scores, y[has_votes], None if weights is None else weights[has_votes])
+        at, task = at[has_votes], self._tasks(X)
+        given = [None if one is None else one[at] for one in (weights, task)]
+        self._fit_calibrators(scores, y[at], *given)
 
     def _decides(self, model):
         """Whether scores are decision values rather than probabilities."""
@@ -312,8 +329,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         scores[:, [known.index(one) for one in model.classes_]] = raw
         return scores[:, 1:] if len(known) == 2 else scores
 
-    def _fit_calibrators(self, scores, y, weights):
-        calibrator = calibrator_of(self.method, not self._decides(self.estimator_))
+    def _fit_calibrators(self, scores, y, weights, task):
+        kind = calibrator_of(self.method, not self._decides(self.estimator_))
+        calibrator = (
+            kind if task is None else calibrator_by_task(not self._decides(self.estimator_))
+        )
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
             rule = "is isotonic calibration, which overfits {n:case}"
             remedy = "with fewer than about {enough} use {method=auto}"
@@ -326,8 +346,21 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         self.calibrators_ = []
         for column, positive in zip(scores.T, self.classes_[-scores.shape[1] :], strict=True):
             fitted = clone(calibrator, safe=False)
-            fitted.fit(column, (y == positive).astype(int), weights)
+            given = () if task is None else (task,)
+            fitted.fit(column, (y == positive).astype(int), *given, weights)
             self.calibrators_.append(fitted)
+
+
+def _calibrated(calibrator, scores, task):
+    """Calibrated scores; of a new task by the sigmoid of all rows."""
+    if task is None:
+        return calibrator.predict(scores)
+    p, known = np.empty(len(scores)), np.isin(task, calibrator.a_.index)
+    if known.any():
+        p[known] = calibrator.predict(scores[known], task[known])
+    if not known.all():
+        p[~known] = calibrator.pooled_.predict(scores[~known])
+    return p
 
 
 def _fitted(estimator, X, y, weights):

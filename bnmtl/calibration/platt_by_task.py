@@ -20,7 +20,7 @@ from bnmtl.calibration.platt import (
     takes_probabilities,
 )
 from bnmtl.errors import InputError
-from bnmtl.metrics.cases import checked_numbers
+from bnmtl.metrics.cases import checked_numbers, checked_weights
 
 # Bounds of the logarithm of the variance, between sharing everything and nothing.
 _LOG_VARIANCES = (-12.0, 6.0)
@@ -70,7 +70,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
     def __init__(self, scale="raw"):
         self.scale = scale
 
-    def fit(self, scores, y, task):
+    def fit(self, scores, y, task, sample_weight=None):
         """Fit the sigmoids.
 
         Parameters
@@ -78,22 +78,26 @@ class MultitaskPlattCalibrator(BaseEstimator):
         scores : array-like of numbers, shape (n,)
         y : array-like of 0 and 1, shape (n,)
         task : array-like of names, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            Weight of each case; a case with the weight 2 counts as two cases.
 
         Returns
         -------
         MultitaskPlattCalibrator
         """
         is_probability = takes_probabilities(self.scale)
-        scores, y, weights = checked_scores(scores, y, is_probability=is_probability)
-        names = _names(task, len(scores))
-        self.pooled_ = PlattCalibrator(self.scale).fit(scores, y)
+        names = _names(task, len(np.asarray(scores)))
+        if sample_weight is not None:
+            names = names[checked_weights(sample_weight, len(names), name="sample_weight") > 0]
+        scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
+        self.pooled_ = PlattCalibrator(self.scale).fit(scores, y, weights)
         # The same for all tasks, whose sigmoids are to be alike.
         f, exponent = in_range(scaled(scores, self.pooled_.lowest_))
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
         rows_of = {name: names == name for name in sorted(set(names))}
-        parts = {name: (units[rows], targets[rows]) for name, rows in rows_of.items()}
+        parts = {name: (units[at], targets[at], weights[at]) for name, at in rows_of.items()}
 
         def negative(log_variance):
             return -sum(
@@ -102,10 +106,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
 
         found = minimize_scalar(negative, bounds=_LOG_VARIANCES, method="bounded")
         self.variance_ = float(np.exp(found.x))
-        pairs = {
-            name: newton(f, goals, np.ones_like(f), pooled, 1 / self.variance_)
-            for name, (f, goals) in parts.items()
-        }
+        pairs = {name: newton(*part, pooled, 1 / self.variance_) for name, part in parts.items()}
         slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
         self.a_ = np.ldexp(pd.Series(slopes, name="a"), -exponent)
         self.b_ = pd.Series(
@@ -182,11 +183,10 @@ def _names(task, n):
     return names.astype(str).to_numpy(dtype=object)
 
 
-def log_marginal(f, targets, prior, variance):
+def log_marginal(f, targets, weights, prior, variance):
     """Laplace's approximation of the log marginal likelihood of a task, over its pair (a, b)."""
-    weights = np.ones_like(f)
     point = newton(f, targets, weights, prior, 1 / variance)
-    design = np.column_stack([f, weights])
+    design = np.column_stack([f, np.ones_like(f)])
     bend = curvature(design, point, weights) + np.eye(2) / variance
     distance = ((point - prior) ** 2).sum() / (2 * variance)
     likelihood = -loss(design, point, targets, weights)

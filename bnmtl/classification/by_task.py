@@ -29,7 +29,7 @@ from bnmtl.learners.multitask import quick_learner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import column_labels
 from bnmtl.tasks import split
-from bnmtl.tasks.columns import read_column
+from bnmtl.tasks.encoding import column_of, tasks_of
 from bnmtl.wording import listed, type_of
 
 _ONE_TASK = "task1"
@@ -208,10 +208,6 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
     def _check(self):
         check_parameters(self.unseen, self.learner, self.bins)
         check_choice("unknown_task", self.unknown_task, ("error", "average"))
-        given = self.task_column
-        if isinstance(given, bool) or not isinstance(given, str | int | np.integer | None):
-            rule = "must be the name of a column, its position in an array, or None"
-            raise InputTypeError("task_column", rule, given)
 
     def _new_learner(self):
         """A learner to be fitted, with what replaces its parameters."""
@@ -235,7 +231,11 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         with located(argument="X"):
             table = as_frame(X)
             self.target_ = target_name(None, y, table)
-            column = self._column_of(table, isinstance(X, pd.DataFrame))
+        column = self.task_column
+        if column is not None:
+            # An array has no names, so that only a position is right.
+            known = table if isinstance(X, pd.DataFrame) else table.to_numpy()
+            column = table.columns[column_of(known, column)]
         if len(values) != len(table):
             rule = "must be one value for each row, {n} as in {X}"
             raise InputError("y", rule, len(values), n=len(table))
@@ -254,19 +254,6 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         table = table.reset_index(drop=True)
         frames = {_ONE_TASK: table} if column is None else split(table, column)
         return frames, codes, labels, classes
-
-    def _column_of(self, table, has_names):
-        """The label of the column of tasks; None for one task."""
-        given, labels = self.task_column, column_labels(table)
-        if given is None:
-            return None
-        if has_names and str(given) in labels:
-            return labels[str(given)]
-        if not isinstance(given, str) and not has_names and 0 <= given < table.shape[1]:
-            return table.columns[given]
-        rule = "must be one of the columns {names}" if has_names else "must be from 0 to {last}"
-        details = {"names": list(labels), "last": table.shape[1] - 1}
-        raise InputError("task_column", rule, given, **details)
 
     @classmethod
     def from_networks(cls, networks, target, *, task_column=None, unseen="error", edges=None):
@@ -387,18 +374,12 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         if self.task_column_ not in labels:
             rule, found = "must have the column of the tasks", "{name} is missing"
             raise InputError(None, rule, found=found, name=self.task_column_)
-        with located(column=self.task_column_):
-            column = read_column(table[labels[self.task_column_]], limit=None)
-            if (column.codes < 0).any():
-                rule, found = "must name the task of every row", "it is missing in {n:row}"
-                n = int((column.codes < 0).sum())
-                raise InputError(None, rule, found=found, n=n)
-            tasks = np.array(column.labels, dtype=object)[column.codes]
-            unknown = sorted(set(tasks) - set(self.classifiers_))
-            if unknown and self.unknown_task == "error":
-                details = {"remedies": "{unknown_task=average} predicts it from all"}
-                details["names"] = list(self.classifiers_)
-                raise InputError(None, "must be one of {names:task}", unknown[0], **details)
+        tasks = tasks_of(table, self.task_column_)
+        unknown = sorted(set(tasks) - set(self.classifiers_))
+        if unknown and self.unknown_task == "error":
+            details = {"remedies": "{unknown_task=average} predicts it from all"}
+            details |= {"names": list(self.classifiers_), "column": self.task_column_}
+            raise InputError(None, "must be one of {names:task}", unknown[0], **details)
         return tasks, labels
 
     def _of_task(self, name, table, place):

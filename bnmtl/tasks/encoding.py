@@ -137,14 +137,74 @@ def split(frame, column):
         raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))
     with located(column=column):
-        tasks = read_column(frame.iloc[:, position], limit=None)
-    n_missing = int(np.count_nonzero(tasks.codes < 0))
-    if n_missing:
-        rule, found = "must name the task of every row", "it is missing in {n:row}"
-        raise InputError(rule=rule, found=found, column=column, n=n_missing)
+        tasks = _named_tasks(frame.iloc[:, position])
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
     present = sorted((tasks.labels[code], code) for code in np.unique(tasks.codes))
     return _without_empty_columns({label: rest[tasks.codes == code] for label, code in present})
+
+
+def _named_tasks(series):
+    """The column of tasks, read; each row must have one."""
+    tasks = read_column(series, limit=None)
+    n_missing = int(np.count_nonzero(tasks.codes < 0))
+    if n_missing:
+        rule, found = "must name the task of every row", "it is missing in {n:row}"
+        raise InputError(rule=rule, found=found, n=n_missing)
+    return tasks
+
+
+def tasks_of(X, task_column):
+    """The task of each row of a table in which a column names it.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame or numpy.ndarray of shape (n_rows, n_columns)
+    task_column : str or int
+        A column of a frame, or a position in an array.
+
+    Returns
+    -------
+    numpy.ndarray of str, shape (n_rows,)
+
+    Raises
+    ------
+    InputError
+        If the column is not there, or the task of a row is missing.
+    InputTypeError
+        If `X` is neither a frame nor an array, or `task_column` is not a name or position.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks_of(pd.DataFrame({"region": ["Pr", "Co"], "wren": [1, 0]}), "region").tolist()
+    ['Pr', 'Co']
+    """
+    series = X.iloc[:, column_of(X, task_column)] if isinstance(X, pd.DataFrame) else None
+    if series is None:
+        series = pd.Series(np.asarray(X)[:, column_of(X, task_column)])
+    with located(column=task_column):
+        tasks = _named_tasks(series)
+    return np.array(tasks.labels, dtype=object)[tasks.codes]
+
+
+def column_of(X, task_column):
+    """The position of the column that names the task; raises as `tasks_of`."""
+    if isinstance(task_column, bool) or not isinstance(task_column, str | int | np.integer):
+        rule = "must be the name of a column, its position in an array, or None"
+        raise InputTypeError("task_column", rule, task_column)
+    if isinstance(X, pd.DataFrame):
+        names = column_names(X)
+        if str(task_column) not in names:
+            rule = "must be one of the columns {names}"
+            raise InputError("task_column", rule, task_column, names=names)
+        return names.index(str(task_column))
+    if getattr(X, "ndim", 0) != 2:
+        rule = "must be a frame or an array with a column of tasks"
+        raise InputTypeError("X", rule, type_of(X))
+    if isinstance(task_column, str) or not 0 <= task_column < X.shape[1]:
+        rule = "must be from 0 to {last} for an array"
+        raise InputError("task_column", rule, task_column, last=X.shape[1] - 1)
+    return int(task_column)
 
 
 def _without_empty_columns(frames):
