@@ -394,6 +394,33 @@ def test_groups_that_no_fit_allows_are_not_made():
     assert all(np.isfinite(value) for _, value in found.alternatives)
 
 
+def test_where_all_pairs_gain_but_only_pairs_are_possible_there_are_pairs():
+    def fit(members, graphs):
+        if len(members) > 2:
+            raise NoCommonGraph("required", "must allow a single graph for all tasks")
+        return [[np.eye(1)] * len(members)]
+
+    gains = np.full((4, 4), 1.0)
+    gains[0, 1] = gains[1, 0] = gains[2, 3] = gains[3, 2] = 20.0
+    assert search_of(gains, fit).search().groups == [(0, 1), (2, 3)]
+
+
+def test_where_all_pairs_gain_one_group_is_tried_without_merging():
+    fitted = []
+
+    def fit(members, graphs):
+        fitted.append(tuple(members))
+        return [[np.eye(1)] * len(members)]
+
+    found = search_of(np.full((6, 6), 9.0), fit).search(with_margins=False)
+    assert found.groups == [tuple(range(6))]
+    assert np.isnan(found.margins).all()
+    # Apart from moves of single tasks.
+    assert {len(members) for members in fitted} == {2, 5, 6}
+    margins = search_of(np.full((6, 6), 9.0)).search().margins
+    assert (margins > 40).all()
+
+
 def test_larger_groups_are_searched_near_the_graphs_of_the_groups_at_hand():
     """Graphs tell from where they come; wider groups go before those within."""
     given = []

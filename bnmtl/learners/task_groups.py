@@ -298,6 +298,7 @@ class GroupsByData:
 
     def __init__(self, learner, rows, whole, problems, effort, report):
         self._learner, self._whole, self._problems = learner, whole, problems
+        self._is_whole = rows is whole
         self._effort, self._report = effort.share(_SHARE_OF_TIME), report
         self._fits, self._solutions = learner.group_fits(), {}
         self._names = [problem.name for problem in problems]
@@ -344,7 +345,9 @@ class GroupsByData:
             unknown = np.full((k, k), np.nan)
             found, too_few = FoundGroups([(s,) for s in range(k)], unknown, unknown[0]), []
         else:
-            found, too_few = self._search().search(), [names[s] for s in self._too_few]
+            # The margins of some rows, as in a fold, are not shown.
+            found = self._search().search(with_margins=self._is_whole)
+            too_few = [names[s] for s in self._too_few]
         labels = [
             {names[s]: at for at, group in enumerate(groups, 1) for s in group}
             for groups, _ in found.alternatives

@@ -212,8 +212,13 @@ class GroupSearch:
             )
         return sorted(near)
 
-    def search(self):
+    def search(self, with_margins=True):
         """The best partition found.
+
+        Parameters
+        ----------
+        with_margins : bool, default=True
+            Whether to compute the margins, which takes a fit for each task.
 
         Returns
         -------
@@ -221,16 +226,23 @@ class GroupSearch:
         """
         gains = self.gains()
         one = (self._decide,)
-        groups = self._merged([(s,) for s in self._decide], gains)
+        is_one = self._all_gain(gains) and self._total(one) > -math.inf
+        # Where all pairs gain, merging them one by one would end with one group, too.
+        groups = list(one) if is_one else self._merged([(s,) for s in self._decide], gains)
         groups = self._moved(groups, gains)
         if not self._is_over() and self._decide and self._joinable(self._decide):
             self._total(one)
         groups = self._confirmed(one, gains) if self._decide else []
-        margins = self._margins(groups, gains)
+        margins = self._margins(groups, gains) if with_margins else np.full(len(gains), np.nan)
         groups = self._joined(list(groups))
         ranked = sorted(self._tried.items(), key=lambda item: (-item[1], item[0]))
         ranked = [one for one in ranked if one[1] > -math.inf]
         return FoundGroups(groups, gains, margins, ranked[: N_CONFIRMED + 1])
+
+    def _all_gain(self, gains):
+        """Whether any two of several tasks gain by learning together."""
+        pairs = list(itertools.combinations(self._decide, 2))
+        return len(pairs) > 1 and all(gains[pair] > TOLERANCE for pair in pairs)
 
     def _joinable(self, members):
         """Whether tasks may be one group that merges can reach."""
