@@ -218,6 +218,8 @@ def test_networks_that_are_there_already():
     assert (one.predict_proba(ROWS) == classifier.predict_proba(ROWS.assign(clinic="a"))).all()
     with pytest.raises(ValueError, match="`task_column` must name the column with the task"):
         make(fitted.networks_, "bronc")
+    with pytest.raises(ValueError, match="`task_column` must name the column with the task"):
+        make(fitted.networks_, "bronc", task_column=["clinic"])
     with pytest.raises(ValueError, match="`task_column` must not be a variable of the networks"):
         make(fitted.networks_, "bronc", task_column="smoke")
     with pytest.raises(TypeError, match="`networks` must map the names of tasks to networks"):

@@ -161,11 +161,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         self.classes_ = checked_classes(y)
         check_takes_weights(base, sample_weight)
         if kind == "oob":
-            self._fit_out_of_bag(X, y, sample_weight)
+            self._fit_out_of_bag(X, y, sample_weight, task)
         elif kind == "calibration":
             self._fit_with_others(X, y, sample_weight, *checked_calibration(calibration))
         else:
-            self._fit_out_of_fold(X, y, sample_weight, groups)
+            self._fit_out_of_fold(X, y, sample_weight, groups, task)
         return self
 
     def predict_proba(self, X):
@@ -262,7 +262,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         scores, task = self._scores(self.estimator_, calibration_X), self._tasks(calibration_X)
         self._fit_calibrators(scores, calibration_y, None, task)
 
-    def _fit_out_of_fold(self, X, y, weights, groups):
+    def _fit_out_of_fold(self, X, y, weights, groups, task):
         """Score each case by a classifier fitted to the other folds, then fit one to all."""
         folds = checked_folds(self.cv, X, y, groups)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
@@ -280,7 +280,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             scores[test] = values
         # fmin ignores NaN.
         scores = np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
-        self._fit_calibrators(scores, y, weights, self._tasks(X))
+        self._fit_calibrators(scores, y, weights, task)
 
     def _scores_of_fold(self, X, y, weights, train, test):
         """Scores of test rows by a classifier fitted to training rows."""
@@ -288,7 +288,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
         return self._scores(model, _safe_indexing(X, test))
 
-    def _fit_out_of_bag(self, X, y, weights):
+    def _fit_out_of_bag(self, X, y, weights, task):
         """Fit the classifier and score each case by the members that were not fitted to it."""
         base = self._base()
         with warnings.catch_warnings():
@@ -308,7 +308,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             counts = {"n": int((~has_votes).sum()), "n_cases": len(at)}
             warn("cv", rule, remedies="train more members", **counts)
         scores = np.clip(votes[has_votes], 0, 1)[:, -1 if len(self.classes_) == 2 else 0 :]
-        at, task = at[has_votes], self._tasks(X)
+        at = at[has_votes]
         given = [None if one is None else one[at] for one in (weights, task)]
         self._fit_calibrators(scores, y[at], *given)
 

@@ -295,9 +295,9 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         0.831
         """
         _check_networks(networks, target)
-        if task_column is None and len(networks) > 1:
+        if not isinstance(task_column, str) and (task_column is not None or len(networks) > 1):
             rule = "must name the column with the task of each row"
-            raise InputError("task_column", rule, None)
+            raise InputError("task_column", rule, task_column)
         variables = dict.fromkeys(v for network in networks.values() for v in network.variables)
         if task_column in variables:
             raise InputError("task_column", "must not be a variable of the networks", task_column)

@@ -15,6 +15,7 @@ from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
+from bnmtl.search.first_start import compilation_reported
 from bnmtl.search.grouped import joined
 from bnmtl.search.memory import Memory
 from bnmtl.search.multitask import Solution
@@ -98,7 +99,8 @@ def keeping_groups(learner, tasks, stopped):
     if getattr(learner, "task_groups", None) != AUTO:
         return learner
     effort = learner.effort(Memory())
-    with Reporter(learner.progress) as report:
+    kernels = learner._kernels_called(tasks, effort)
+    with Reporter(learner.progress) as report, compilation_reported(report, kernels):
         problems = learner.problems(tasks, effort)
         groups = groups_for(learner, tasks, tasks, problems, effort, report)
     stopped.update(effort.tally.stopped)

@@ -179,9 +179,8 @@ def tasks_of(X, task_column):
     >>> tasks_of(pd.DataFrame({"region": ["Pr", "Co"], "wren": [1, 0]}), "region").tolist()
     ['Pr', 'Co']
     """
-    series = X.iloc[:, column_of(X, task_column)] if isinstance(X, pd.DataFrame) else None
-    if series is None:
-        series = pd.Series(np.asarray(X)[:, column_of(X, task_column)])
+    at = column_of(X, task_column)
+    series = X.iloc[:, at] if isinstance(X, pd.DataFrame) else pd.Series(np.asarray(X)[:, at])
     with located(column=task_column):
         tasks = _named_tasks(series)
     return np.array(tasks.labels, dtype=object)[tasks.codes]
