@@ -441,7 +441,7 @@ def test_networks_of_all_kinds_are_compiled(monkeypatch):
 
     monkeypatch.setattr(networks.Single, "scores", scores)
     networks.compile_networks()
-    assert len(made) == 6 + 2 and len(set(made)) == 2
+    assert len(made) == 6 + 2 + 2 and len(set(made)) == 3
 
 
 def test_nothing_that_can_be_trained(in_this_process, tmp_path):

@@ -296,9 +296,9 @@ def test_labels_tasks_and_folds_of_a_store_are_read_as_they_were(tmp_path):
     p = np.full((2, len(y), len(ODD)), 1 / len(ODD))
     settings = [{"family": "None", "note": "NA"}, {"family": "a\rb", "note": "x"}]
     folds = ["01", "1"] * len(ODD)
-    store = PredictionStore(p, y, ["None", "NA"], tasks=y, folds=folds, settings=settings)
+    store = PredictionStore(p, y, ["None", "NA"], task=y, folds=folds, settings=settings)
     again = store.save(tmp_path / "store")
-    assert again.classes[again.part().y].tolist() == y == again.part().tasks.tolist()
+    assert again.classes[again.part().y].tolist() == y == again.part().task.tolist()
     assert again.part().folds.tolist() == folds
     assert again.names == store.names and again.settings.equals(store.settings)
     store = PredictionStore([[0.5, 0.5]], [0, 1], folds=[3, 10])

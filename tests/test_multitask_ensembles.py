@@ -25,7 +25,7 @@ def store_of(seed=0, n_models=10, sizes=(40, 30, 50), n_classes=2):
     )
     p = np.exp(odds) / np.exp(odds).sum(axis=2, keepdims=True)
     names = [f"m{at:02}" for at in rng.permutation(n_models)]
-    return PredictionStore(p, y, names, tasks=tasks)
+    return PredictionStore(p, y, names, task=tasks)
 
 
 SMALL = {"bags": 3, "max_steps": 8, "random_state": 0}
@@ -54,7 +54,7 @@ def tied_stores(n_tasks):
         y = np.tile(np.arange(n) % 2, n_tasks)
         p = 0.4 + 0.2 * y + rng.choice([-0.3, -0.2, 0, 0.2, 0.3], size=(8, len(y)))
         tasks = np.repeat([f"task{at}" for at in range(n_tasks)], n)
-        yield PredictionStore(np.clip(p, 0.1, 0.9).round(1), y, tasks=tasks)
+        yield PredictionStore(np.clip(p, 0.1, 0.9).round(1), y, task=tasks)
 
 
 TIED = {"initial": 0, "bags": 1, "bag_fraction": 1.0, "max_steps": 12}
@@ -81,13 +81,13 @@ def test_share_0_breaks_ties_as_each_task_alone(metric):
 def test_weights_of_cases_do_not_change_the_weights_of_tasks_in_ties():
     store, weights = store_of(), np.repeat([1.0, 20.0, 3.0], [40, 30, 50])
     cases = store.parts["hillclimb"]
-    weighted = PredictionStore(store.predictions(), cases.y, weights=weights, tasks=cases.tasks)
+    weighted = PredictionStore(store.predictions(), cases.y, weights=weights, task=cases.task)
     _, models = distinct_models(weighted)
     tasks = multitask._Tasks.of(weighted, "accuracy", models)
     library, p = tasks.library(models, "task0", 0.6), models[0] / SCALE
     losses = [
         prediction.cross_entropy(cases.y[at], p[at])
-        for at in (cases.tasks == task for task in ("task0", "task1", "task2"))
+        for at in (cases.task == task for task in ("task0", "task1", "task2"))
     ]
     assert -library.truth.of(p) == pytest.approx(np.dot([0.6, 0.2, 0.2], losses))
 
@@ -99,7 +99,7 @@ def test_steps_are_best_in_the_mean_of_normalized_scores(n_classes, share):
     options = {"initial": 0, "bags": 1, "bag_fraction": 1.0, "max_steps": 4, "random_state": 0}
     found = MultitaskEnsembleSelector(share, **options).fit(store)
     cases, p = store.parts["hillclimb"], store.predictions().astype(float)
-    places = {task: np.flatnonzero(cases.tasks == task) for task in found.ensembles_}
+    places = {task: np.flatnonzero(cases.task == task) for task in found.ensembles_}
 
     def loss(task, q):
         at = places[task]
@@ -136,7 +136,7 @@ def test_folds_choose_the_share():
     is_right = np.arange(12)[:, None] % 2 == (tasks == "a")
     p = np.clip(0.5 + np.where(is_right, 0.3, -0.3) * (2 * y - 1), 0, 1)
     p = np.clip(p + rng.normal(size=p.shape) * 0.2, 0.01, 0.99)
-    found = MultitaskEnsembleSelector(**SMALL).fit(PredictionStore(p, y, tasks=tasks))
+    found = MultitaskEnsembleSelector(**SMALL).fit(PredictionStore(p, y, task=tasks))
     assert found.share_ == found.share_scores_.idxmax() < 1
     assert found.share_scores_[0] > found.share_scores_[1.0]
     fixed = MultitaskEnsembleSelector(found.share_, **SMALL).fit(found.store_)
@@ -147,7 +147,7 @@ def test_folds_for_the_share_do_not_divide_groups():
     store = store_of(sizes=(60, 60))
     part, groups = store.parts["hillclimb"], np.arange(120) // 4
     y = store.classes[part.y]
-    grouped = PredictionStore(store.predictions(), y, tasks=part.tasks, groups=groups)
+    grouped = PredictionStore(store.predictions(), y, task=part.task, groups=groups)
     seen = []
 
     class Watched(MultitaskEnsembleSelector):
@@ -161,8 +161,8 @@ def test_folds_for_the_share_do_not_divide_groups():
     for train, test in seen:
         assert not set(groups[train]) & set(groups[test])
         assert len(train) + len(test) == 120
-        assert len(set(zip(part.tasks[test], y[test], strict=True))) == 4
-    by_class = PredictionStore(store.predictions(), y, tasks=part.tasks, groups=y)
+        assert len(set(zip(part.task[test], y[test], strict=True))) == 4
+    by_class = PredictionStore(store.predictions(), y, task=part.task, groups=y)
     with pytest.raises(InputError, match="in two groups or more .*: give a number for `share`"):
         MultitaskEnsembleSelector(**SMALL).fit(by_class)
 
@@ -171,7 +171,7 @@ def test_cases_are_predicted_by_the_ensemble_of_their_task():
     store = store_of(2)
     found = MultitaskEnsembleSelector(0.5, **SMALL).fit(store)
     p = found.predict_proba("hillclimb")
-    tasks = store.parts["hillclimb"].tasks
+    tasks = store.parts["hillclimb"].task
     for task in found.ensembles_:
         at = tasks == task
         assert p[at, 1] == pytest.approx(found.weights_[task] @ store.predictions()[:, at])
@@ -180,11 +180,11 @@ def test_cases_are_predicted_by_the_ensemble_of_their_task():
     assert found.predict_proba(pd.DataFrame(entries), tasks) == pytest.approx(p)
     with pytest.raises(InputTypeError, match="`part` must be a part of the store or a mapping"):
         found.predict_proba(store.predictions(), tasks)
-    with pytest.raises(InputError, match="`tasks` must be given"):
+    with pytest.raises(InputError, match="`task` must be given"):
         found.predict_proba(entries)
     with pytest.raises(InputError, match="must be tasks of the store.*got 'task9'"):
         found.predict_proba(entries, ["task9"] * 120)
-    with pytest.raises(InputError, match="`tasks` must be one task per case, 120, got 3"):
+    with pytest.raises(InputError, match="`task` must be one task per case, 120, got 3"):
         found.predict_proba(entries, ["task0"] * 3)
 
 
@@ -193,7 +193,7 @@ def test_others_do_not_learn_from_a_task_without_a_useful_model():
     tasks, y = np.repeat(["good", "bad"], 40), np.arange(80) % 2
     p = np.where(tasks == "good", 0.5 + 0.3 * (2 * y - 1), 0.5 - 0.4 * (2 * y - 1))
     p = p + rng.normal(size=(5, 80)) * 0.05
-    store = PredictionStore(np.clip(p, 0, 1), y, tasks=tasks)
+    store = PredictionStore(np.clip(p, 0, 1), y, task=tasks)
     with pytest.warns(InputWarning, match="Task `bad` has no model that beats the base rate"):
         found = MultitaskEnsembleSelector(1.0, **SMALL).fit(store)
     alone = EnsembleSelector(**SMALL).fit(store.of_task("good"))
@@ -208,8 +208,8 @@ def test_mistakes():
         plain = PredictionStore(store.predictions(), store.parts["hillclimb"].y)
         MultitaskEnsembleSelector(0.5).fit(plain)
     with pytest.raises(InputError, match="Task `b` must have cases of all classes"):
-        one = PredictionStore([[0.1, 0.9, 0.2]] * 2, [0, 1, 0], tasks=["a", "a", "b"])
+        one = PredictionStore([[0.1, 0.9, 0.2]] * 2, [0, 1, 0], task=["a", "a", "b"])
         MultitaskEnsembleSelector(0.5).fit(one)
-    few = PredictionStore([[0.1, 0.9], [0.4, 0.8]], [0, 1], tasks=["a", "a"])
+    few = PredictionStore([[0.1, 0.9], [0.4, 0.8]], [0, 1], task=["a", "a"])
     with pytest.raises(InputError, match="two cases of each class"):
         MultitaskEnsembleSelector(**SMALL).fit(few)

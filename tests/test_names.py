@@ -174,7 +174,7 @@ CALLS = {
     "model, load": lambda n: ensembles.load_model(store(), n),
     "model, csv": with_file("a,b\n0,1\n", ensembles.PredictionStore.from_csv, ".csv"),
     "label": lambda n: store().score("accuracy", part=n),
-    "task of a store": lambda n: store(tasks=["t", "t"]).of_task(n),
+    "task of a store": lambda n: store(task=["t", "t"]).of_task(n),
     "part": lambda n: ensembles.PredictionStore({n: [[0.1, 0.2]]}, [0, 1]),
     "metric": lambda n: store().score(n),
     "metric, weights": lambda n: store().score({n: 1}),

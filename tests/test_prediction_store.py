@@ -33,7 +33,7 @@ def same(first, second):
     assert list(first.parts) == list(second.parts)
     for name, one in first.parts.items():
         assert first.predictions(name).tobytes() == second.predictions(name).tobytes()
-        for column in ("y", "weights", "folds", "tasks"):
+        for column in ("y", "weights", "folds", "task"):
             values, again = getattr(one, column), getattr(second.parts[name], column)
             assert (values is None) == (again is None)
             assert values is None or values.tolist() == again.tolist()
@@ -73,7 +73,7 @@ def test_saved_and_opened(tmp_path, y):
     columns = {
         "weights": {"hillclimb": [1.0, 0.1, 3, 2]},
         "folds": {"hillclimb": [0, 1, 1, 0]},
-        "tasks": {"hillclimb": ["x", "x", "y, z", "NA"], "test": ["x", "y", "y"]},
+        "task": {"hillclimb": ["x", "x", "y, z", "NA"], "test": ["x", "y", "y"]},
     }
     rng = np.random.default_rng(0)
     p = {part: rng.random((2, len(labels))) for part, labels in y.items()}
@@ -363,7 +363,7 @@ NAN = float("nan")
         ([[0.1, 0.2]], [0, 1], {"names": [3]}, InputTypeError, "must be strings"),
         ([[0.1, 0.2]], [0, 1], {"weights": [1, -1]}, InputError, "0 or more and not all zero"),
         ([[0.1, 0.2]], [0, 1], {"folds": [1]}, InputError, "one value per case, 2, got 1"),
-        ([[0.1, 0.2]], [0, 1], {"tasks": {"x": [1]}}, InputError, "only the parts .*got 'x'"),
+        ([[0.1, 0.2]], [0, 1], {"task": {"x": [1]}}, InputError, "only the parts .*got 'x'"),
         ([[0.1, 0.2]], [0, 1], {"settings": [3]}, InputTypeError, "one dictionary per model"),
         ([[0.1, 0.2]], [0, 1], {"settings": []}, InputError, "one record per model, 1, got 0"),
         ({"a b": [[0.1]]}, [0, 1], {}, InputError, "letters, digits and underscores, got 'a b'"),

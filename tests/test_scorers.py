@@ -226,7 +226,7 @@ def test_functions_of_labels_are_refused_with_given_arguments():
 
 def test_another_function_needs_a_direction():
     tasks = np.repeat(["a", "b"], 30)
-    of_tasks = store_of(tasks=tasks)
+    of_tasks = store_of(task=tasks)
     calls = [
         lambda f, **w: EnsembleSelector(f, **SMALL, **w).fit(STORE).weights_,
         lambda f, **w: MultitaskEnsembleSelector(0.5, f, **SMALL, **w).fit(of_tasks).weights_,

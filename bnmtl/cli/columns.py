@@ -166,12 +166,12 @@ def complete_names(column, option):
     return names_in(column, option).to_numpy(dtype=object)
 
 
-def group_names(rows, group, label, argument):
-    """The groups of the rows of an argument as a Series of strings."""
-    check_column(rows, group, "group", argument)
-    if group == label:
-        raise InputError("group", "must be another column than the labels", group)
-    return pd.Series(complete_names(rows[group], "group"), rows.index, name=group)
+def names_of_rows(rows, column, option, label, argument):
+    """The groups or tasks of the rows of an argument as a Series of strings."""
+    check_column(rows, column, option, argument)
+    if column == label:
+        raise InputError(option, "must be another column than the labels", column)
+    return pd.Series(complete_names(rows[column], option), rows.index, name=column)
 
 
 def check_complete(column, option, is_missing, rule="must be complete"):

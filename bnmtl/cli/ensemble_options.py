@@ -31,6 +31,12 @@ class LibraryOptions:
 
     table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
     label: str = option("Y", "Column of labels, of two classes or more.", NAME, MISSING)
+    task_column: str | None = option(
+        "C",
+        "Column with the task of each row, such as a region: a category for all models except "
+        "networks of all tasks, which are learned together.",
+        NAME,
+    )
     profile: str = choice(
         "modern|small|thesis",
         "modern has about 45 models of gradient boosting, extra trees and others, small about 150, "
@@ -102,6 +108,12 @@ class SelectOptions:
         MISSING,
     )
     label: str | None = option("Y", "Column of labels of a CSV file (default y).", NAME)
+    task_column: str | None = option(
+        "C",
+        "Column with the task of each row of a CSV file, to see the scores on each task; a folder "
+        "knows its tasks.",
+        NAME,
+    )
     group: str | None = option(
         "C",
         "Column of groups of a CSV file, such as patients, whose rows are never divided between "

@@ -10,8 +10,8 @@ from pandas.api.types import is_numeric_dtype
 from bnmtl.cli.columns import (
     check_column,
     check_complete,
-    group_names,
     na_values,
+    names_of_rows,
     read_table,
 )
 from bnmtl.cli.fields import inputs_of
@@ -94,6 +94,7 @@ def run(options, progress=None):
             force=options.force,
             calibration=options.calibration,
             groups=groups,
+            task_column=options.task_column,
             **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
         )
     store.library = store.library.with_na_values(store.path, na_values(options))
@@ -128,13 +129,21 @@ def _bytes(gigabytes):
 
 def labelled(options):
     """The features, the labels and the groups of the table."""
-    rows, group = read_table(options.table, options), options.group
+    rows, group, task = read_table(options.table, options), options.group, options.task_column
     check_column(rows, options.label, "label", "table")
-    if group is None:
-        return *_split(rows, options.table, options.label), None
+    if group is not None and group == task:
+        rule, remedies = "must be another column than the tasks", "leave one of the two out"
+        raise InputError("group", rule, group, remedies=remedies)
+    groups = None
     with located(file=options.table):
-        groups = group_names(rows, group, options.label, "table")
-    return *_split(rows.drop(columns=group), options.table, options.label), groups
+        if task is not None:
+            rows = rows.assign(
+                **{task: names_of_rows(rows, task, "task_column", options.label, "table")}
+            )
+        if group is not None:
+            groups = names_of_rows(rows, group, "group", options.label, "table")
+            rows = rows.drop(columns=group)
+    return *_split(rows, options.table, options.label), groups
 
 
 def _split(rows, path, label):

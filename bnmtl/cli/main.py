@@ -151,7 +151,8 @@ def select(options):
     """Select an ensemble from the predictions of many models, for one metric.
 
     Writes weights.csv, trajectory.csv, predictions.csv, unused_cases.csv,
-    pictures, report.html and run.json to DIR; with --predict also predicted.csv.
+    pictures, report.html and run.json to DIR; with tasks also tasks.csv, and
+    with --predict predicted.csv.
     """
     _run("select", options, has_progress=True)
 

@@ -22,7 +22,7 @@ from bnmtl.tasks.files import NA_VALUES
 _PREDICTED = "predicted.csv"
 _FILES = (
     *("weights.csv", "trajectory.csv", "predictions.csv", "unused_cases.csv", _PREDICTED),
-    *("pruning.csv", "weights.png", "trajectory.png", "pruning.png", "report.html"),
+    *("tasks.csv", "pruning.csv", "weights.png", "trajectory.png", "pruning.png", "report.html"),
 )
 
 
@@ -36,9 +36,12 @@ class Result(FolderResult):
         Of the ensemble, the best single model and, unless only some models predict them, the mean
         of all models, on the cases of selection and on cases that were not used; and of the
         strongest simple rival on the latter, NaN on the former, which choose it.
+    tasks : pandas.DataFrame or None
+        Scores on the unused cases of each task, if there are tasks.
     """
 
     scores: pd.DataFrame
+    tasks: pd.DataFrame | None
 
 
 def run(options, progress=None):
@@ -85,12 +88,13 @@ def run(options, progress=None):
 
         def write_page(path, record, seconds):
             settings = as_options(record["settings"])
-            write_report(path, record, scores, report.families, figures, settings, seconds)
+            tables = scores, unused.tasks, report.families
+            write_report(path, record, *tables, figures, settings, seconds)
 
         parts = _parts(selector, new, predicted)
         contents |= _tables(selector, parts, unused) | figures
         record = run.write(_record(selector, parts, report, unused), contents, write_page)
-    return Result(scores, folder=run.folder.path, record=record)
+    return Result(scores, unused.tasks, folder=run.folder.path, record=record)
 
 
 def _selector(options, progress):
@@ -130,7 +134,9 @@ def _check_folds(store):
 def _unused(selector, new, predicted):
     """Scores on the test cases; by folds without them."""
     if new.y is not None:
-        return UnusedCases.on_cases(selector, predicted[TEST], new.y)
+        column = selector.store_.library.task_column
+        task = None if column is None else new.tables[TEST][column].to_numpy()
+        return UnusedCases.on_cases(selector, predicted[TEST], new.y, task=task)
     by = UnusedCases.on_part if has_test(selector.store_) else UnusedCases.by_folds
     return by(selector)
 
@@ -179,6 +185,8 @@ def _tables(selector, parts, unused):
         "predictions.csv": _predictions(selector.store_.classes, parts),
         "unused_cases.csv": unused.table.reset_index(),
     }
+    if unused.tasks is not None:
+        tables["tasks.csv"] = unused.tasks.reset_index()
     if len(selector.prune_scores_):
         tables["pruning.csv"] = selector.prune_scores_.rename("score").reset_index()
     return tables
@@ -205,6 +213,11 @@ def _predictions(classes, parts):
     return pd.concat(tables)
 
 
+def _by_task(tasks):
+    """Scores by task for run.json, None where there is none."""
+    return tasks.astype(object).where(tasks.notna(), None).to_dict("index")
+
+
 def _record(selector, parts, report, unused):
     """The entries of run.json that are specific to this command."""
     store = selector.store_
@@ -226,6 +239,7 @@ def _record(selector, parts, report, unused):
             "standard_error": unused.standard_error,
             "optimism": unused.optimism,
             "rival": unused.rival._asdict(),
+            **({} if unused.tasks is None else {"tasks": _by_task(unused.tasks)}),
         },
         "families": report.families.to_dict("index"),
         "verdict": list(words),

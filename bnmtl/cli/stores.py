@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bnmtl.cli.columns import check_complete, group_names, na_option, na_values
+from bnmtl.cli.columns import check_complete, na_option, na_values, names_of_rows
 from bnmtl.cli.messages import renamed
 from bnmtl.ensembles import PredictionStore
 from bnmtl.ensembles.csv import from_tables, no_label
@@ -42,10 +42,12 @@ def _opened(options):
         rule, found = "must come with a CSV file", "the folder {folder} has its labels in it"
         remedies = "leave it out"
         raise InputError("label", rule, found=found, remedies=remedies, folder=options.store)
-    if options.group is not None:
-        rule, found = "must come with a CSV file", "{folder} has its groups in it if there are any"
-        details = {"remedies": "leave it out", "folder": options.store}
-        raise InputError("group", rule, found=found, **details)
+    for name, held in (("group", "groups"), ("task_column", "tasks")):
+        if getattr(options, name) is not None:
+            rule = "must come with a CSV file"
+            found = f"{{folder}} has its {held} in it if there are any"
+            details = {"remedies": "leave it out", "folder": options.store}
+            raise InputError(name, rule, found=found, **details)
     with renamed("folder", "store"):
         store = PredictionStore.open(options.store)
     _warn_if_unfinished(store)
@@ -93,8 +95,14 @@ def _of_tables(options):
             check_complete(table[label], "label", table[label].isna().to_numpy())
             remedies = "give other cases" if part == TEST else ()
             _check_classes(table[label].to_numpy(), "label", "must have cases", remedies)
-    if options.group is not None:
-        with located(file=options.store):
-            groups = group_names(tables[HILLCLIMB], options.group, label, "store")
-        tables[HILLCLIMB] = tables[HILLCLIMB].assign(**{options.group: groups})
-    return PredictionStore(**from_tables(tables, label, HILLCLIMB, files, options.group))
+    group, task = options.group, options.task_column
+    named = [] if group is None else [(HILLCLIMB, "group", group)]
+    if task is not None:
+        parts = [part for part in tables if part == HILLCLIMB or task in tables[part]]
+        named += [(part, "task_column", task) for part in parts]
+    for part, option, column in named:
+        argument = "store" if part == HILLCLIMB else TEST
+        with located(file=files[part]):
+            values = names_of_rows(tables[part], column, option, label, argument)
+        tables[part] = tables[part].assign(**{column: values})
+    return PredictionStore(**from_tables(tables, label, HILLCLIMB, files, group, task))

@@ -191,6 +191,14 @@ def select(result):
     ]
     yield Table([result.record["metric"], *result.scores], rows)
     yield ""
+    if result.tasks is not None:
+        tasks = [
+            [str(name), f"{n_cases:.0f}", *("" if isnan(one) else f"{one:.4f}" for one in values)]
+            for name, n_cases, *values in result.tasks.itertuples()
+        ]
+        narrow = Table(["task", "unused cases", *result.tasks.columns[1:3]], [t[:4] for t in tasks])
+        yield Table(["task", "unused cases", *result.tasks.columns[1:]], tasks, if_too_wide=narrow)
+        yield ""
     for sentence in result.record["verdict"]:
         yield from textwrap.wrap(sentence, _WIDTH)
     yield _where(result)

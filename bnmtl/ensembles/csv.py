@@ -29,7 +29,7 @@ def read_csv(paths, label, first, na_values):
     return from_tables(read_parts(paths, na_values=na_values), label, first, paths)
 
 
-def from_tables(tables, label, first, files, group=None):
+def from_tables(tables, label, first, files, group=None, task_column=None):
     """Take one table per part.
 
     Parameters
@@ -42,6 +42,8 @@ def from_tables(tables, label, first, files, group=None):
         Where the tables are from, for messages.
     group : str, default=None
         The column of groups, which the part `first` must have.
+    task_column : str, default=None
+        The column with the task of each case, which the part `first` must have.
 
     Returns
     -------
@@ -49,13 +51,17 @@ def from_tables(tables, label, first, files, group=None):
         Arguments of `PredictionStore`.
     """
     predictions, y, names = {}, {}, None
-    groups = None if group is None else {first: tables[first][group].to_numpy()}
+    named = [name for name in (group, task_column) if name is not None]
+    columns = {"groups": None if group is None else {first: tables[first][group].to_numpy()}}
+    if task_column is not None:
+        with_tasks = {part: table for part, table in tables.items() if task_column in table}
+        columns["task"] = {part: one[task_column].to_numpy() for part, one in with_tasks.items()}
     for part, table in tables.items():
         if label in table:
             y[part] = table[label].to_numpy()
         elif part == first:
             raise no_label(label, table, files[part])
-        table = table.drop(columns=[label, *([] if group is None else [group])], errors="ignore")
+        table = table.drop(columns=[label, *named], errors="ignore")
         names = list(table) if names is None else names
         if sorted(table) != sorted(names):
             other = sorted(set(table) ^ set(names))[0]
@@ -68,7 +74,7 @@ def from_tables(tables, label, first, files, group=None):
     if n_classes > 2:
         rule, found = "must have two classes in a file with one column per model", "it has {n}"
         raise InputError("label", rule, found=found, file=files[first], n=n_classes)
-    return {"predictions": predictions, "y": y, "names": names, "groups": groups}
+    return {"predictions": predictions, "y": y, "names": names, **columns}
 
 
 def no_label(label, table, file):

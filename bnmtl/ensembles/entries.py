@@ -146,7 +146,7 @@ def checked_column(argument, part, values, n_cases):
     if len(array) != n_cases:
         rule = "of part {part} must be one value per case, {n}"
         raise InputError(argument, rule, len(array), part=part, n=n_cases)
-    return array.astype(str) if argument in ("tasks", "groups") else array
+    return array.astype(str) if argument in ("task", "groups") else array
 
 
 def checked_names(names, n_models, taken=()):

@@ -26,7 +26,7 @@ from bnmtl.writing import recover_folder, replacing_folder, write_whole
 RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
 FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task", "groups": "group"}
+_COLUMNS = {"weights": "weight", "folds": "fold", "task": "task", "groups": "group"}
 
 
 @dataclass(frozen=True)

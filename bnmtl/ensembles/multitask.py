@@ -68,7 +68,7 @@ n_jobs, progress, greater_is_better
     >>> rng = np.random.default_rng(0)
     >>> y, tasks = rng.integers(2, size=120), np.repeat(["north", "south"], 60)
     >>> noise = rng.normal(size=(8, 120)) * rng.uniform(1, 4, size=(8, 1))
-    >>> store = PredictionStore(1 / (1 + np.exp(-(2 * y - 1 + noise))), y, tasks=tasks)
+    >>> store = PredictionStore(1 / (1 + np.exp(-(2 * y - 1 + noise))), y, task=tasks)
     >>> selector = MultitaskEnsembleSelector(share=0.5, bags=2, random_state=0).fit(store)
     >>> selector.weights_.sum().round(6).to_dict()
     {'north': 1.0, 'south': 1.0}
@@ -151,7 +151,7 @@ n_jobs, progress, greater_is_better
         self.share_, self.share_scores_ = self.share, pd.Series(dtype=float)
         if self.share != "cv":
             return
-        names = [f"{task}\x1f{label}" for task, label in zip(cases.tasks, cases.y, strict=True)]
+        names = [f"{task}\x1f{label}" for task, label in zip(cases.task, cases.y, strict=True)]
         strata = np.unique(names, return_inverse=True)[1]
         if np.bincount(strata).min() < 2:
             rule = "can be chosen by folds only if every task has two cases of each class"
@@ -177,14 +177,14 @@ n_jobs, progress, greater_is_better
             values.append(alone.judge.of(mean_prediction(alone.models, weights)))
         return np.mean(values)
 
-    def predict_proba(self, part, tasks=None):
+    def predict_proba(self, part, task=None):
         """Probabilities of the classes, of each case by the ensemble of its task.
 
         Parameters
         ----------
         part : str, or mapping of str to array-like
             As in `EnsembleSelector.predict_proba`.
-        tasks : array-like of shape (n_cases,), default=None
+        task : array-like of shape (n_cases,), default=None
             The task of each case; None is that in the store.
 
         Returns
@@ -192,30 +192,30 @@ n_jobs, progress, greater_is_better
         numpy.ndarray of float, shape (n_cases, n_classes)
         """
         check_is_fitted(self)
-        if tasks is None:
-            tasks = self.store_.part(part).tasks if isinstance(part, str) else None
-        if tasks is None:
-            raise InputError("tasks", "must be given for cases whose tasks are not in the store")
-        tasks = np.asarray(tasks).astype(str)
-        unknown = sorted(set(tasks.tolist()) - set(self.ensembles_))
+        if task is None:
+            task = self.store_.part(part).task if isinstance(part, str) else None
+        if task is None:
+            raise InputError("task", "must be given for cases whose tasks are not in the store")
+        task = np.asarray(task).astype(str)
+        unknown = sorted(set(task.tolist()) - set(self.ensembles_))
         if unknown:
             rule = "must be tasks of the store, {known}"
-            raise InputError("tasks", rule, unknown[0], known=list(self.ensembles_))
+            raise InputError("task", rule, unknown[0], known=list(self.ensembles_))
         if isinstance(part, str):
             entries = self.store_.predictions(part).astype(float)
             part = dict(zip(self.store_.names, entries, strict=True))
         elif not isinstance(part, dict | pd.DataFrame):
             rule = "must be a part of the store or a mapping of models to predictions"
             raise InputTypeError("part", rule, type_of(part))
-        numbers = {len(part[name]) for name in part} - {len(tasks)}
+        numbers = {len(part[name]) for name in part} - {len(task)}
         if numbers:
             rule = "must be one task per case, {n}"
-            raise InputError("tasks", rule, len(tasks), n=min(numbers))
-        found = np.empty((len(tasks), len(self.classes_)))
-        for task in sorted(set(tasks)):
-            at = tasks == task
-            rows = {name: np.asarray(part[name])[at] for name in part}
-            found[at] = self.ensembles_[task].predict_proba(rows)
+            raise InputError("task", rule, len(task), n=min(numbers))
+        found = np.empty((len(task), len(self.classes_)))
+        for name in sorted(set(task)):
+            at = task == name
+            rows = {model: np.asarray(part[model])[at] for model in part}
+            found[at] = self.ensembles_[name].predict_proba(rows)
         return found
 
 
@@ -243,13 +243,13 @@ class _Tasks:
     def of(cls, store, metric, models, greater_is_better=None):
         """The tasks of a store."""
         part = store.part(HILLCLIMB)
-        if part.tasks is None:
-            remedies = "give `tasks` to the PredictionStore"
+        if part.task is None:
+            remedies = "give `task` to the PredictionStore"
             raise InputError("store", "must have the task of every case", remedies=remedies)
         judge = judge_of(metric, store, greater_is_better=greater_is_better)
         cases, judges, scales, teachers = {}, {}, {}, []
-        for task in sorted(set(part.tasks)):
-            at = cases[task] = np.flatnonzero(part.tasks == task)
+        for task in sorted(set(part.task)):
+            at = cases[task] = np.flatnonzero(part.task == task)
             if len(set(part.y[at])) < len(store.classes):
                 rule = "must have cases of all classes"
                 raise InputError(rule=rule, task=task, remedies="leave the task out")

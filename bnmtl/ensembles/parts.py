@@ -17,14 +17,14 @@ class Part:
         Predictions, in memory or `OnDisk`.
     y : int array of shape (n_cases,) or None
         Positions in the classes of the store.
-    weights, folds, tasks, groups : array of shape (n_cases,) or None
+    weights, folds, task, groups : array of shape (n_cases,) or None
     """
 
     batches: tuple
     y: np.ndarray | None
     weights: np.ndarray | None = None
     folds: np.ndarray | None = None
-    tasks: np.ndarray | None = None
+    task: np.ndarray | None = None
     groups: np.ndarray | None = None
 
     @property
@@ -41,8 +41,8 @@ def check_same_cases(first, other):
         same &= one.n_cases == again.n_cases and all(
             (getattr(one, name) is None) == (getattr(again, name) is None)
             and np.array_equal(getattr(one, name), getattr(again, name))
-            for name in ("y", "weights", "folds", "tasks", "groups")
+            for name in ("y", "weights", "folds", "task", "groups")
         )
     if not same:
-        rule = "must have the same parts, labels, weights, folds, tasks and groups"
+        rule = "must have the same parts, labels, weights, folds, task and groups"
         raise InputError("stores", rule, found="they differ")

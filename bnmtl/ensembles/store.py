@@ -41,6 +41,11 @@ class PredictionStore:
     "test", show how well it does on further cases. Probabilities are stored as multiples of 2**-24
     from 2**-24 to 1 - 2**-24, so that sums over models are exact.
 
+    Predictions made elsewhere can be scored, by task if ``task`` says whose each case is, selected
+    from and saved. Only `build_library` knows how to train its models again for new rows; of other
+    stores, predict the new cases with each model and give them to
+    `EnsembleSelector.predict_proba`.
+
     Parameters
     ----------
     predictions : array-like, or mapping part -> array-like
@@ -56,7 +61,7 @@ class PredictionStore:
     folds : array-like of shape (n_cases,), or mapping part -> array-like, default=None
         The fold of each case. A model of such a store is a setting whose prediction of a case comes
         from its sibling that was not trained on that fold.
-    tasks : array-like of shape (n_cases,), or mapping part -> array-like, default=None
+    task : array-like of shape (n_cases,), or mapping part -> array-like, default=None
         The task of each case.
     settings : sequence of dict or pandas.DataFrame, default=None
         One record per model, such as its family, parameters, seconds and bytes.
@@ -101,7 +106,7 @@ class PredictionStore:
         names=None,
         weights=None,
         folds=None,
-        tasks=None,
+        task=None,
         settings=None,
         groups=None,
     ):
@@ -111,7 +116,7 @@ class PredictionStore:
             argument = "y" if HILLCLIMB in predictions else "predictions"
             raise InputError(argument, "must have the part {part}", part=HILLCLIMB)
         self.classes = checked_classes(y[HILLCLIMB])
-        given = {"weights": weights, "folds": folds, "tasks": tasks, "groups": groups}
+        given = {"weights": weights, "folds": folds, "task": task, "groups": groups}
         columns = {name: by_part(name, values, HILLCLIMB) for name, values in given.items()}
         for name, values in {"y": y, **columns}.items():
             for part in values:
@@ -214,7 +219,7 @@ class PredictionStore:
             Labels in the order of the rows. A Series must not have the labels of the index of the
             frame in another order.
         **columns
-            weights, folds, tasks, settings and groups as in the constructor.
+            weights, folds, task, settings and groups as in the constructor.
 
         Returns
         -------
@@ -250,7 +255,7 @@ class PredictionStore:
         Raises
         ------
         TypeError, ValueError
-            If parts, labels, weights, folds, tasks or groups differ, or a name occurs twice.
+            If parts, labels, weights, folds, task or groups differ, or a name occurs twice.
         """
         stores = list(stores)
         wrong = [one for one in stores if not isinstance(one, cls)]
@@ -283,9 +288,8 @@ class PredictionStore:
     def part(self, name=HILLCLIMB, labels=False):
         """Return a part, or raise if it is missing or, on request, lacks labels."""
         if name not in self.parts:
-            raise InputError(
-                "part", "must be one of the parts {parts}", name, parts=list(self.parts)
-            )
+            rule = "must be one of the parts {parts}"
+            raise InputError("part", rule, name, parts=list(self.parts))
         part = self.parts[name]
         if labels and part.y is None:
             rule, remedies = "must have labels", "give them in {y}"
@@ -368,12 +372,12 @@ class PredictionStore:
         """
         parts = {}
         for name, one in self.parts.items():
-            if one.tasks is None or not (one.tasks == task).any():
+            if one.task is None or not (one.task == task).any():
                 continue
-            at = one.tasks == task
+            at = one.task == task
             columns = {
                 column: None if getattr(one, column) is None else getattr(one, column)[at]
-                for column in ("y", "weights", "folds", "tasks", "groups")
+                for column in ("y", "weights", "folds", "task", "groups")
             }
             parts[name] = Part((self.predictions(name)[:, at],), **columns)
         if HILLCLIMB not in parts:

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.entries import coded, entered
+from bnmtl.ensembles.entries import checked_column, coded, entered
 from bnmtl.ensembles.folds import stratified_folds
 from bnmtl.ensembles.judges import judge_of, title_of
 from bnmtl.ensembles.report import FAMILY
@@ -75,6 +75,9 @@ class UnusedCases:
         By how much the score on the cases of selection is better than that on unused cases.
     rival : Rival
         The simple rival that is best on the other folds or, for a part, on the cases of selection.
+    tasks : pandas.DataFrame or None
+        For each task, the number of its cases and the scores of the same methods on them, for folds
+        without the rival; NaN where the metric needs more cases or classes. None without tasks.
     """
 
     metric: str
@@ -86,6 +89,7 @@ class UnusedCases:
     standard_error: float
     optimism: float
     rival: Rival
+    tasks: pd.DataFrame | None = None
 
     @classmethod
     def on_part(cls, selector, part="test"):
@@ -114,7 +118,7 @@ class UnusedCases:
         return cls._on(selector, cases, predictions, part, rival)
 
     @classmethod
-    def on_cases(cls, selector, predictions, y, part="test"):
+    def on_cases(cls, selector, predictions, y, part="test", task=None):
         """Score a fitted selector on cases that only some models of its store predict.
 
         The mean of all models is left out, because it needs all of them, and the best single model
@@ -130,6 +134,8 @@ class UnusedCases:
             Labels.
         part : str, default="test"
             A name for the cases.
+        task : array-like of shape (n_cases,), default=None
+            The task of each case.
 
         Returns
         -------
@@ -149,7 +155,8 @@ class UnusedCases:
         names = sorted({best, *weights.index[weights > 0]})
         codes = coded(part, y, store.classes)
         entries = entered("predictions", predictions, names, len(store.classes), len(codes))
-        cases = Part((entries,), codes)
+        task = None if task is None else checked_column("task", part, task, len(codes))
+        cases = Part((entries,), codes, task=task)
         models = dict(zip(names, entries, strict=True))
         scored = {ENSEMBLE: _of_part(selector, models), BEST: models[best]}
         return cls._on(selector, cases, scored, part, (BEST, models[best]))
@@ -173,7 +180,8 @@ class UnusedCases:
         score = judge.of(rival[1])
         gain = judge.of(predictions[ENSEMBLE]) - score
         found = Rival(rival[0], *map(float, (judge.natural(score), gain, errors[1])))
-        return cls._of(selector, judge, table, part, float(errors[0]), found)
+        tasks = _by_task(judge, cases.task, predictions)
+        return cls._of(selector, judge, table, part, float(errors[0]), found, tasks)
 
     @classmethod
     def by_folds(cls, selector, n_folds=5):
@@ -213,7 +221,7 @@ class UnusedCases:
             "store", part.y, n_folds, seed, "add cases", store.classes, **groups
         )
         n_folds = len(folds)
-        rows, gains, by_rival = [], [], []
+        rows, gains, by_rival, pooled = [], [], [], {}
         with Reporter(selector.progress) as report:
             for number, (rest, fold) in enumerate(folds):
                 progress = _progress(report, number, n_folds, selector.bags)
@@ -222,6 +230,8 @@ class UnusedCases:
                 judge = _judge_of(selector, split, _UNUSED)
                 ensembles = _ensembles(again.fit(split), split)
                 predictions = {name: _of_part(one, _UNUSED) for name, one in ensembles.items()}
+                for name, p in predictions.items():
+                    pooled.setdefault(name, np.empty((len(part.y), *p.shape[1:])))[fold] = p
                 rows.append({"cases": len(fold), **_scored(judge, predictions)})
                 value = judge.of(predictions[ENSEMBLE])
                 gains.append(value - judge.of(predictions[BEST]))
@@ -231,10 +241,11 @@ class UnusedCases:
         table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
         rival, chosen = _strongest(judge, pd.DataFrame(by_rival))
         table[RIVAL_OF_FOLDS] = judge.natural(chosen)
-        return cls._of(selector, judge, table, None, _error_of_folds(gains), rival)
+        tasks = _by_task(_judge_of(selector, store, HILLCLIMB), part.task, pooled)
+        return cls._of(selector, judge, table, None, _error_of_folds(gains), rival, tasks)
 
     @classmethod
-    def _of(cls, selector, judge, table, part, standard_error, rival):
+    def _of(cls, selector, judge, table, part, standard_error, rival, tasks):
         scores, sign = table.drop(columns="cases").mean(), judge.natural(1)
         return cls(
             title_of(judge),
@@ -246,6 +257,7 @@ class UnusedCases:
             standard_error=standard_error,
             optimism=float(sign * (selector.score_ - scores[ENSEMBLE])),
             rival=rival,
+            tasks=tasks,
         )
 
     def __str__(self):
@@ -371,6 +383,23 @@ def _of_part(ensemble, part):
     """Predictions of a part, or by those of models, as judges take them."""
     p = ensemble.predict_proba(part)
     return p[:, 1] if p.shape[1] == 2 else p
+
+
+def _by_task(judge, tasks, predictions):
+    """Scores by task; None without tasks."""
+    if tasks is None:
+        return None
+    rows = {}
+    for task in np.unique(tasks):
+        at = np.flatnonzero(tasks == task)
+        rows[task] = {"cases": len(at)}
+        for name, p in predictions.items():
+            try:
+                score = _scored(judge.at(at), {name: p[at]})
+            except ValueError:
+                score = {name: np.nan}
+            rows[task] |= score
+    return pd.DataFrame.from_dict(rows, "index").rename_axis("task")
 
 
 def _scored(judge, predictions):

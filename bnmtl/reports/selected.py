@@ -3,6 +3,8 @@
 from html import escape
 from math import isnan
 
+import pandas as pd
+
 from bnmtl.ensembles.unused_cases import MEAN, RIVAL
 from bnmtl.reports.page import bold, count, frame_table, image, number, write_page
 
@@ -15,7 +17,7 @@ _AGAIN = (
 _SAME = "Models with the same predictions count as one: {n} are different."
 
 
-def write(path, record, scores, families, figures, settings, times):
+def write(path, record, scores, tasks, families, figures, settings, times):
     """Write a self-contained HTML page about the results of `bnmtl select`.
 
     Parameters
@@ -27,6 +29,8 @@ def write(path, record, scores, families, figures, settings, times):
     scores : pandas.DataFrame
         Scores on the cases of selection and on unused ones, one row per method; without the mean of
         all models if only some of them predict the unused cases. NaN is an empty cell.
+    tasks : pandas.DataFrame or None
+        The number of unused cases of each task and the scores on them; None without tasks.
     families : pandas.DataFrame
         Models, chosen models and weight by family.
     figures : dict of str to matplotlib.figure.Figure
@@ -45,6 +49,7 @@ def write(path, record, scores, families, figures, settings, times):
     is_monitored = record["unused_cases"]["part"] is not None and MEAN in scores.index
     sections = [
         _scores_section(record, scores),
+        *([] if tasks is None else [_tasks_section(record, tasks)]),
         _families_section(record, families, figures["weights.png"]),
         _growth_section(record, figures["trajectory.png"], is_monitored),
     ]
@@ -84,6 +89,23 @@ def _scores_section(record, scores):
         "column is in bold. The cases of selection are those on which the members, and the best "
         f"single model, were chosen, so both look too good on them. {unused}</p>\n"
         f"{frame_table('method', cells)}"
+    )
+
+
+def _tasks_section(record, tasks):
+    rows = {}
+    for task, scores in tasks.drop(columns="cases").iterrows():
+        best = number(scores.min() if record["smaller_is_better"] else scores.max(), _DIGITS)
+        cells = ["" if isnan(score) else number(score, _DIGITS) for score in scores]
+        cells = [bold(one) if one == best else one for one in cells]
+        rows[task] = [f"{tasks.loc[task, 'cases']:,}", *cells]
+    cells = pd.DataFrame.from_dict(rows, "index", columns=list(tasks), dtype=object)
+    return (
+        "<h2>How good it is on each task</h2>\n"
+        "<p>The same scores on the unused cases of each task, the best in bold. A few cases say "
+        "little. A cell is "
+        "empty where the metric needs cases of more classes.</p>\n"
+        f"{frame_table('task', cells)}"
     )
 
 

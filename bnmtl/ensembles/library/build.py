@@ -68,6 +68,7 @@ def build_library(
     force=False,
     calibration="auto",
     groups=None,
+    task_column=None,
 ):
     """Train a library of models and store their predictions.
 
@@ -129,6 +130,12 @@ def build_library(
     groups : array-like of shape (n_rows,), default=None
         The group of each row, such as a patient. Folds, and the share of hill climbing, which is
         then one of the groups, never divide a group; neither do the folds of selections.
+    task_column : str or int, default=None
+        The column of ``X`` that names the task of each row, such as a region, or its position in an
+        array. It is a category for all families but "networks of all tasks", which learns one
+        network for each task, together. The store has the task of each case. Folds, and the share
+        of hill climbing, have their share of each task, unless there are groups; a row of a task
+        that the training rows lack is an error.
 
     Returns
     -------
@@ -166,7 +173,7 @@ def build_library(
     has_folds = isinstance(profile, str) and profile == MODERN and hillclimb is None
     if cv is None and hillclimb is None and not has_folds:
         hillclimb = SHARE
-    rows = Rows(X, y, hillclimb, test, groups=groups)
+    rows = Rows(X, y, hillclimb, test, groups=groups, task_column=task_column)
     if cv is None and has_folds:
         cv = rows.most_folds(N_FOLDS)
     _check_siblings(each_sibling, cv, test)
@@ -233,6 +240,7 @@ def _record(rows, cv, seed, fits, calibration):
         estimators,
         calibration=calibration,
         group=rows.group,
+        task_column=rows.columns.task,
     )
 
 
@@ -248,9 +256,15 @@ def _parts(rows, cases, each_sibling):
                 y[part] = rows.classes[rows.test[1]]
     shape = cases.shape_of_case
     predictions = {part: np.empty((0, number, *shape)) for part, number in numbers.items()}
-    folds = None if cases.folds is None else {"hillclimb": cases.folds}
-    groups = None if cases.groups is None else {"hillclimb": cases.groups}
-    return {"predictions": predictions, "y": y, "folds": folds, "groups": groups}
+    columns = {
+        "folds": None if cases.folds is None else {"hillclimb": cases.folds},
+        "groups": None if cases.groups is None else {"hillclimb": cases.groups},
+    }
+    if rows.columns.task is not None:
+        columns["task"] = {"hillclimb": cases.hillclimb_tasks}
+        for part in [part for part in numbers if part != "hillclimb"]:
+            columns["task"][part] = rows.columns.tasks_of(rows.test[0])
+    return {"predictions": predictions, "y": y, **columns}
 
 
 def _opened(store, rows, found, folder, force):

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bnmtl.classification.rows import as_frame
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, located
 from bnmtl.tasks import discretize
+from bnmtl.tasks.encoding import column_of, tasks_of
 
 NUMBERS, CODES, SCALED, BINS, FRAME = "numbers", "codes", "scaled", "bins", "frame"
 
@@ -23,13 +24,20 @@ class Columns:
     """Names of the columns, sorted, and the categories of nominal ones (None: numeric).
 
     A matrix of rows has one column of floats each: numbers, or positions in the categories. Missing
-    cells are NaN, and so are categories that were not known.
+    cells are NaN, and so are categories that were not known; but each row has a known task.
+
+    Attributes
+    ----------
+    categories : dict of str to tuple of str or None
+    task : str or None
+        The column that names the task of each row; its categories are the tasks.
     """
 
     categories: dict
+    task: str | None = None
 
     @classmethod
-    def of(cls, X):
+    def of(cls, X, task_column=None):
         """The columns of features: those of numbers are numeric, all others nominal."""
         frame = as_frame(X)
         labels = [str(label) for label in frame]
@@ -38,7 +46,13 @@ class Columns:
             rule = "must have different columns"
             raise InputError("X", rule, found="{name} occurs twice", name=twice)
         places = sorted(zip(labels, range(len(labels)), strict=True))
-        return cls({label: _categories(frame.iloc[:, at]) for label, at in places})
+        found = {label: _categories(frame.iloc[:, at]) for label, at in places}
+        if task_column is None:
+            return cls(found)
+        # An array has no names, so that only a position is right.
+        task = labels[column_of(frame if isinstance(X, pd.DataFrame) else X, task_column)]
+        tasks = tuple(sorted(set(tasks_of(frame, task))))
+        return cls({**found, task: tasks}, task)
 
     def matrix(self, X, argument="X"):
         """Rows of these columns, found by name in a frame, as floats.
@@ -55,9 +69,30 @@ class Columns:
                 raise InputError(argument, rule, found="{name} is missing", name=name)
         columns = [
             _numbers(name, frame.iloc[:, places[name]], known, argument)
+            if name != self.task
+            else self._numbers_of_tasks(frame.set_axis(list(places), axis=1), argument)
             for name, known in self.categories.items()
         ]
         return np.column_stack(columns)
+
+    def _numbers_of_tasks(self, frame, argument):
+        """Positions of the tasks of rows, each of which must be known."""
+        known = {name: float(at) for at, name in enumerate(self.categories[self.task])}
+        with located(argument=argument):
+            tasks = tasks_of(frame, self.task)
+        unknown = sorted(set(tasks) - set(known))
+        if unknown:
+            rule = "must be one of the tasks of the training rows, {known}"
+            details = {"column": self.task, "known": list(known)}
+            raise InputError(argument, rule, unknown[0], **details)
+        return np.array([known[name] for name in tasks])
+
+    def tasks_of(self, matrix):
+        """The task of each row of a matrix, as an array of text; None without tasks."""
+        if self.task is None:
+            return None
+        codes = matrix[:, list(self.categories).index(self.task)].astype(int)
+        return np.array(self.categories[self.task])[codes]
 
     @property
     def sizes(self):

@@ -20,10 +20,13 @@ from bnmtl.ensembles.library.columns import BINS, CODES, FRAME, NUMBERS, SCALED
 from bnmtl.ensembles.library.networks import (
     SCORES,
     SEARCHES,
+    TOGETHER,
     make_multi_net,
     make_network,
+    make_together,
     make_tree_augmented,
     network_text,
+    together_text,
 )
 from bnmtl.ensembles.library.trained import (
     Boosted,
@@ -53,6 +56,7 @@ CHOICES = {
     "search": ("default", *SEARCHES),
     "principal": (True, False),
     "together": (True, False),
+    "shared": (True, False),
 }
 
 
@@ -292,6 +296,13 @@ FAMILIES = {
         make_multi_net,
         {"together": True},
         lambda member: "" if member["together"] else "separate",
+        (BINS,),
+        takes_missing=True,
+    ),
+    TOGETHER: Family(
+        make_together,
+        {"score": "default", "penalty": 0.99, "shared": True},
+        together_text,
         (BINS,),
         takes_missing=True,
     ),

@@ -10,6 +10,7 @@ import numpy as np
 
 from bnmtl.ensembles.library.columns import BINS, CODES, NUMBERS
 from bnmtl.ensembles.library.families import N_BAGGED, N_FOREST, N_MODERN
+from bnmtl.ensembles.library.networks import TOGETHER
 
 TREE_STEPS = tuple(2**k for k in range(1, 12))
 STUMP_STEPS = tuple(2**k for k in range(1, 14))
@@ -58,6 +59,7 @@ def thesis(n_rows, columns):
     yield from _neighbors(("Euclidean", "gain ratio"), numbers, numbers, KERNEL_WIDTHS)
     yield from _naive_bayes(forms, N_BINS)
     yield from _networks(N_BINS, ("default", "BIC", "BDs"), ("default", "hill climbing"))
+    yield from _together(columns, N_BINS, ("default", "BIC"))
     for bins, together in itertools.product(N_BINS, (True, False)):
         yield {"family": "multi-net", "columns": f"{BINS} {bins}", "together": together}
     yield from _tree_augmented(N_BINS)
@@ -76,6 +78,7 @@ def small(n_rows, columns):
     yield from _neighbors(("Euclidean",), numbers, numbers[2:7], (4.0, 16.0, 64.0))
     yield from _naive_bayes(forms, N_BINS)
     yield from _networks((5,), ("default", "BIC"), ("default",))
+    yield from _together(columns, (5,), ("default", "BIC"))
     yield {"family": "multi-net", "columns": f"{BINS} 5", "together": True}
     yield from _tree_augmented((5,))
 
@@ -93,6 +96,7 @@ def modern(n_rows, columns):
     gamma = (1 / columns.n_numbers,)
     yield from _grid("SVMs", kernel=("rbf",), gamma=gamma, C=(0.1, 1.0, 10.0))
     yield from _networks((5,), ("default",), ("default",))
+    yield from _together(columns, (5,), ("default",))
     yield {"family": "multi-net", "columns": f"{BINS} 5", "together": True}
 
 
@@ -156,6 +160,19 @@ def _networks(bins, scores, searches):
     forms = tuple(f"{BINS} {number}" for number in bins)
     fixed = {"columns": forms, "score": scores, "search": searches}
     yield from _grid("Bayesian network", **fixed, principal=(False, True))
+
+
+def _together(columns, bins, scores):
+    """Networks of all tasks, if there are tasks; with tables of their own for scores of one task.
+
+    A score of one task has no shared tables, and .99 would then bind their arcs too strongly.
+    """
+    if columns.task is None:
+        return
+    forms = tuple(f"{BINS} {number}" for number in bins)
+    fixed = {"columns": forms}
+    yield from _grid(TOGETHER, **fixed, score=("default",), penalty=(0.9, 0.99), shared=(True,))
+    yield from _grid(TOGETHER, **fixed, score=scores, penalty=(0.9,), shared=(False,))
 
 
 def _tree_augmented(bins):

@@ -5,14 +5,20 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.classification import (
+    BayesNetClassifier,
+    MultiNetClassifier,
+    MultitaskBayesNetClassifier,
+)
 from bnmtl.ensembles.library.trained import Single
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.scores import BIC, BDs
 from bnmtl.search import HillClimbing
 
 TARGET = "class to predict"
-COMPILED = ("Bayesian network", "multi-net")  # families that `compile_networks` prepares
+TOGETHER = "networks of all tasks"
+# Families that `compile_networks` prepares.
+COMPILED = ("Bayesian network", "multi-net", TOGETHER)
 SCORES = {"BIC": BIC, "BDs": BDs}
 SEARCHES = {"hill climbing": HillClimbing}
 
@@ -38,6 +44,24 @@ def make_multi_net(members, seed):
     return Single(MultiNetClassifier(TARGET, learner, unseen="ignore"))
 
 
+def make_together(members, seed):
+    member = members[0]
+    options = {"score": SCORES[member["score"]]()} if member["score"] in SCORES else {}
+    sharing = "auto" if member["shared"] else None
+    learner = MultitaskLearner(table_sharing=sharing, missing="state", random_state=seed, **options)
+    # A fold may lack a task whose rows are few or in one group.
+    options = {"unknown_task": "average", "unseen": "ignore"}
+    named = {name: member[name] for name in ("task_column", "penalty")}
+    return Single(MultitaskBayesNetClassifier(learner=learner, **named, **options))
+
+
+def together_text(member):
+    parts = [f"penalty {member['penalty']:g}"]
+    parts += [member["score"]] if member["score"] != "default" else []
+    parts += [] if member["shared"] else ["separate tables"]
+    return ", ".join(parts)
+
+
 def compile_networks():
     """Fit small networks, so that the time of the first one is not that of compilation."""
     rows = np.random.default_rng(0).integers(2, size=(20, 3))
@@ -49,6 +73,8 @@ def compile_networks():
     ]
     made = [make_network([one], 0) for one in members]
     made += [make_multi_net([{"together": one}], 0) for one in (True, False)]
+    fixed = {"task_column": "a", "score": "default", "penalty": 0.9}
+    made += [make_together([{**fixed, "shared": one}], 0) for one in (True, False)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for one in made:

@@ -56,6 +56,8 @@ class LibraryRecord:
         What means missing in CSV files of new rows.
     group : str or None
         Name of the groups of the rows; None without groups.
+    task_column : str or None
+        The column that names the task of each row; None without tasks.
     """
 
     digest: str
@@ -70,12 +72,14 @@ class LibraryRecord:
     calibration: str = "auto"
     na_values: tuple = field(default=NA_VALUES, compare=False)
     group: str | None = field(default=None, compare=False)
+    task_column: str | None = None
 
     @property
     def known_columns(self):
         """The columns as `Columns`."""
         known = self.columns.items()
-        return Columns({name: None if one is None else tuple(one) for name, one in known})
+        categories = {name: None if one is None else tuple(one) for name, one in known}
+        return Columns(categories, self.task_column)
 
     def with_na_values(self, folder, na_values):
         """The record with what means missing in CSV files of new rows, also in its folder."""
@@ -88,8 +92,9 @@ class LibraryRecord:
         """The contents of `library.json`."""
         content = {**FORMAT, **asdict(replace(self, estimators={}))}
         del content["estimators"]
-        if self.group is None:
-            del content["group"]
+        for name in ("group", "task_column"):
+            if content[name] is None:
+                del content[name]
         return (json.dumps(content, indent=1) + "\n").encode()
 
 

@@ -108,7 +108,8 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             raise InputTypeError("store", "must be a PredictionStore", type_of(self.store))
         record = self.store.library
         if record is None:
-            rule, remedies = "must have models made by `build_library`", "train the others yourself"
+            rule = "must have models made by `build_library`, which alone can be trained again"
+            remedies = "predict new rows by each model, for `predict_proba` of the selector"
             raise InputError("store", rule, remedies=remedies)
         if record.hillclimb is None and record.cv is None and hillclimb is None:
             rule = "must be the cases of hill climbing that the library was given"

@@ -25,6 +25,7 @@ class Rows:
     Attributes
     ----------
     columns : Columns
+        With the column that names the task of each row, if there is one.
     classes : numpy.ndarray of shape (n_classes,)
     label : str
         Name of the labels.
@@ -33,21 +34,24 @@ class Rows:
     hillclimb : (X, y), float, int or None
         Cases of hill climbing, or the share or number of training rows that are used for it.
     test : (X, y or None) or None
-    groups : str array of shape (n_rows,) or None
+    tasks, groups : str array of shape (n_rows,) or None
     group : str or None
         Name of the groups.
     """
 
-    def __init__(self, X, y, hillclimb, test, columns=None, classes=None, groups=None):
+    def __init__(
+        self, X, y, hillclimb, test, columns=None, classes=None, groups=None, task_column=None
+    ):
         frame = as_frame(X)
         if not len(frame.columns):
             raise InputError("X", "must have one column or more besides the labels")
-        self.columns = Columns.of(frame) if columns is None else columns
+        self.columns = Columns.of(X, task_column) if columns is None else columns
         self.classes = checked_classes(y) if classes is None else classes
         taken = set(self.columns.categories)
         self.label = _free_name(y, "y", taken)
         self.group = None if groups is None else _free_name(groups, "group", {*taken, self.label})
         self.X, self.y = self._pair("X", frame, "y", y)
+        self.tasks = self.columns.tasks_of(self.X)
         self.groups = None if groups is None else _checked_groups(groups, len(self.X), hillclimb)
         self.hillclimb = hillclimb.item() if isinstance(hillclimb, np.generic) else hillclimb
         if is_pair("hillclimb", hillclimb):
@@ -105,6 +109,9 @@ class Rows:
     def _folds(self, cv, state):
         """The fold of each row; all classes are in each fold, and groups are whole."""
         folds, options = np.empty(len(self.y), dtype=int), {"shuffle": True, "random_state": state}
+        if self.groups is None and self.tasks is not None:
+            folds[self._by_class_and_task(state)] = np.arange(len(folds)) % cv
+            return folds
         if self.groups is None:
             splitter = StratifiedKFold(cv, **options)
         else:
@@ -114,6 +121,15 @@ class Rows:
             folds[at] = fold
             self._check_counts("cv", 1, self.y[at])
         return folds
+
+    def _by_class_and_task(self, state):
+        """All rows, sorted by class and within it by task, otherwise in random order.
+
+        Whoever takes every so many of them has the shares of all classes, and of all tasks in each
+        class, as far as whole rows can have them, however few rows a task has.
+        """
+        random = np.random.default_rng(state).random(len(self.y))
+        return np.lexsort((random, self.tasks, self.y))
 
     def _check_folds(self, cv):
         counts = np.bincount(self.y, minlength=len(self.classes))
@@ -140,7 +156,12 @@ class Rows:
             rule = "must leave {least} rows for hill climbing, and {least} for training"
             details = {"found": "there are {n:row}", "n": n_rows, "least": least}
             raise InputError("hillclimb", rule, self.hillclimb, **details)
-        if self.groups is None:
+        if self.groups is None and self.tasks is not None:
+            # Every so many rows, beginning in the middle of the first interval.
+            places = ((np.arange(held_out) + 0.5) * n_rows / held_out).astype(int)
+            held_out = self._by_class_and_task(state)[places]
+            parts = np.setdiff1d(np.arange(n_rows), held_out), held_out
+        elif self.groups is None:
             options = {"stratify": self.y, "random_state": state}
             parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
         else:

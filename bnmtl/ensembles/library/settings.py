@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from bnmtl.ensembles.library.columns import BINS, CODES, FRAME
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES, FORMS, Family
 from bnmtl.ensembles.library.grids import PROFILES
+from bnmtl.ensembles.library.networks import TOGETHER
 from bnmtl.ensembles.library.trained import Single
 from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.wording import type_of
@@ -103,7 +104,7 @@ def fits_of(profile, n_rows, columns):
         settings = _listed(profile)
     found, names = {}, set()
     for setting in settings:
-        fit = _single(setting)
+        fit = _single(setting, columns.task)
         if fit.names[0] in names:
             rule = "must have different settings"
             raise InputError("profile", rule, found="{name} occurs twice", name=fit.names[0])
@@ -128,10 +129,10 @@ def is_available(family):
     return family != _AUGMENTED or importlib.util.find_spec("pyagrum") is not None
 
 
-def _single(setting):
-    """The fit of one model."""
+def _single(setting, task):
+    """The fit of one model; the column of the tasks is None without tasks."""
     if isinstance(setting, Mapping):
-        return _of_family(dict(setting))
+        return _of_family(dict(setting), task)
     name, estimator = _named(setting) if isinstance(setting, tuple) else (None, setting)
     is_fitted_by_instances = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_fitted_by_instances and is_classifier(estimator)):
@@ -165,7 +166,7 @@ def _named(setting):
     return setting
 
 
-def _of_family(setting):
+def _of_family(setting, task):
     family = setting.pop("family", None)
     if family not in FAMILIES:
         rule = "must have settings with one of the families {families}"
@@ -178,6 +179,10 @@ def _of_family(setting):
         remedies = "run `pip install pyagrum`"
         raise InputError("profile", rule, found=found, remedies=remedies, family=family)
     known = FAMILIES[family]
+    if family == TOGETHER and task is None:
+        rule, found = "must have only families that need no tasks", "{family} needs them"
+        remedies = "name the column of the tasks by {task_column}"
+        raise InputError("profile", rule, found=found, remedies=remedies, family=family)
     form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:
@@ -187,6 +192,8 @@ def _of_family(setting):
     parameters = {**known.parameters, **{name: _plain(one) for name, one in setting.items()}}
     for name in setting:
         _check_value(family, name, parameters, known.parameters[name])
+    if family == TOGETHER:
+        parameters["task_column"] = task
     form = _checked_form(family, FORMS.get(parameters.get("kind"), known.forms), form)
     return Fit(family, form, (parameters,), (_name(family, form, known, parameters),))
 
@@ -213,6 +220,11 @@ def _check_value(family, name, parameters, default):
         if value not in CHOICES[name]:
             rule = "must have one of {choices} as {parameter} of {family}"
             raise InputError("profile", rule, value, choices=list(CHOICES[name]), **place)
+    elif name == "penalty":
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 1:
+            rule = "must have a number from 0 to 1 as {parameter} of {family}"
+            raise InputError("profile", rule, value, **place)
     elif isinstance(default, int | float):
         is_width = parameters.get("weights") == "kernel"
         is_whole = isinstance(default, int) and not is_width

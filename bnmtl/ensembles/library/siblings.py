@@ -57,6 +57,11 @@ class Cases:
         return self.y if self.hillclimb is None else self.hillclimb[1]
 
     @property
+    def hillclimb_tasks(self):
+        """Tasks of the cases of hill climbing; None without tasks."""
+        return self.columns.tasks_of(self.X if self.hillclimb is None else self.hillclimb[0])
+
+    @property
     def shape_of_case(self):
         """The axes of a prediction of one case: none for two classes, else that of the classes."""
         n_classes = int(self.y.max()) + 1

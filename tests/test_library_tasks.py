@@ -1,0 +1,287 @@
+"""Libraries and ensembles of several tasks, named by a column."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import mistake, record
+from pages import Page
+
+from bnmtl import MultitaskLearner, structures
+from bnmtl.classification import MultitaskBayesNetClassifier
+from bnmtl.ensembles import EnsembleSelector, LibraryEnsemble, PredictionStore, UnusedCases
+from bnmtl.ensembles.library import settings, workers
+from bnmtl.ensembles.library.build import build_library
+from bnmtl.ensembles.library.columns import Columns
+from bnmtl.errors import InputError, InputWarning
+from bnmtl.metrics import prediction
+
+pytestmark = pytest.mark.beside_kernels
+
+TOGETHER = {"family": "networks of all tasks"}
+LOGISTIC = {"family": "logistic regression"}
+FEW = [TOGETHER, {**TOGETHER, "shared": False, "penalty": 0.9}, LOGISTIC]
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Train here: starting a process takes seconds."""
+
+    def run(function, tasks, arguments_of, *_):
+        for task in tasks:
+            try:
+                yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
+            except InputError as error:
+                yield workers.Done(task, None, str(error), 0.0)
+
+    monkeypatch.setattr(workers, "run", run)
+
+
+def clinics(sizes=(40, 30, 20), seed=0):
+    """Rows of clinics with whole numbers as names, in random order, and their labels."""
+    rows = structures.load("asia").sample(sum(sizes), random_state=seed)
+    rows = rows[["bronc", "dysp", "smoke", "xray"]]
+    rows = rows.assign(clinic=np.repeat(np.arange(len(sizes)) + 1, sizes))
+    rows = rows.sample(frac=1, random_state=seed)
+    return rows, rows.pop("bronc")
+
+
+def test_folds_have_their_share_of_every_task_in_every_class():
+    X, y = clinics()
+    store = build_library(X, y, [LOGISTIC], cv=3, random_state=0, task_column="clinic")
+    part = store.part()
+    assert (part.task == X["clinic"].astype(str)).all()
+    counts = pd.crosstab([part.task, part.y], part.folds)
+    assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
+    other = build_library(X, y, [LOGISTIC], cv=3, random_state=1, task_column="clinic")
+    assert not np.array_equal(part.folds, other.part().folds)
+
+
+def test_the_share_of_hill_climbing_has_its_share_of_every_task_in_every_class():
+    X, y = clinics()
+    options = {"random_state": 0, "task_column": "clinic"}
+    part = build_library(X, y, [LOGISTIC], hillclimb=0.3, **options).part()
+    assert len(part.y) == 27
+    every = pd.crosstab(X["clinic"].to_numpy(), y.to_numpy()) * 0.3
+    found = pd.crosstab(part.task.astype(int), np.array(["no", "yes"])[part.y])
+    assert (found - every).abs().to_numpy().max() < 1.5
+
+
+def test_few_rows_of_a_task_are_enough():
+    X, y = clinics((30, 4, 3))
+    options = {"cv": 5, "random_state": 0, "task_column": "clinic", "test": (X[:9], None)}
+    store = build_library(X, y, [LOGISTIC], **options)
+    assert store.n_models == 2 and set(store.part().task) == {"1", "2", "3"}
+    assert (store.part("test").task == X["clinic"][:9].astype(str)).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*only one state")
+def test_networks_of_all_tasks_are_the_classifier_of_the_tasks():
+    X, y = clinics()
+    more, labels = clinics((8, 8, 8), seed=1)
+    given = {"hillclimb": (more, labels), "random_state": 0, "task_column": "clinic"}
+    store = build_library(X, y, FEW, **given)
+    for shared, penalty, name in [(True, 0.99, ""), (False, 0.9, ", separate tables")]:
+        learner = MultitaskLearner(table_sharing="auto" if shared else None, missing="state")
+        fixed = {"task_column": "clinic", "penalty": penalty, "unseen": "ignore"}
+        by_hand = MultitaskBayesNetClassifier(learner=learner, random_state=0, **fixed)
+        p = by_hand.fit(X, y).predict_proba(more)[:, 1]
+        model = f"networks of all tasks: penalty {penalty:g}{name}, 5 bins"
+        found = store.predictions()[store.names.index(model)]
+        # The seed decides only ties, which there are none of here.
+        assert found == pytest.approx(p, abs=1e-5)
+
+
+def test_an_ensemble_is_trained_again_from_a_folder(tmp_path):
+    X, y = clinics()
+    options = {"cv": 3, "random_state": 0, "task_column": "clinic", "out": tmp_path / "store"}
+    build_library(X, y, FEW, **options)
+    store = PredictionStore.open(tmp_path / "store")
+    assert store.library.task_column == "clinic"
+    weights = pd.Series(1.0, store.names)
+    ensemble = LibraryEnsemble(store, weights).fit(X, y)
+    assert ensemble.predict_proba(X).shape == (90, 2)
+    with pytest.raises(InputError, match="`clinic` must be one of the tasks.*got '7'"):
+        ensemble.predict_proba(X.assign(clinic=7))
+    with pytest.raises(InputError, match="`clinic` must name the task of every row.*in 90 rows"):
+        ensemble.predict_proba(X.assign(clinic=None))
+    with pytest.raises(InputError, match="`out` must be a new folder"):
+        build_library(X, y, [LOGISTIC], **{**options, "task_column": None})
+
+
+def test_a_task_of_an_array_is_found_by_position():
+    X, y = clinics()
+    codes = np.column_stack([pd.factorize(X[name], sort=True)[0] for name in X])
+    at = list(X).index("clinic")
+    options = {"hillclimb": 0.3, "random_state": 0}
+    store = build_library(codes, y, [LOGISTIC], task_column=at, **options)
+    assert set(store.part().task) == {"0", "1", "2"}
+    with pytest.raises(InputError, match="`task_column` must be from 0 to 3 for an array"):
+        build_library(codes, y, [LOGISTIC], task_column="clinic", **options)
+    with pytest.raises(InputError, match="`task_column` must be one of the columns"):
+        build_library(X, y, [LOGISTIC], task_column="region", **options)
+
+
+def test_whole_numbers_that_name_tasks_are_a_category():
+    X, _ = clinics()
+    assert Columns.of(X).categories["clinic"] is None
+    assert Columns.of(X, "clinic").categories["clinic"] == ("1", "2", "3")
+
+
+def test_a_task_that_a_fold_lacks_is_predicted_from_all():
+    X, y = clinics()
+    groups = X["clinic"].map(lambda clinic: f"group {clinic}")
+    options = {"cv": 3, "random_state": 0, "task_column": "clinic", "groups": groups}
+    store = build_library(X, y, FEW, **options)
+    part = store.part()
+    assert len(set(zip(part.folds, part.task, strict=True))) == 3
+    assert not len(store.skipped)
+
+
+def test_a_task_that_cannot_be_learned_skips_the_model():
+    X, y = clinics((30, 20, 1))
+    options = {"cv": 2, "random_state": 0, "task_column": "clinic"}
+    with pytest.warns(InputWarning, match="1 of 2 settings that were skipped"):
+        store = build_library(X, y, [TOGETHER, LOGISTIC], **options)
+    (reason,) = store.skipped["reason"]
+    assert "Task `3`" in reason and "two rows" in reason
+    assert store.n_models == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "task_column", "rule"),
+    [
+        (TOGETHER, None, "`profile` must have only families that need no tasks.*`task_column`"),
+        ({**TOGETHER, "penalty": 2}, "clinic", "number from 0 to 1 as `penalty`.*got 2"),
+        ({**TOGETHER, "shared": "yes"}, "clinic", "as `shared` of `networks of all tasks`"),
+        ({**TOGETHER, "task_column": "x"}, "clinic", "only the parameters.*got 'task_column'"),
+    ],
+)
+def test_settings_that_are_wrong(setting, task_column, rule):
+    with pytest.raises(InputError, match=rule):
+        build_library(*clinics(), [setting], task_column=task_column)
+
+
+@pytest.mark.parametrize("profile", ["modern", "small", "thesis"])
+def test_profiles_learn_networks_together_if_there_are_tasks(profile):
+    X, _ = clinics()
+    for column in (None, "clinic"):
+        fits = settings.fits_of(profile, 90, Columns.of(X, column))
+        together = [fit for fit in fits if fit.family == TOGETHER["family"]]
+        assert bool(together) == (column is not None)
+        assert all(fit.members[0]["task_column"] == column for fit in together)
+
+
+def store_with_tasks(seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=120)
+    task = rng.choice(["north", "south"], 120).astype(object)
+    y[:20], task[:20] = 0, "one class"
+    p = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=(5, 120)) * 2)))
+    parts = {"hillclimb": slice(0, None, 2), "test": slice(1, None, 2)}
+    columns = [{part: array[..., at] for part, at in parts.items()} for array in (p, y, task)]
+    return PredictionStore(columns[0], columns[1], task=columns[2])
+
+
+def test_scores_of_tasks_are_those_of_their_cases():
+    store = store_with_tasks()
+    selector = EnsembleSelector("roc_area", bags=2, random_state=0).fit(store)
+    found = UnusedCases.on_part(selector).tasks
+    part, p = store.part("test"), selector.predict_proba("test")[:, 1]
+    for task in ("north", "south"):
+        at = part.task == task
+        assert found.loc[task, "cases"] == at.sum()
+        by_hand = prediction.roc_area(part.y[at], p[at])
+        assert found.loc[task, "ensemble"] == pytest.approx(by_hand)
+    assert found.loc["one class"].isna().tolist() == [False, True, True, True, True]
+    predictions = dict(zip(store.names, store.predictions("test"), strict=True))
+    again = UnusedCases.on_cases(selector, predictions, part.y, task=part.task).tasks
+    assert again["ensemble"].equals(found["ensemble"])
+    assert UnusedCases.on_cases(selector, predictions, part.y).tasks is None
+
+
+def test_scores_of_tasks_by_folds_are_those_of_the_held_out_cases():
+    store = store_with_tasks()
+    selector = EnsembleSelector(bags=2, random_state=0).fit(store)
+    found = UnusedCases.by_folds(selector)
+    # The cross-entropy is a mean over cases, so that of tasks and folds are means of the same.
+    by_task = np.average(found.tasks["ensemble"], weights=found.tasks["cases"])
+    by_fold = np.average(found.table["ensemble"], weights=found.table["cases"])
+    assert by_task == pytest.approx(by_fold)
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Tables of clinics, and few settings for the profile "small"."""
+    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: FEW)
+    X, y = clinics()
+    X.assign(bronc=y).to_csv(tmp_path / "rows.csv", index=False)
+    more, labels = clinics((10, 10, 10), seed=1)
+    more.assign(bronc=labels).to_csv(tmp_path / "more.csv", index=False)
+    return tmp_path
+
+
+LIBRARY = ("library", "rows.csv", "--label", "bronc", "--profile", "small", "--cv", "3")
+SELECT = ("select", "store", "--metric", "cross-entropy", "--bags", "2")
+
+
+def test_commands_show_every_task(call, tables):
+    code, _, err = call(*LIBRARY, "--task-column", "clinic", "--out", "store")
+    assert code == 0, err
+    assert call(*SELECT, "--out", "a")[0] == 0
+    code, out, err = call(*SELECT, "--test", "more.csv", "--predict", "more.csv", "--out", "b")
+    assert code == 0, err
+    for folder, n_cases in (("a", [40, 30, 20]), ("b", [10, 10, 10])):
+        found = pd.read_csv(tables / folder / "tasks.csv", dtype={"task": str})
+        assert found["task"].tolist() == ["1", "2", "3"] and found["cases"].tolist() == n_cases
+        written = record(tables / folder)["unused_cases"]["tasks"]
+        assert written["2"]["ensemble"] == pytest.approx(found.loc[1, "ensemble"])
+        page = Page((tables / folder / "report.html").read_text(encoding="utf-8"))
+        at = page.headings.index("How good it is on each task")
+        assert page.tables[at][3][:3] == ["3", f"{n_cases[2]}", f"{found.loc[2, 'ensemble']:.4f}"]
+    assert f"2               10    {found.loc[1, 'ensemble']:.4f}" in out
+    predicted = pd.read_csv(tables / "b" / "predicted.csv")
+    by_hand = prediction.cross_entropy(
+        (predicted["bronc"] == "yes").to_numpy().astype(int)[predicted["clinic"] == 2],
+        predicted["p_yes"].to_numpy()[predicted["clinic"] == 2],
+    )
+    assert found.loc[1, "ensemble"] == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_tasks_of_a_table_of_predictions(call, tmp_path):
+    store = store_with_tasks()
+    for part, name in (("hillclimb", "p.csv"), ("test", "t.csv")):
+        frame = pd.DataFrame(store.predictions(part).T, columns=store.names)
+        cases = store.part(part)
+        frame.assign(y=cases.y, region=cases.task).to_csv(tmp_path / name, index=False)
+    select = ("select", "p.csv", "--metric", "roc-area", "--bags", "2", "--task-column", "region")
+    assert call(*select, "--out", "a")[0] == 0
+    assert call(*select, "--test", "t.csv", "--out", "b")[0] == 0
+    found = pd.read_csv(tmp_path / "b" / "tasks.csv", index_col="task")
+    selector = EnsembleSelector("roc_area", bags=2, random_state=0).fit(store)
+    by_hand = UnusedCases.on_part(selector).tasks
+    assert found["ensemble"].to_numpy() == pytest.approx(by_hand["ensemble"], nan_ok=True)
+    assert (
+        json.loads((tmp_path / "b" / "run.json").read_text())["unused_cases"]["tasks"]["one class"][
+            "ensemble"
+        ]
+        is None
+    )
+    assert pd.read_csv(tmp_path / "a" / "tasks.csv")["cases"].sum() == 60
+
+
+def test_mistakes_about_tasks_are_one_sentence(call, tables):
+    refused = {
+        ("--task-column", "region"): "`--task-column` must be a column of TABLE",
+        ("--task-column", "bronc"): "`--task-column` must be another column than the labels",
+        ("--task-column", "clinic", "--group", "clinic"): "`--group` must be another column",
+    }
+    for options, sentence in refused.items():
+        assert sentence in mistake(call(*LIBRARY, *options, "--out", "x"))
+    assert call(*LIBRARY, "--task-column", "clinic", "--out", "store")[0] == 0
+    found = mistake(call(*SELECT, "--task-column", "clinic", "--out", "a"))
+    assert "`--task-column` must come with a CSV file" in found and "has its tasks in it" in found
+    (tables / "new.csv").write_text((tables / "more.csv").read_text().replace(",1,", ",Oslo,"))
+    found = mistake(call(*SELECT, "--predict", "new.csv", "--out", "a"))
+    assert "clinic" in found and "Oslo" in found
