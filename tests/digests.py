@@ -327,8 +327,8 @@ COMMANDS = {
     "predict, file": "predict learn/task1.bif task1.csv --target dysp --out one.csv",
     "predict, cut": "predict cells cells.csv --task-column condition --target Erk --out erk.csv",
     "calibrate": "calibrate predicted.csv --label lung --score p_lung_yes --positive yes "
-    "--group task --out calibrated",
-    "calibrate, apply": "calibrate predicted.csv --score p_lung_yes --group task "
+    "--task-column task --out calibrated",
+    "calibrate, apply": "calibrate predicted.csv --score p_lung_yes --task-column task "
     "--apply calibrated --out again",
     "structures": "structures asia --out asia.bif",
     "data": "data avimedi --out birds.csv",

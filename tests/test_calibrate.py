@@ -23,9 +23,9 @@ pytestmark = pytest.mark.beside_kernels
 FILES = ["measures.csv", "reliability.csv", "reliability.png", "report.html", "run.json"]
 FILES += ["scores.csv"]
 CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")
-BY_GROUP = (*CALIBRATE, "--group", "town")
-COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_group"]
-TITLES = ["before", "auto (beta)", "isotonic", "Platt by group"]
+BY_GROUP = (*CALIBRATE, "--task-column", "town")
+COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_task"]
+TITLES = ["before", "auto (beta)", "isotonic", "Platt by task"]
 STAGES = dict(zip(TITLES, ["p", *COLUMNS], strict=True))
 
 
@@ -146,13 +146,13 @@ def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cas
         assert line.split()[-4:] == [f"{one:.4f}" for one in expected]
     assert record(tmp_path / "out")["measures"] == measures.to_dict("index")
     tables = pd.read_csv(tmp_path / "out" / "reliability.csv")
-    found = {key: curve for key, curve in tables.groupby(["group", "method"])}
+    found = {key: curve for key, curve in tables.groupby(["task", "method"])}
     towns = {"all rows": table, **dict(list(table.groupby("town")))}
     assert set(found) == {(town, stage) for town in towns for stage in STAGES}
     assert list(towns) == ["all rows", "north", "south", "west"]
     for (town, stage), curve in found.items():
         expected = calibration.reliability(towns[town]["y"], towns[town][STAGES[stage]])
-        curve = curve.drop(columns=["group", "method"]).reset_index(drop=True)
+        curve = curve.drop(columns=["task", "method"]).reset_index(drop=True)
         pd.testing.assert_frame_equal(curve, expected)
 
 
@@ -161,7 +161,9 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
     kept_record = record(tmp_path / "out")
     counts = [kept_record[name] for name in ("rows", "labelled", "positive", "folds")]
     assert counts == [240, cases["y"].notna().sum(), cases["y"].sum(), 10]
-    assert kept_record["settings"]["group"] == "town" and kept_record["command"] == "calibrate"
+    assert (
+        kept_record["settings"]["task_column"] == "town" and kept_record["command"] == "calibrate"
+    )
     sizes = cases.groupby("town")["y"].count().drop("east")
     assert kept_record["tasks"] == [{"name": name, "rows": n} for name, n in sizes.items()]
     low = 1 / (kept_record["labelled"] + 2)
@@ -169,9 +171,9 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
     known = kept_record["calibrators"]
     new = written(tmp_path)
     new = new[new["y"].isna()]
-    groups, steps = known["platt_by_group"], known["isotonic"]
+    groups, steps = known["platt_by_task"], known["isotonic"]
     beta, n = known["auto"], kept_record["labelled"]
-    assert [known[name]["calibrator"] for name in known] == ["beta", "isotonic", "platt_by_group"]
+    assert [known[name]["calibrator"] for name in known] == ["beta", "isotonic", "platt_by_task"]
     assert groups["scale"] == "logit" and beta["lowest"] == groups["pooled"]["lowest"] == low
     a = new["town"].map(groups["a"]).fillna(groups["pooled"]["a"])
     b = new["town"].map(groups["b"]).fillna(groups["pooled"]["b"])
@@ -251,7 +253,7 @@ def test_the_report(call, cases, tmp_path):
     assert "script" not in page.tags and "link" not in page.tags and "url(" not in text
     measures = pd.DataFrame(kept_record["measures"]).T.round(4)
     lowest = measures["cross-entropy (nats)"].idxmin()
-    assert [lowest] == kept_record["best"] == ["Platt by group"]
+    assert [lowest] == kept_record["best"] == ["Platt by task"]
     assert f"By cross-validation, {lowest} has the lowest cross-entropy" in text
     gain = kept_record["gain"]
     assert gain["than"] == "before"
@@ -260,10 +262,10 @@ def test_the_report(call, cases, tmp_path):
     table = written(tmp_path).dropna(subset="y")
     happened = {  # what each case of each column was given
         column: table[column].where(table["y"] == 1, 1 - table[column])
-        for column in ("p", "calibrated_platt_by_group")
+        for column in ("p", "calibrated_platt_by_task")
     }
     happened = {name: np.clip(p, *kept_record["kept_between"]) for name, p in happened.items()}
-    error = (np.log(happened["calibrated_platt_by_group"]) - np.log(happened["p"])).sem()
+    error = (np.log(happened["calibrated_platt_by_task"]) - np.log(happened["p"])).sem()
     assert gain["standard_error"] == pytest.approx(error)
     words = f", {gain['nats']:.4f} ± {error:.4f} (standard error) below that of the scores as they"
     assert f"By cross-validation, {lowest} has the lowest cross-entropy{words} are" in out
@@ -272,12 +274,12 @@ def test_the_report(call, cases, tmp_path):
     assert np.allclose(np.array([row[1:] for row in rows], float), measures)
     assert f"<b>{measures['ROC area'].max():.4f}</b>" in text
     curves = page.table("curve")
-    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west", "all rows")]
+    towns = [f"Platt by task: {town}" for town in (nasty, "north", "west", "all rows")]
     assert [row[0] for row in curves] == ["auto (beta)", *towns]
-    beta, by_group = (kept_record["calibrators"][name] for name in ("auto", "platt_by_group"))
+    beta, by_task = (kept_record["calibrators"][name] for name in ("auto", "platt_by_task"))
     expected = [f"{beta[name]:.4f}".replace("-", "\u2212") for name in "abc"]
     assert curves[0][1:] == [*expected, ""]
-    assert curves[-1][1] == f"\u2212{-by_group['pooled']['a']:.4f}"
+    assert curves[-1][1] == f"\u2212{-by_task['pooled']['a']:.4f}"
     assert "Groups without a label follow the sigmoid of all rows." in text
     n = kept_record["labelled"]
     assert "of them positive (y = 1, True, true or TRUE)." in text
@@ -344,16 +346,16 @@ def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("options", "n_groups", "columns"),
+    ("options", "n_tasks", "columns"),
     [
         ((), 1, TITLES[:3]),
         (("--score", "margin"), 1, ["auto (Platt)", "isotonic"]),
-        (("--group", "many"), 3, ["all rows", "0", "1", "2"]),
-        (("--group", "many"), 12, TITLES),
+        (("--task-column", "many"), 3, ["all rows", "0", "1", "2"]),
+        (("--task-column", "many"), 12, TITLES),
     ],
 )
-def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_groups, columns):
-    cases.assign(many=cases["id"] % n_groups).to_csv(tmp_path / "cases.csv", index=False)
+def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_tasks, columns):
+    cases.assign(many=cases["id"] % n_tasks).to_csv(tmp_path / "cases.csv", index=False)
     calls = []
 
     def draw(*given, **named):
@@ -370,7 +372,7 @@ def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_groups, colu
     y = y["all rows"] if "all rows" in columns else y
     assert y.sum() == cases["y"].sum() and len(y) == cases["y"].count()
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert ("Those of each group are in reliability.csv." in text) == (n_groups > 7)
+    assert ("Those of each task are in reliability.csv." in text) == (n_tasks > 7)
 
 
 def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
@@ -482,7 +484,7 @@ def test_methods_are_those_that_are_asked_for(call, no_picture, cases, tmp_path)
         assert np.allclose(found.loc[rest.index, column], expected, rtol=1e-6)
     known = record(tmp_path / "out")
     assert known["titles"] == {"temperature": "temperature", "platt": "Platt"} | {
-        "platt_by_group": "Platt by group"
+        "platt_by_task": "Platt by task"
     }
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Temperature scaling" in page and "Isotonic regression" not in page
@@ -499,7 +501,7 @@ def test_units_are_calibrated_by_those_of_others(call, no_picture, cases, tmp_pa
     results = []
     for order in (slice(None), slice(None, None, -1)):
         table[order].to_csv(tmp_path / "cases.csv", index=False)
-        call(*CALIBRATE, "--force", "--method", "isotonic", "--fold-group", "id")
+        call(*CALIBRATE, "--force", "--method", "isotonic", "--group", "id")
         found = written(tmp_path)
         by_row = found.groupby("id")["calibrated_isotonic"]
         assert (by_row.nunique() == 1).all()  # all copies are in one fold

@@ -13,7 +13,7 @@ from bnmtl import plotting
 pytestmark = pytest.mark.beside_kernels
 
 APPLY = ("calibrate", "new.csv", "--score", "p", "--apply", "fitted", "--out", "out")
-COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_group"]
+COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_task"]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def applied(tmp_path):
 
 @pytest.mark.parametrize("spread", [1.0, 7.0])  # probabilities, and scores that are none
 def test_new_scores_are_calibrated_as_cases_without_a_label_were(call, fitted, tmp_path, spread):
-    expected = fitted("--group", "town", spread=spread)
+    expected = fitted("--task-column", "town", spread=spread)
     code, out, err = call(*APPLY)
     assert (code, err) == (0, "")
     assert (
@@ -72,28 +72,28 @@ def test_the_folder_of_an_application_may_be_applied_too(call, fitted, tmp_path)
     assert list(applied(tmp_path)) == ["town", "p", *COLUMNS[:2]]
 
 
-def test_groups_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
-    expected = fitted("--group", "town")
+def test_tasks_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
+    expected = fitted("--task-column", "town")
     rows = pd.read_csv(tmp_path / "new.csv").rename(columns={"town": "place"})
     rows["place"] = rows["place"].replace("south", "north")
     rows.to_csv(tmp_path / "new.csv", index=False)
     n_north = (rows["place"] == "north").sum()
-    code, _, err = call(*APPLY, "--group", "place")
+    code, _, err = call(*APPLY, "--task-column", "place")
     assert (code, err) == (
         0,
-        f"warning: SCORES has group `north`, which `fitted` does not know; {n_north} rows are "
-        "calibrated as all groups together are.\n",
+        f"warning: SCORES has task `north`, which `fitted` does not know; {n_north} rows are "
+        "calibrated as all tasks together are.\n",
     )
     found = applied(tmp_path)
     known = rows["place"] != "north"
     assert np.allclose(found[COLUMNS][known], expected[COLUMNS][known], rtol=1e-12)
-    of_unknown_group = found["calibrated_platt_by_group"][~known]
-    assert np.allclose(of_unknown_group, found["calibrated_auto"][~known], atol=0.1)
+    of_unknown_task = found["calibrated_platt_by_task"][~known]
+    assert np.allclose(of_unknown_task, found["calibrated_auto"][~known], atol=0.1)
     code, _, err = call(*APPLY, "--force")
     assert (code, err) == (
         0,
-        "warning: SCORES has no column of groups, so they are calibrated without; name it by "
-        "`--group`.\n",
+        "warning: SCORES has no column of tasks, so they are calibrated without; name it by "
+        "`--task-column`.\n",
     )
     assert list(applied(tmp_path)) == ["place", "p", *COLUMNS[:2]]
 
@@ -113,7 +113,10 @@ def test_inputs_are_not_replaced(call, fitted, tmp_path):
     [
         (["--label", "town"], "`--label` is for fitting calibrators; `--apply` takes those of"),
         (["--positive", "1"], "`--positive` is for fitting calibrators; `--apply` takes"),
-        (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
+        (
+            ["--task-column", "town"],
+            "`--task-column` must be left out, as calibrators of `fitted` have no tasks",
+        ),
         (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
         (["--score", "town"], "`--score`: column `town` must hold numbers; it holds"),
         (
@@ -175,13 +178,13 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
         ("temperature", "temperature", 0),
         ("isotonic", "values", []),
         ("isotonic", "scores", [[1.0]]),
-        ("platt_by_group", "b", {"east": 1.0}),
-        ("platt_by_group", "pooled", None),
+        ("platt_by_task", "b", {"east": 1.0}),
+        ("platt_by_task", "pooled", None),
     ],
 )
 def test_a_damaged_calibrator_is_one_line(call, fitted, tmp_path, method, key, value):
     methods = ["auto", "beta", "isotonic", "temperature"]
-    fitted("--group", "town", *(word for one in methods for word in ("--method", one)))
+    fitted("--task-column", "town", *(word for one in methods for word in ("--method", one)))
     path = tmp_path / "fitted" / "run.json"
     kept = record(tmp_path / "fitted")
     kept["calibrators"][method][key] = value

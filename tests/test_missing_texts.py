@@ -234,12 +234,12 @@ def test_calibrators_are_applied_to_scores_read_as_those_of_the_fit(call, tmp_pa
     cases["y"] = np.where(rng.random(60) < cases["p"], "TRUE", "FALSE")
     cases.loc[:3, "y"] = "?"
     cases.to_csv(tmp_path / "cases.csv", index=False)
-    fit = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--group", "town")
+    fit = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--task-column", "town")
     assert call(*fit, "--only-na", "?", "--out", "fitted")[0] == 0
     assert {task["name"] for task in record(tmp_path / "fitted")["tasks"]} == {"NA", "None"}
     scores = pd.read_csv(tmp_path / "fitted" / "scores.csv", keep_default_na=False)
     assert scores["y"].tolist() == cases["y"].tolist()
-    apply = ("calibrate", "cases.csv", "--score", "p", "--group", "town", "--force")
+    apply = ("calibrate", "cases.csv", "--score", "p", "--task-column", "town", "--force")
     assert call(*apply, "--apply", "fitted", "--out", "one")[::2] == (0, "")
     assert call(*apply, "--apply", "one", "--out", "two")[::2] == (0, "")
     written = [(tmp_path / name / "scores.csv").read_text() for name in ("one", "two")]

@@ -10,7 +10,7 @@ from bnmtl.cli.calibrators import calibrated, from_record
 from bnmtl.cli.columns import as_written, check_new_columns, na_values, read_table
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, new_run
-from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
+from bnmtl.cli.scores import check_columns, checked_scores, checked_tasks
 from bnmtl.errors import InputError, warn
 from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record
 from bnmtl.tasks.files import NA_VALUES
@@ -54,15 +54,15 @@ def run(options):
         rows, texts = read_table(options.scores, options, known=known), na_values(options, known)
         if texts != NA_VALUES:  # for a run that takes these calibrators from here
             run.options = replace(options, na=(), only_na=texts)
-        check_columns(rows, {"score": options.score, "group": options.group})
+        check_columns(rows, {"score": options.score, "task_column": options.task_column})
         scores = _scores_like(earlier, rows[options.score], options.apply)
-        groups = _groups(fitted, earlier, rows, options)
-        if groups is None:
-            fitted.pop("platt_by_group", None)
+        tasks = _tasks(fitted, earlier, rows, options)
+        if tasks is None:
+            fitted.pop("platt_by_task", None)
         run.lap("reading")
         bounds = earlier["kept_between"]
         p = {
-            f"calibrated_{method}": np.clip(calibrated(calibrator, scores, groups), *bounds)
+            f"calibrated_{method}": np.clip(calibrated(calibrator, scores, tasks), *bounds)
             for method, calibrator in fitted.items()
         }
         check_new_columns(rows, p, "scores")
@@ -78,7 +78,7 @@ def run(options):
 
 
 def _refuse_labels(options):
-    for option in ("label", "positive", "fold_group", "method"):
+    for option in ("label", "positive", "group", "method"):
         if getattr(options, option):
             rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
             raise contradiction(option, rule, found, run=options.apply)
@@ -120,26 +120,26 @@ def _scores_like(earlier, column, path):
     return scores
 
 
-def _groups(fitted, earlier, rows, options):
-    """Return the group of each row, or None without calibrators by group or without the column."""
-    if "platt_by_group" not in fitted:
-        if options.group is not None:
-            rule = "must be left out, as calibrators of {run} have no groups"
-            raise InputError("group", rule, run=options.apply)
+def _tasks(fitted, earlier, rows, options):
+    """Return the task of each row, or None without calibrators by task or without the column."""
+    if "platt_by_task" not in fitted:
+        if options.task_column is not None:
+            rule = "must be left out, as calibrators of {run} have no tasks"
+            raise InputError("task_column", rule, run=options.apply)
         return None
-    column = options.group or earlier["settings"].get("group")
+    column = options.task_column or earlier["settings"].get("task_column")
     if column not in rows.columns:
-        rule = "has no column of groups, so they are calibrated without"
-        warn("scores", rule, remedies="name it by {group}")
+        rule = "has no column of tasks, so they are calibrated without"
+        warn("scores", rule, remedies="name it by {task_column}")
         return None
-    groups = checked_groups(rows[column])
-    known = set(fitted["platt_by_group"].a_.index)
-    unknown = [name for name in sorted(set(groups)) if name not in known]
+    tasks = checked_tasks(rows[column])
+    known = set(fitted["platt_by_task"].a_.index)
+    unknown = [name for name in sorted(set(tasks)) if name not in known]
     if unknown:
-        rule = "has {unknown:group}, which {run} does not know"
+        rule = "has {unknown:task}, which {run} does not know"
         found, n = (
-            "{n:row} are calibrated as all groups together are",
-            np.isin(groups, unknown).sum(),
+            "{n:row} are calibrated as all tasks together are",
+            np.isin(tasks, unknown).sum(),
         )
         warn("scores", rule, found=found, unknown=unknown, run=options.apply, n=int(n))
-    return groups
+    return tasks

@@ -20,9 +20,9 @@ from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.scores import (
     ALL,
     check_columns,
-    checked_groups,
     checked_labels,
     checked_scores,
+    checked_tasks,
     hashes,
 )
 from bnmtl.errors import InputError, warn
@@ -32,7 +32,7 @@ from bnmtl.metrics.prediction import (
     roc_area,
     root_mean_squared_error,
 )
-from bnmtl.reports.calibrated import MOST_GROUPS
+from bnmtl.reports.calibrated import MOST_TASKS
 from bnmtl.reports.calibrated import write as write_report
 
 _FILES = ("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html")
@@ -80,10 +80,10 @@ def run(options):
         raise InputError("label", rule, remedies="see `bnmtl calibrate --help`")
     with new_run("calibrate", options, _FILES) as run:
         rows = read_table(options.scores, options)
-        scores, y, groups, units = _checked(rows, options)
+        scores, y, tasks, groups = _checked(rows, options)
         run.lap("reading")
         methods = tuple(dict.fromkeys(options.method)) or DEFAULT
-        calibrated = Calibrated(scores, y, groups, hashes(rows), methods, units)
+        calibrated = Calibrated(scores, y, tasks, hashes(rows), methods, groups)
         check_new_columns(rows, calibrated.columns, "scores")
         run.lap("calibrating")
         measures = _measured(calibrated)
@@ -93,7 +93,7 @@ def run(options):
         run.lap("picture")
 
         def write_page(path, record, seconds):
-            names = () if groups is None else groups
+            names = () if tasks is None else tasks
             settings = as_options(record["settings"])
             write_report(path, record, measures, names, figure, settings, seconds)
 
@@ -109,16 +109,16 @@ def run(options):
 
 
 def _checked(rows, options):
-    """Return scores, labels (1, 0, or nan if missing), and groups and units of folds or None."""
-    named = {"label": options.label, "score": options.score, "group": options.group}
+    """Return scores, labels (1, 0, or nan if missing), and tasks and groups of folds or None."""
+    named = {"label": options.label, "score": options.score, "task_column": options.task_column}
     check_columns(rows, named)
-    check_columns(rows, {"label": options.label, "fold_group": options.fold_group})
-    unit = options.fold_group
+    check_columns(rows, {"label": options.label, "group": options.group})
+    group = options.group
     return (
         checked_scores(rows[options.score]),
         checked_labels(rows[options.label], options.positive),
-        None if options.group is None else checked_groups(rows[options.group]),
-        None if unit is None else complete_names(rows[unit], "fold_group").astype(str),
+        None if options.task_column is None else checked_tasks(rows[options.task_column]),
+        None if group is None else complete_names(rows[group], "group").astype(str),
     )
 
 
@@ -167,32 +167,32 @@ def _warn_of_order(calibrated):
 
 
 def _parts(calibrated):
-    """Rows with labels by name of the part: all rows, and those of each group."""
+    """Rows with labels by name of the part: all rows, and those of each task."""
     cases = calibrated.cases
     parts = {ALL: cases}
-    if calibrated.groups is not None:
-        groups = calibrated.groups[cases]
-        parts |= {name: cases[groups == name] for name in sorted(set(groups))}
+    if calibrated.tasks is not None:
+        tasks = calibrated.tasks[cases]
+        parts |= {name: cases[tasks == name] for name in sorted(set(tasks))}
     return parts
 
 
 def _reliability(calibrated):
-    """Reliability of each method, for all rows and for each group."""
-    keys = ["method"] if calibrated.groups is None else ["group", "method"]
+    """Reliability of each method, for all rows and for each task."""
+    keys = ["method"] if calibrated.tasks is None else ["task", "method"]
     parts = []
-    for group, rows in _parts(calibrated).items():
+    for task, rows in _parts(calibrated).items():
         for method, p in calibrated.stages.items():
             table = reliability(calibrated.y[rows], p[rows])
-            parts.append(table.assign(group=group, method=method)[[*keys, *table.columns]])
+            parts.append(table.assign(task=task, method=method)[[*keys, *table.columns]])
     return pd.concat(parts)
 
 
 def _draw(calibrated):
-    """Draw the reliability of all rows and, unless there are too many, of each group."""
+    """Draw the reliability of all rows and, unless there are too many, of each task."""
     from bnmtl import plotting
 
     parts, stages = _parts(calibrated), calibrated.stages
-    if 1 < len(parts) <= MOST_GROUPS + 1:
+    if 1 < len(parts) <= MOST_TASKS + 1:
         y, first = {name: calibrated.y[rows] for name, rows in parts.items()}, ALL
         predictions = {
             name: {method: p[rows] for method, p in stages.items()} for name, rows in parts.items()
@@ -216,7 +216,7 @@ def _is_curve(calibrator):
 def _record(calibrated, measures):
     """The entries of run.json that are specific to this command."""
     sizes = {name: len(rows) for name, rows in _parts(calibrated).items()}
-    if calibrated.groups is not None:
+    if calibrated.tasks is not None:
         del sizes[ALL]
     return {
         "tasks": [{"name": name, "rows": n_rows} for name, n_rows in sizes.items()],

@@ -15,7 +15,7 @@ KINDS = {
     "beta": BetaCalibrator,
     "isotonic": IsotonicCalibrator,
     "temperature": TemperatureCalibrator,
-    "platt_by_group": MultitaskPlattCalibrator,
+    "platt_by_task": MultitaskPlattCalibrator,
 }
 
 
@@ -46,15 +46,15 @@ def from_record(found):
     return {method: kinds[method].from_record(one) for method, one in found.items()}
 
 
-def calibrated(calibrator, scores, groups):
-    """Probabilities by a calibrator; unknown groups are calibrated like all rows together.
+def calibrated(calibrator, scores, tasks):
+    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together.
 
     Parameters
     ----------
     calibrator : calibrator
     scores : float array of shape (n,)
-    groups : str array of shape (n,) or None
-        Ignored by calibrators without groups.
+    tasks : str array of shape (n,) or None
+        Ignored by calibrators without tasks.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def calibrated(calibrator, scores, groups):
     if not isinstance(calibrator, MultitaskPlattCalibrator):
         return calibrator.predict(scores)
     p = calibrator.pooled_.predict(scores)
-    known = np.isin(groups.astype(str), list(calibrator.a_.index))
+    known = np.isin(tasks.astype(str), list(calibrator.a_.index))
     if known.any():
-        p[known] = calibrator.predict(scores[known], groups[known])
+        p[known] = calibrator.predict(scores[known], tasks[known])
     return p

@@ -10,7 +10,7 @@ from bnmtl.cli.calibrators import calibrated, kind_of
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare
 
-_TITLES = {"platt": "Platt", "platt_by_group": "Platt by group"}
+_TITLES = {"platt": "Platt", "platt_by_task": "Platt by task"}
 DEFAULT = ("auto", "isotonic")
 _FOLDS = 10
 
@@ -18,7 +18,7 @@ _FOLDS = 10
 class Calibrated:
     """Scores calibrated by all methods; for labelled cases, fitted to the other folds.
 
-    Cases without a label are calibrated by all labelled cases. Cases are sorted by label, group and
+    Cases without a label are calibrated by all labelled cases. Cases are sorted by label, task and
     score before they are divided into folds, so folds do not depend on the order of the rows.
 
     Parameters
@@ -26,19 +26,19 @@ class Calibrated:
     scores : float array of shape (n,)
     y : float array of shape (n,)
         1, 0, or nan for missing labels; at least two cases per class.
-    groups : str array of shape (n,) or None
+    tasks : str array of shape (n,) or None
     ties : array of shape (n,)
         Sort key for cases that are equal in all of these.
     methods : sequence of str, default=DEFAULT
-    units : array of shape (n,) or None
-        Cases of a unit are in one fold.
+    groups : array of shape (n,) or None
+        Cases of a group are in one fold.
 
     Attributes
     ----------
     cases : int array of shape (n_labelled,)
         The labelled cases, sorted as for the folds.
     are_probabilities : bool
-        Whether all scores are from 0 to 1; "auto" is then one of two methods, and sigmoids by group
+        Whether all scores are from 0 to 1; "auto" is then one of two methods, and sigmoids by task
         use log odds.
     titles : dict of str to str
         Titles of the methods.
@@ -54,17 +54,17 @@ class Calibrated:
         distinguish more extreme ones from 0 or 1.
     """
 
-    def __init__(self, scores, y, groups, ties, methods=DEFAULT, units=None):
-        self.scores, self.y, self.groups = scores, y, groups
+    def __init__(self, scores, y, tasks, ties, methods=DEFAULT, groups=None):
+        self.scores, self.y, self.tasks = scores, y, tasks
         self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
         _check_methods(methods, self.are_probabilities)
         calibrators = {name: calibrator_of(name, self.are_probabilities) for name in methods}
-        if groups is not None:
+        if tasks is not None:
             scale = "logit" if self.are_probabilities else "raw"
-            calibrators["platt_by_group"] = MultitaskPlattCalibrator(scale=scale)
+            calibrators["platt_by_task"] = MultitaskPlattCalibrator(scale=scale)
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
-        folds = self._folds() if units is None else self._folds_of(units[rows])
+        folds = self._folds() if groups is None else self._folds_of(groups[rows])
         self.n_folds = int(folds.max()) + 1
         self.fitted = {name: self._fit(clone(model), rows) for name, model in calibrators.items()}
         self.titles = {name: _title(name, fitted) for name, fitted in self.fitted.items()}
@@ -89,8 +89,8 @@ class Calibrated:
     def _ordered(self, ties):
         """Return the labelled cases, negative ones first."""
         rows = np.flatnonzero(~np.isnan(self.y))
-        groups = np.zeros(len(rows)) if self.groups is None else self.groups[rows].astype(str)
-        return rows[np.lexsort([ties[rows], self.scores[rows], groups, self.y[rows]])]
+        tasks = np.zeros(len(rows)) if self.tasks is None else self.tasks[rows].astype(str)
+        return rows[np.lexsort([ties[rows], self.scores[rows], tasks, self.y[rows]])]
 
     def _folds(self):
         """Return the fold number of each of `cases`; folds are stratified by class."""
@@ -99,32 +99,32 @@ class Calibrated:
         # Numbering restarts with each class, so every fold has almost equal shares of each class.
         return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
 
-    def _folds_of(self, units):
-        """Return the fold number of each of `cases` if those of a unit stay together."""
+    def _folds_of(self, groups):
+        """Return the fold number of each of `cases` if those of a group stay together."""
         y = self.y[self.cases].astype(int)
-        n_units = [len(np.unique(units[y == one])) for one in (0, 1)]
-        n_folds = min(_FOLDS, *n_units)
+        n_groups = [len(np.unique(groups[y == one])) for one in (0, 1)]
+        n_folds = min(_FOLDS, *n_groups)
         if n_folds < 2:
-            rule = "must hold two units or more with a positive case, and with a negative one"
-            raise InputError("fold_group", rule, n_units[int(n_units[1] < 2)])
+            rule = "must hold two groups or more with a positive case, and with a negative one"
+            raise InputError("group", rule, n_groups[int(n_groups[1] < 2)])
         folds = np.empty(len(y), dtype=int)
-        splits = StratifiedGroupKFold(n_folds).split(units, y, units)
+        splits = StratifiedGroupKFold(n_folds).split(groups, y, groups)
         for fold, (train, test) in enumerate(splits):
             if not 0 < y[train].sum() < len(train):
                 rule, found = "must leave cases of both classes outside each fold", "one has all"
-                raise InputError("fold_group", rule, found=found, remedies="use smaller units")
+                raise InputError("group", rule, found=found, remedies="use smaller groups")
             folds[test] = fold
         return np.unique(folds, return_inverse=True)[1]
 
     def _fit(self, calibrator, rows):
         if isinstance(calibrator, MultitaskPlattCalibrator):
-            return calibrator.fit(self.scores[rows], self.y[rows], self.groups[rows])
+            return calibrator.fit(self.scores[rows], self.y[rows], self.tasks[rows])
         fitted = calibrator.fit(self.scores[rows], self.y[rows])
         return fitted.chosen_ if isinstance(fitted, AutoCalibrator) else fitted
 
     def _predict(self, calibrator, rows):
-        groups = None if self.groups is None else self.groups[rows]
-        return calibrated(calibrator, self.scores[rows], groups)
+        tasks = None if self.tasks is None else self.tasks[rows]
+        return calibrated(calibrator, self.scores[rows], tasks)
 
 
 def _title(method, fitted):

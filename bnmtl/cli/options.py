@@ -247,12 +247,15 @@ class CalibrateOptions:
     positive: str | None = option(
         "VALUE", "Label whose probability the score is (default: 1, True, true or TRUE).", NAME
     )
-    group: str | None = option(
-        "C", "Column of groups; each gets its own sigmoid, close to that of all rows.", NAME
-    )
-    fold_group: str | None = option(
+    task_column: str | None = option(
         "C",
-        "Column of units, such as patients, whose rows are calibrated by those of others.",
+        "Column with the task of each row; each task gets its own sigmoid, close to that of all "
+        "rows.",
+        NAME,
+    )
+    group: str | None = option(
+        "C",
+        "Column of groups, such as patients, whose rows are calibrated by those of other groups.",
         NAME,
     )
     method: tuple[str, ...] = option(

@@ -1,4 +1,4 @@
-"""The rows that `bnmtl calibrate` reads, checked: scores, labels and groups."""
+"""The rows that `bnmtl calibrate` reads, checked: scores, labels and tasks."""
 
 from numbers import Number
 
@@ -82,13 +82,13 @@ def _positive(column, positive, found):
     return known
 
 
-def checked_groups(column):
-    """Return the name of each row's group."""
-    names = complete_names(column, "group")
+def checked_tasks(column):
+    """Return the name of each row's task."""
+    names = complete_names(column, "task_column")
     if ALL in names:
-        rule = "must not hold {name}, which is what all groups together are called"
-        details = {"remedies": "rename that group", "name": ALL}
-        raise InputError("group", rule, column=column.name, **details)
+        rule = "must not hold {name}, which is what all tasks together are called"
+        details = {"remedies": "rename that task", "name": ALL}
+        raise InputError("task_column", rule, column=column.name, **details)
     return names
 
 

@@ -3,7 +3,7 @@
 from bnmtl.calibration.verdict import DIGITS, verdict, window_of
 from bnmtl.reports.page import bold, count, frame_table, image, number, table, write_page
 
-MOST_GROUPS = 7  # in the picture
+MOST_TASKS = 7  # in the picture
 _PARAMETERS = ("a", "b", "c", "temperature")
 # What each kind of calibrator computes.
 _KINDS = {
@@ -14,7 +14,7 @@ _KINDS = {
     "and t the temperature.",
     "isotonic": "Isotonic regression only assumes that probabilities rise with scores; its {steps} "
     "can be found in run.json.",
-    "platt_by_group": "Platt's method by group: each group has its own a and b, f is the {what}.",
+    "platt_by_task": "Platt's method by task: each task has its own a and b, f is the {what}.",
 }
 _BEFORE = "The row “before” shows the scores as given. "
 _WORDS = (
@@ -29,7 +29,7 @@ _WORDS = (
 )
 
 
-def write(path, record, measures, groups, figure, settings, times):
+def write(path, record, measures, tasks, figure, settings, times):
     """Write a self-contained HTML page about the results of `bnmtl calibrate`.
 
     Parameters
@@ -40,8 +40,8 @@ def write(path, record, measures, groups, figure, settings, times):
         The contents of run.json.
     measures : pandas.DataFrame
         Quality of the probabilities, one row per method.
-    groups : collection of str
-        The groups of all rows; empty without groups.
+    tasks : collection of str
+        The tasks of all rows; empty without tasks.
     figure : matplotlib.figure.Figure
         The reliability of each method.
     settings : mapping
@@ -57,7 +57,7 @@ def write(path, record, measures, groups, figure, settings, times):
     sections = [
         _measures_section(record, measures),
         _picture_section(record, measures, figure),
-        _parameters_section(record, groups),
+        _parameters_section(record, tasks),
     ]
     shown = record["warnings"], settings, times
     return write_page(path, "Calibrated scores", _lead(record), sections, *shown)
@@ -101,8 +101,8 @@ def _measures_section(record, measures):
 def _picture_section(record, measures, figure):
     methods = ", ".join(measures.index)
     rest = ""
-    if len(record["tasks"]) > MOST_GROUPS:
-        rest = " Those of each group are in reliability.csv."
+    if len(record["tasks"]) > MOST_TASKS:
+        rest = " Those of each task are in reliability.csv."
     return (
         "<h2>Are the probabilities calibrated?</h2>\n"
         "<p>If probabilities are calibrated, points lie on the diagonal. Points above it mean "
@@ -113,19 +113,19 @@ def _picture_section(record, measures, figure):
     )
 
 
-def _parameters_section(record, groups):
+def _parameters_section(record, tasks):
     """A table of the curves with parameters; the steps of isotonic regression are in run.json."""
     found, rows, words = record["calibrators"], [], {}
     for method, one in found.items():
         kind, title = one["calibrator"], record["titles"][method]
         words[kind] = _KINDS[kind].format(what=_what(one), steps=_n_steps(one))
-        if kind == "platt_by_group":
+        if kind == "platt_by_task":
             pairs = [(f"{title}: {name}", a, one["b"][name]) for name, a in one["a"].items()]
             rows += [_cells(name, {"a": a, "b": b}) for name, a, b in pairs]
             rows.append(_cells(f"{title}: all rows", one["pooled"]))
         elif kind != "isotonic":
             rows.append(_cells(title, one))
-    unknown = set(groups) - set(found.get("platt_by_group", {"a": groups})["a"])
+    unknown = set(tasks) - set(found.get("platt_by_task", {"a": tasks})["a"])
     rest = " Groups without a label follow the sigmoid of all rows." if unknown else ""
     shown = table(["curve", *_PARAMETERS], rows, 1) if rows else ""
     least = f"1 / {record['labelled'] + 2:,}"
