@@ -60,7 +60,8 @@ def test_networks_learned_together_are_a_classifier_like_others(name):
 @pytest.mark.filterwarnings("ignore")
 def test_a_small_model_mimics_networks_learned_together():
     teacher = clone(TOGETHER).fit(X[:200], Y[:200])
-    mimic = Mimic(teacher, DecisionTreeClassifier(min_samples_leaf=5), sizes=(400,), random_state=0)
+    student = DecisionTreeClassifier(min_samples_leaf=5)
+    mimic = Mimic(teacher, student, sizes=(400,), task_column="clinic", random_state=0)
     mimic.fit(X[:200], Y[:200])
     assert (mimic.predict(X[200:]) == teacher.predict(X[200:])).mean() > 0.8
 

@@ -7,10 +7,19 @@ import pandas as pd
 import pytest
 from command import mistake, record
 from pages import Page
+from sklearn.base import BaseEstimator, clone
+from sklearn.tree import DecisionTreeRegressor
 
 from bnmtl import MultitaskLearner, structures
 from bnmtl.classification import MultitaskBayesNetClassifier
-from bnmtl.ensembles import EnsembleSelector, LibraryEnsemble, PredictionStore, UnusedCases
+from bnmtl.ensembles import (
+    EnsembleSelector,
+    LibraryEnsemble,
+    Mimic,
+    NaiveBayesSampler,
+    PredictionStore,
+    UnusedCases,
+)
 from bnmtl.ensembles.library import settings, workers
 from bnmtl.ensembles.library.build import build_library
 from bnmtl.ensembles.library.columns import Columns
@@ -285,3 +294,52 @@ def test_mistakes_about_tasks_are_one_sentence(call, tables):
     (tables / "new.csv").write_text((tables / "more.csv").read_text().replace(",1,", ",Oslo,"))
     found = mistake(call(*SELECT, "--predict", "new.csv", "--out", "a"))
     assert "clinic" in found and "Oslo" in found
+
+
+class Teacher(BaseEstimator):
+    """Probabilities by a formula; it keeps what it is asked about."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def __init__(self):
+        self.asked = []
+
+    def predict_proba(self, X):
+        self.asked.append(X)
+        size = X["size"] if isinstance(X, pd.DataFrame) else X[:, 1]
+        p = 1 / (1 + np.exp(-np.asarray(size, float)))
+        return np.stack([1 - p, p], axis=1)
+
+
+@pytest.mark.parametrize("sampler", [None, NaiveBayesSampler()])
+def test_a_mimic_draws_pseudo_cases_within_a_task(sampler):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"color": rng.choice(["red", "green"], 80), "size": 1 + rng.random(80)})
+    rows["region"] = np.repeat([7, 8], [60, 20])
+    rows.loc[60:, "size"] *= -1
+    teacher = Teacher()
+    options = {"sizes": (400,), "random_state": 0, "task_column": "region"}
+    mimic = Mimic(teacher, DecisionTreeRegressor(), sampler=sampler, **options)
+    mimic.fit(rows, held_out=rows[:10])
+    (pseudo,) = (asked for asked in teacher.asked if len(asked) == 400)
+    assert pseudo["region"].dtype == rows["region"].dtype and list(pseudo) == list(rows)
+    assert pseudo["region"].value_counts().to_dict() == {7: 300, 8: 100}
+    assert ((pseudo["size"] > 0) == (pseudo["region"] == 7)).all()
+    # Any part of them is a random choice.
+    assert 50 < (pseudo["region"][:100] == 7).sum() < 100
+
+
+def test_a_mimic_finds_the_task_of_an_array_by_position():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=60), np.zeros(60), np.repeat([0.0, 1.0], 30)])
+    rows[:, 1] = np.where(rows[:, 2] == 1, 5, -5)
+    teacher = Teacher()
+    mimic = Mimic(teacher, DecisionTreeRegressor(), sizes=(100,), random_state=0, task_column=2)
+    mimic.fit(rows, held_out=rows[:5])
+    (pseudo,) = (asked for asked in teacher.asked if len(asked) == 100)
+    assert (pseudo[:, 1] == np.where(pseudo[:, 2] == 1, 5, -5)).all()
+    with pytest.raises(InputError, match="`task_column` must be from 0 to 2"):
+        clone(mimic).set_params(task_column=4).fit(rows)
+    rows[0, 2] = 2
+    with pytest.raises(InputError, match=r"Task `2.*must have two rows or more"):
+        clone(mimic).fit(rows, held_out=rows[:5])

@@ -13,9 +13,10 @@ from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent, takes_rows
 from bnmtl.ensembles.entries import checked_column
 from bnmtl.ensembles.pickled import pickled_bytes
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.encoding import column_of, tasks_of
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
 
@@ -62,6 +63,9 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
     patience : int or None, default=2
         Number of sizes without a better fidelity after which no larger ones are tried, nor labeled
         by the teacher. None tries all.
+    task_column : str or int, default=None
+        The column that names the task of each row, or its position in an array. Pseudo-cases are
+        then drawn within each task, in proportion to its rows, by a sampler of its own.
 
     Attributes
     ----------
@@ -87,7 +91,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit``: for a teacher that is not a fitted classifier of two classes, other arguments
-        out of range, rows that a sampler or a student does not take. In predictions: for rows with
+        out of range, rows that a sampler or a student does not take, and tasks with fewer than two
+        rows. In predictions: for rows with
         other columns.
 
     References
@@ -118,6 +123,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         random_state=None,
         progress=False,
         patience=2,
+        task_column=None,
     ):
         self.teacher = teacher
         self.student = student
@@ -127,6 +133,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.progress = progress
         self.patience = patience
+        self.task_column = task_column
 
     def fit(self, X, y=None, *, held_out=None, groups=None):
         """Draw and label pseudo-cases, and train the students.
@@ -207,18 +214,59 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _drawn(self, rows, n, seed, report):
         """Pseudo-cases in random order, so that any part of them is a random choice."""
-        sampler = Munge() if self.sampler is None else clone(self.sampler)
-        if "progress" in sampler.get_params():
-            sampler.set_params(progress=lambda event: report(*event[:4]))
         most_probable = np.asarray(self.teacher.predict_proba(rows)).argmax(axis=1)
-        pseudo = sampler.fit(rows, most_probable).sample(n, generator(seed, "pseudo-cases"))
-        if len(pseudo) != n:
-            rule = "must draw as many rows as it is asked for, {n}"
-            raise InputError("sampler", rule, len(pseudo), n=n)
+        if self.task_column is None:
+            pseudo = self._sampled(rows, most_probable, n, ("pseudo-cases",), seed, report)
+        else:
+            pseudo = self._drawn_by_task(rows, most_probable, n, seed, report)
         order = generator(seed, "order").permutation(n)
         if hasattr(pseudo, "iloc"):
             return pseudo.iloc[order].reset_index(drop=True)
         return pseudo[order]
+
+    def _drawn_by_task(self, rows, most_probable, n, seed, report):
+        """Pseudo-cases of each task from its rows, in proportion to their number."""
+        tasks = tasks_of(rows, self.task_column)
+        at, is_frame = column_of(rows, self.task_column), isinstance(rows, pd.DataFrame)
+        names, task, counts = np.unique(tasks, return_inverse=True, return_counts=True)
+        # Sums are rounded, not sizes, which might not have the right sum.
+        sizes = np.diff(np.rint(counts.cumsum() / counts.sum() * n).astype(int), prepend=0)
+        found = []
+        for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
+            own = rows[task == code]
+            if len(own) < 2:
+                rule, remedies = "must have two rows or more", ("leave it out", "add rows")
+                raise InputError("X", rule, found="it has one", remedies=remedies, task=name)
+            if size == 0:
+                continue
+            rest = own.drop(columns=own.columns[at]) if is_frame else np.delete(own, at, axis=1)
+            stream = "pseudo-cases", name
+            with located(task=name):
+                labels = most_probable[task == code]
+                drawn = self._sampled(rest, labels, size, stream, seed, report)
+            # The column has the values of the rows, so that teacher and student know them.
+            column = own.iloc[:, at].iloc[np.zeros(size, int)] if is_frame else own[0, at]
+            if is_frame:
+                drawn = drawn.reset_index(drop=True)
+                drawn.insert(at, own.columns[at], column.reset_index(drop=True))
+            else:
+                drawn = np.insert(drawn, at, column, axis=1)
+            found.append(drawn)
+        return pd.concat(found, ignore_index=True) if is_frame else np.concatenate(found)
+
+    def _sampled(self, rows, labels, n, stream, seed, report):
+        """Pseudo-cases by a sampler that is fitted to some rows."""
+        sampler = Munge() if self.sampler is None else clone(self.sampler)
+        task = stream[1] if len(stream) > 1 else None
+        if "progress" in sampler.get_params():
+            sampler.set_params(
+                progress=lambda event: report(event.stage, task, event.done, event.total)
+            )
+        pseudo = sampler.fit(rows, labels).sample(int(n), generator(seed, *stream))
+        if len(pseudo) != n:
+            rule = "must draw as many rows as it is asked for, {n}"
+            raise InputError("sampler", rule, len(pseudo), n=n)
+        return pseudo
 
     def _train(self, X, sizes, pseudo, held_out, seed, report):
         """Train students until larger sizes do not help; the teacher's seconds per 10,000 cases."""
