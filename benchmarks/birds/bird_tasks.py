@@ -100,7 +100,11 @@ def bird_tasks(name, data=None):
     """
     if name not in PROBLEMS:
         raise ValueError(f"`name` must be one of {', '.join(PROBLEMS)}, got {name!r}.")
-    problem = PROBLEMS[name]
+    return tasks_of(PROBLEMS[name], data)
+
+
+def tasks_of(problem, data=None):
+    """The tasks of a `Problem`, as `bird_tasks`."""
     path = data_file(data)
     table, species = _prepared(path)
     table = table[(table["n_obs"] >= problem.min_records).to_numpy()]

@@ -1,0 +1,1 @@
+"""From tables of several tasks to predictions: networks, ensembles and simple rivals."""

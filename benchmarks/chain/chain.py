@@ -1,0 +1,238 @@
+"""From tables of several tasks to predictions: networks, ensembles and simple rivals.
+
+Run `python -m benchmarks.chain.chain --data FOLDER` (two nights on two cores; a table at a time
+with `--only`). One column of a table is predicted from the others and the task. Ten folds (five for
+FeederWatch) have their share of each task; a task with fewer rows than folds is in as many folds as
+it has rows. Of the rows outside a fold, the first 25, 50 or 100 of each task in random order are
+learned from, or all of them (0).
+"""
+
+import time
+
+import numpy as np
+
+from benchmarks import study
+from benchmarks.chain.tables import FEEDERWATCH, N_SPECIES, OTHERS, TABLES, TASK, table_of
+from benchmarks.chain.ways import ENSEMBLE, SELECTED, TOGETHER, WAYS, library_of, probabilities
+from benchmarks.chain.ways import selected as selected_from
+from benchmarks.summary import markdown, parts, present
+from bnmtl.metrics.resampled import resampled_error, resampled_p
+from bnmtl.seeding import generator
+
+NAME = "chain"
+SETTINGS = ("table", "target", "rows", "fold", "way")
+TAKES_DATA = True
+LOWEST = 2**-24  # as in a store of predictions
+FIXED = {"lowest": LOWEST, "profile": "modern"}
+ALL = 0
+SIZES = (ALL, 100, 50, 25)
+N_FOLDS = {FEEDERWATCH: 5}
+N_BINS = 10
+QUICK_PROFILE = [{"family": "logistic regression"}, {"family": "networks of all tasks"}]
+QUICK_WAYS = ("class shares", TOGETHER, "logistic regression per task", ENSEMBLE)
+# A number of rows of a table is left out if no task has so many beside a fold.
+SMALL = {"jv73": (ALL,)}
+
+
+def plan(quick, trials=None):
+    """All cases, the first folds and the largest sizes first; trials are the numbers of folds."""
+    if quick:
+        return study.every(QUICK_WAYS, table=["avimedi"], target=["1"], rows=[25], fold=[0])
+    cases = [
+        {"table": table, "target": str(number), "rows": rows, "fold": fold, "wanted": list(WAYS)}
+        for fold in range(10)
+        for rows in SIZES
+        for table in TABLES
+        for number in range(1, 1 + n_targets(table))
+        if fold < (trials or N_FOLDS.get(table, 10)) and fold < N_FOLDS.get(table, 10)
+        if rows in SMALL.get(table, SIZES)
+    ]
+    return cases
+
+
+def n_targets(table):
+    """How many columns of a table are predicted."""
+    return N_SPECIES[table] if table in N_SPECIES else len(OTHERS[table])
+
+
+def folds_of(rows, target, n_folds):
+    """The fold of each row: by task, and in it by class, in random order."""
+    random = generator(0, "folds").random(len(rows))
+    order = np.lexsort([random, rows[target], rows[TASK]])
+    folds = np.empty(len(rows), dtype=int)
+    for task in np.unique(rows[TASK]):
+        at = order[(rows[TASK].to_numpy() == task)[order]]
+        # Each task begins elsewhere, so that folds have equally many rows of small tasks.
+        begin = generator(0, "begin", task).integers(n_folds)
+        folds[at] = (begin + np.arange(len(at))) % n_folds
+    return folds
+
+
+def training_rows(rows, folds, fold, size):
+    """Positions of the rows that are learned from."""
+    order = generator(0, "order").permutation(len(rows))
+    order = order[folds[order] != fold]
+    if size == ALL:
+        return np.sort(order)
+    place = rows.iloc[order].groupby(TASK).cumcount().to_numpy()
+    return np.sort(order[place < size])
+
+
+def measure(table, target, rows, fold, wanted):
+    """One line per way: losses on the rows of the fold."""
+    whole, targets = table_of(table)
+    name = targets[int(target) - 1]
+    features, labels = whole.drop(columns=name), whole[name].to_numpy()
+    folds = folds_of(whole, name, N_FOLDS.get(table, 10))
+    train, test = training_rows(whole, folds, fold, rows), np.flatnonzero(folds == fold)
+    X, y, new = features.iloc[train], labels[train], features.iloc[test]
+    known = set(X[TASK])
+    judged = new[TASK].isin(known).to_numpy()  # a task with one row has none in this fold
+    new, truth = new[judged], labels[test][judged]
+    store, lines, took = None, {}, 0.0
+    profile = QUICK_PROFILE if set(wanted) == set(QUICK_WAYS) else "modern"
+    for way in wanted:
+        began = time.perf_counter()
+        if way in SELECTED:
+            if store is None:
+                store = library_of(X, y, new, profile, seed=fold)
+                took = time.perf_counter() - began
+                began = time.perf_counter()
+            classes, p = selected_from(way, store, fold)
+        else:
+            classes, p = probabilities(way, features, X, y, new, fold)
+        seconds = time.perf_counter() - began
+        lines[way] = {
+            "column": name,
+            "n_tasks": len(known),
+            "learned": len(train),
+            **losses(classes, p, truth),
+            "seconds": round(seconds, 3),
+            "seconds_of_library": round(took, 2) if way in SELECTED else 0.0,
+        }
+    return lines
+
+
+def losses(classes, p, truth):
+    """Losses of the probabilities of some rows, and what their calibration error needs."""
+    p = np.clip(p, LOWEST, 1 - LOWEST)
+    p /= p.sum(axis=1, keepdims=True)
+    happened = classes[None, :] == truth[:, None]
+    of_truth = np.where(happened.any(axis=1), (p * happened).sum(axis=1), LOWEST)
+    bins = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    sums = [
+        [int((bins == one).sum()), float(p[bins == one].sum()), int(happened[bins == one].sum())]
+        for one in range(N_BINS)
+    ]
+    return {
+        "tested": len(truth),
+        "log_loss": round(float(-np.log(of_truth).mean()), 6),
+        "squared": round(float(((p - happened) ** 2).sum(axis=1).mean()), 6),
+        "accuracy": round(float((classes[p.argmax(axis=1)] == truth).mean()), 6),
+        "bins": [[n, round(total, 4), positive] for n, total, positive in sums],
+    }
+
+
+def calibration_error(lines):
+    """Mean difference of probabilities and shares in ten bins, over the rows of all folds."""
+    sums = np.sum([np.array(one, float) for one in lines["bins"]], axis=0)
+    return float(np.abs(sums[:, 1] - sums[:, 2]).sum() / sums[:, 0].sum())
+
+
+def mean_loss(lines, measure):
+    """The mean over rows of all folds and columns."""
+    return float(np.average(lines[measure], weights=lines["tested"]))
+
+
+def differences(ours, other):
+    """By how much the log loss of another way is above ours, by column and fold.
+
+    Returns
+    -------
+    pandas.DataFrame with columns difference, tested, ratio
+    """
+    keys = ["table", "column", "fold"]
+    both = ours.set_index(keys).join(other.set_index(keys)[["log_loss"]], rsuffix="_of_other")
+    both = both.dropna(subset="log_loss_of_other")
+    both["difference"] = both["log_loss_of_other"] - both["log_loss"]
+    both["ratio"] = both["tested"] / both["learned"]
+    return both[["difference", "tested", "ratio"]].reset_index()
+
+
+def compared(ours, other):
+    """Mean difference, its corrected standard error and p value; columns are separate problems.
+
+    Folds of the same column share rows (Nadeau & Bengio, 2003); the mean over columns has the
+    standard error of a sum of the errors of columns, which predict each other's rows.
+    """
+    found = differences(ours, other)
+    by_fold = found.groupby("fold").apply(
+        lambda one: np.average(one["difference"], weights=one["tested"]), include_groups=False
+    )
+    if len(by_fold) < 2:
+        return float(by_fold.mean()), np.nan, np.nan
+    ratio = float(found["ratio"].mean())
+    return (
+        float(by_fold.mean()),
+        resampled_error(by_fold.to_numpy(), ratio),
+        resampled_p(by_fold.to_numpy(), ratio),
+    )
+
+
+def tables(lines):
+    """Losses of each way by table and size, and differences from networks together."""
+    return {
+        "chain": markdown(_rows_of(lines, "log_loss")),
+        "chain_differences": markdown(_difference_rows(lines)),
+        "chain_measures": markdown(_measure_rows(lines)),
+    }
+
+
+def _size(rows):
+    return "all" if rows == ALL else str(rows)
+
+
+def _rows_of(lines, name):
+    for case, group in parts(lines, table=TABLES, rows=SIZES):
+        row = {"table": case["table"], "rows a task": _size(case["rows"])}
+        row["folds"] = group["fold"].nunique()
+        by_way = {way: one for (way,), one in group.groupby(["way"])}
+        row |= {way: f"{mean_loss(by_way[way], name):.3f}" if way in by_way else "" for way in WAYS}
+        yield row
+
+
+def _difference_rows(lines):
+    for case, group in parts(lines, table=TABLES, rows=SIZES):
+        by_way = {way: one for (way,), one in group.groupby(["way"])}
+        if TOGETHER not in by_way:
+            continue
+        row = {"table": case["table"], "rows a task": _size(case["rows"])}
+        for way in present(lines, "way", WAYS):
+            if way != TOGETHER:
+                row[way] = ""
+                if way in by_way:
+                    mean, error, p = compared(by_way[TOGETHER], by_way[way])
+                    mark = "*" if p < 0.05 else ""
+                    row[way] = f"{mean:+.3f} ± {error:.3f}{mark}"
+        yield row
+
+
+def _measure_rows(lines):
+    for way in present(lines, "way", WAYS):
+        group = lines[(lines["way"] == way) & (lines["rows"] == ALL)]
+        if not len(group):
+            continue
+        by_table = [one for _, one in group.groupby("table")]
+        seconds = group["seconds"] + group["seconds_of_library"]
+        yield {
+            "way": way,
+            "log loss": f"{np.mean([mean_loss(one, 'log_loss') for one in by_table]):.3f}",
+            "squared error": f"{np.mean([mean_loss(one, 'squared') for one in by_table]):.3f}",
+            "accuracy": f"{np.mean([mean_loss(one, 'accuracy') for one in by_table]):.3f}",
+            "calibration error": f"{np.mean([calibration_error(one) for one in by_table]):.3f}",
+            "seconds a fit": f"{np.median(seconds):.1f}",
+        }
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
