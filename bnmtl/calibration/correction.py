@@ -40,7 +40,7 @@ class LogisticCorrection(BaseEstimator):
     References
     ----------
     Friedman, Hastie & Tibshirani (2000), "Additive logistic regression", Annals of Statistics 28;
-    Niculescu-Mizil (2008), section 3.1, "Logistic Correction".
+    Niculescu-Mizil (2008), section 3.3.1, "Logistic Correction".
 
     Examples
     --------
