@@ -29,6 +29,7 @@ _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "bes
 _SHORT_NAMES = {"single": "single", "averaged": "averaging"}
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
 _NETWORKS = ("Bayesian network", "multi-net")
+_PRECISION = ("average precision", "at eleven recalls", "at each positive case")
 _ANALYSES = {
     "methods": "plain library",
     "small": "small library",
@@ -93,7 +94,7 @@ def _differences():
         for profile in ("small", "thesis")
     }
     rows = []
-    for what, *texts in DIFFERENCES:
+    for what, *texts in (*DIFFERENCES, _PRECISION):
         families = (
             [what] if what in counts["thesis"][0] else _NETWORKS if "networks" in what else []
         )

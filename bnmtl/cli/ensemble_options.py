@@ -96,8 +96,9 @@ class SelectOptions:
     metric: str = option(
         "M",
         "What the ensemble is selected for: accuracy, f-score, lift, roc-area, average-precision, "
-        "break-even-point, root-mean-squared-error, brier-score or cross-entropy; or another "
-        "metric of probabilities of bnmtl or scikit-learn, such as neg-brier-score.",
+        "eleven-point-average-precision, break-even-point, root-mean-squared-error, brier-score or "
+        "cross-entropy; or another metric of probabilities of bnmtl or scikit-learn, such as "
+        "neg-brier-score.",
         NAME,
         MISSING,
     )

@@ -16,6 +16,7 @@ BINARY = (
     "lift",
     "roc_area",
     "average_precision",
+    "eleven_point_average_precision",
     "break_even_point",
     *LOSSES,
 )
