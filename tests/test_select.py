@@ -391,7 +391,7 @@ def test_the_eleven_point_precision_by_name(call, no_pictures, files, tmp_path):
     name = "eleven-point-average-precision"
     options = ("--metric", name, "--max-steps", "6", "--bags", "3")
     assert call("select", "hill.csv", *options, "--out", "out")[0] == 0
-    assert record(tmp_path / "out")["metric"] == name.replace("-", " ")
+    assert record(tmp_path / "out")["metric"] == "eleven-point average precision"
     fitted = selected(tmp_path, prediction.eleven_point_average_precision)
     weights = written(tmp_path, "weights.csv").set_index("model")
     assert np.allclose(weights["weight"], fitted.weights_.reindex(weights.index), atol=1e-15)

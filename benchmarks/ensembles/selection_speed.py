@@ -35,6 +35,7 @@ TITLES = {
     "cross_entropy": "log loss",
     "f_score": "F-score",
     "roc_area": "ROC area",
+    "eleven_point_average_precision": "eleven-point average precision",
     "root_mean_squared_error": "squared error",
 }
 

@@ -20,7 +20,12 @@ BINARY = (
     "break_even_point",
     *LOSSES,
 )
-_TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
+_TITLES = {
+    "f_score": "F-score",
+    "roc_area": "ROC area",
+    "eleven_point_average_precision": "eleven-point average precision",
+    "cross_entropy": "cross-entropy",
+}
 
 
 @dataclass(frozen=True)
