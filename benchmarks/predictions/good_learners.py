@@ -72,8 +72,11 @@ class Scores:
 def settings_of(learner, n_rows, n_columns):
     """The settings of a learner: those of the profile "thesis", within the limits of the study."""
     columns = Columns({f"x{at}": None for at in range(n_columns)})
+    later = list(grids.later(columns))
     for setting in grids.thesis(n_rows, columns):
         if setting["family"] != learner or setting.get("C", 1.0) < SMALLEST_COST:
+            continue
+        if setting in later:
             continue
         variants = setting.get("score"), setting.get("search"), setting.get("principal")
         if variants in ((None,) * 3, ("default", "default", False)) and setting.get(
