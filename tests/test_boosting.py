@@ -266,6 +266,10 @@ def test_a_first_member_that_is_mostly_wrong_stays_without_a_vote():
     found = stumps(3, restart=False).fit(X, y)
     assert found.estimator_weights_.tolist() == [0] and found.estimator_errors_.tolist() == [0.5]
     assert found.predict_proba(X).tolist() == [[0.5, 0.5]] * 4
+    WrongOnce.fits = 5  # the next one is wrong, those after it are not
+    member = WrongOnce(max_depth=1)
+    found = AdaBoostM1(member, 4, False, random_state=0, restart=False).fit(*noisy())
+    assert found.estimator_weights_.tolist() == [0] and found.estimator_errors_[0] > 0.5
 
 
 def test_no_estimator_has_a_weight_if_rows_are_uninformative():

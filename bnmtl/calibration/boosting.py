@@ -25,8 +25,9 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
     With labels s of -1 and 1, a member h with weighted error e has the vote 1/2 log((1 - e) / e),
     and the decision function F is the sum of vote times h. Smaller errors are replaced by 1e-10, so
     that boosting continues if members make no mistake. A member with an error of 1/2 or more has
-    vote 0, and weights restart from the initial ones, or boosting ends. With more than two classes, each has the sum
-    of the votes of the members that predict it, and s h is 1 where a member is right, else -1.
+    vote 0, and weights restart from the initial ones, or boosting ends. With more than two classes,
+    each has the sum of the votes of the members that predict it, and s h is 1 where a member is
+    right, else -1.
 
     Parameters
     ----------

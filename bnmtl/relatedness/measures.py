@@ -43,8 +43,8 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
 
     Nothing else of the prior weighs the edits: an added, a removed and a reversed arc are one edit
     each, whatever ``reversal`` and ``costs`` are. Penalties and distances of pairs of tasks do not
-    count, either, since the measure would only repeat them. All of these affect which structures are
-    learned.
+    count, either, since the measure would only repeat them. All of these affect which structures
+    are learned.
 
     Parameters
     ----------
