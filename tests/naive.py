@@ -277,6 +277,16 @@ def positives_among_first(ranked, n_cases):
     return ranked[:whole].sum() + rest
 
 
+def eleven_precisions(y, p):
+    """The best precision of a threshold with each recall of 0, 0.1, ... 1 or more, in fractions."""
+    found = []
+    for tenths in range(11):
+        called = [(p >= threshold) for threshold in p]
+        good = [one for one in called if 10 * y[one].sum() >= tenths * y.sum()]
+        found.append(max(Fraction(int(y[one].sum()), int(one.sum())) for one in good))
+    return found
+
+
 def leaf_probabilities(leaves, bags, codes, new_leaves, n_classes, smooth, oob_weight, weights):
     """Bagged probability trees: means over trees of the smoothed counts of leaves.
 

@@ -38,8 +38,9 @@ ROOMS["decorate"] = {"metrics", "tasks", "classification"}
 ROOMS["trees"] = {"metrics", "tasks"}
 ROOMS["validation"] = {"metrics", "tasks", "classification", "ensembles", "trees"}
 ROOMS["active"] = {"metrics", "tasks", "classification", "calibration", "decorate", "trees"}
-# Learners, scores and searches are settings of the networks in a library.
-ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners"}
+# Learners, scores and searches are settings of the networks in a library, and its families of trees
+# stand in two rooms of their kind.
+ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners", "decorate", "trees"}
 # What a person sees stands above all of it, and nobody imports it.
 for room in ("plotting", "reports", "cli"):
     ROOMS[room] = set(ROOMS)

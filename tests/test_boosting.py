@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
@@ -47,6 +47,7 @@ def expected_failures(model):
 @parametrize_with_checks(
     [
         AdaBoostM1(n_estimators=5),
+        AdaBoostM1(n_estimators=5, restart=False),
         # Of stumps, many would be equally good on the 15 rows of the check of weights.
         AdaBoostM1(GaussianNB(), n_estimators=5, resample=False, loss="logistic"),
     ],
@@ -223,6 +224,52 @@ def test_weights_start_again_after_a_member_that_is_mostly_wrong(loss):
     assert (staged[5] == staged[4]).all()
     F = stumps(5, loss=loss).fit(X, y).decision_function(X) + expected.decision_function(X)
     assert staged[-1] == pytest.approx(F)
+
+
+class Scripted(ClassifierMixin, BaseEstimator):
+    """Wrong on the first of four rows; on the second, too, unless weights are equal."""
+
+    seen = ()
+
+    def fit(self, X, y, sample_weight):
+        Scripted.seen = *Scripted.seen, sample_weight.round(12).tolist()
+        self.classes_, self.wrong_ = np.unique(y), [0] if np.ptp(sample_weight) < 1e-9 else [0, 1]
+        return self
+
+    def predict(self, X):
+        return np.where(np.isin(X[:, 0], self.wrong_), 1 - X[:, 1], X[:, 1]).astype(int)
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_boosting_restarts_or_ends_at_a_member_that_is_mostly_wrong(restart):
+    """By hand: an error of 1/4 gives vote log(3) / 2 and the weights 1/2, 1/6, 1/6, 1/6."""
+    y, Scripted.seen = np.array([0, 1, 0, 1]), ()
+    X = np.column_stack([np.arange(4), y])
+    model = AdaBoostM1(Scripted(), 4, resample=False, restart=restart).fit(X, y)
+    equal, first = [0.25] * 4, np.round([1 / 2, 1 / 6, 1 / 6, 1 / 6], 12).tolist()
+    vote = np.log(3) / 2
+    if restart:
+        assert Scripted.seen == (equal, first, equal, first)
+        assert model.estimator_errors_ == pytest.approx([1 / 4, 2 / 3, 1 / 4, 2 / 3])
+        assert model.estimator_weights_ == pytest.approx([vote, 0, vote, 0])
+    else:
+        assert Scripted.seen == (equal, first)
+        assert model.estimator_errors_ == pytest.approx([1 / 4])
+        assert model.estimator_weights_ == pytest.approx([vote])
+    assert len(model.estimators_) == len(model.estimator_weights_)
+    F = vote * (2 if restart else 1) * np.array([1, 1, -1, 1])
+    assert model.decision_function(X) == pytest.approx(F)
+
+
+def test_a_first_member_that_is_mostly_wrong_stays_without_a_vote():
+    X, y = np.zeros((4, 1)), [0, 1, 0, 1]
+    found = stumps(3, restart=False).fit(X, y)
+    assert found.estimator_weights_.tolist() == [0] and found.estimator_errors_.tolist() == [0.5]
+    assert found.predict_proba(X).tolist() == [[0.5, 0.5]] * 4
+    WrongOnce.fits = 5  # the next one is wrong, those after it are not
+    member = WrongOnce(max_depth=1)
+    found = AdaBoostM1(member, 4, False, random_state=0, restart=False).fit(*noisy())
+    assert found.estimator_weights_.tolist() == [0] and found.estimator_errors_[0] > 0.5
 
 
 def test_no_estimator_has_a_weight_if_rows_are_uninformative():

@@ -6,12 +6,14 @@ import pytest
 
 from benchmarks.ensembles import analyses, ensemble_selection, mimics, selection_tables
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
-from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of
+from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, joined, parts_of, settings_of
 from benchmarks.ensembles.selection_claims import Difference, _verdict, claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction, perfect
 from benchmarks.ensembles.selection_values import base_rates, largest, long, means
 from bnmtl.calibration import PlattCalibrator
 from bnmtl.ensembles import PredictionStore
+from bnmtl.ensembles.library import grids
+from bnmtl.ensembles.library.columns import Columns
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 pytestmark = pytest.mark.beside_kernels
@@ -28,6 +30,21 @@ def test_parts_are_disjoint_and_those_of_chapter_three():
     assert len(rows) == len(rows.drop_duplicates()) == 569
     X, y = joined(parts.train, parts.hillclimb)
     assert len(X) == len(y) == 300 and X.index.is_unique
+
+
+def test_the_study_keeps_the_settings_it_was_run_with():
+    columns = Columns.of(pd.DataFrame(np.zeros((2, 8))).assign(kind=pd.Categorical(["a", "b"])))
+    kept, every = settings_of("thesis", 4000, columns), list(grids.thesis(4000, columns))
+    families = {one["family"] for one in kept}
+    assert not families & {"extra trees", "DECORATE", "MOB-ESP", "boosted shallow trees"}
+    assert len(every) - len(kept) >= len(list(grids.later(columns))) > 60
+    styles = {(one["criterion"], one["smoothing"]) for one in kept if "smoothing" in one}
+    assert styles == {("gini", None), ("entropy", "Laplace")}
+    small = list(grids.small(4000, columns))
+    assert [one for one in small if one not in settings_of("small", 4000, columns)] in (
+        [],  # where pyAgrum is installed
+        [one for one in small if one["family"] == "tree-augmented naive Bayes"],
+    )
 
 
 def test_recalibrated_models_are_fitted_to_the_cases_of_the_size():

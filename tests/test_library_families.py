@@ -27,6 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator
 from bnmtl.calibration.methods import METHODS, calibrator_of
+from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES
@@ -35,6 +36,7 @@ from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.siblings import seed_for, train
 from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 pytestmark = pytest.mark.beside_kernels
 CHEAP = {
@@ -43,6 +45,10 @@ CHEAP = {
     "boosted stumps": {"steps": 16},
     "random forests": {"trees": 8, "features": 2},
     "extra trees": {"trees": 8, "features": 2},
+    "boosted shallow trees": {"steps": 8},
+    "bagged PETs": {"trees": 8},
+    "MOB-ESP": {"trees": 8},
+    "DECORATE": {"members": 3},
     "gradient boosting": {"steps": 8},
     "neural nets": {"epochs": 4},
 }
@@ -412,6 +418,44 @@ def raw_expected(settings, make, scale=False):
             False,
         ),
         (
+            [
+                {"family": "boosted shallow trees", "criterion": "entropy", "depth": 3, "steps": k}
+                for k in (9, 2)
+            ],
+            lambda m, seed: AdaBoostM1(
+                DecisionTreeClassifier(criterion="entropy", max_depth=3),
+                m["steps"],
+                random_state=seed,
+            ),
+            False,
+        ),
+        (
+            [{"family": "boosted shallow trees", "resample": False, "loss": "logistic"}],
+            lambda m, seed: AdaBoostM1(
+                DecisionTreeClassifier(max_depth=2),
+                m["steps"],
+                resample=False,
+                loss="logistic",
+                random_state=seed,
+            ),
+            False,
+        ),
+        (
+            [{"family": "bagged PETs", "trees": 6}],
+            lambda m, seed: BaggedPETs(6, random_state=seed),
+            False,
+        ),
+        (
+            [{"family": "bagged PETs", "trees": 6, "enhanced": True}],
+            lambda m, seed: EnhancedBaggedPETs(6, random_state=seed),
+            False,
+        ),
+        (
+            [{"family": "MOB-ESP", "trees": 6}],
+            lambda m, seed: MOBESP(6, random_state=seed),
+            False,
+        ),
+        (
             [{"family": "logistic regression", "ridge": 4.0}],
             lambda m, seed: LogisticRegression(C=0.25, max_iter=1000),
             True,
@@ -442,6 +486,23 @@ def test_families_equal_scikit_learn(settings, make, scale):
     expected = [member.predict_proba(held_out)[:, 1] for member in members]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert len(np.unique(np.round(found, 9), axis=0)) == len(settings)
+
+
+@pytest.mark.parametrize("members", [3, 20])
+def test_decorate_receives_categories(members):
+    X, y = mixed_table()
+    setting = {"family": "DECORATE", "members": members, "generator": "uniform"}
+    fit, found, cases = trained([setting], X, y, X.head(20))
+    frame = preparation("frame", cases.columns)
+    model = DecorateClassifier(
+        n_estimators=members,
+        max_iterations=max(50, 3 * members),
+        generator="uniform",
+        random_state=seed_for(0, fit, 0),
+    ).fit(frame.transform(cases.X), cases.y)
+    expected = model.predict_proba(frame.transform(cases.test))[:, 1]
+    assert found.test[0, 0, 0] == pytest.approx(expected, abs=1e-12)
+    assert fit.names == (f"DECORATE: uniform, {members} members",)
 
 
 class Epochs:
@@ -595,8 +656,8 @@ COUNTS = {
         "tree-augmented naive Bayes": 1,
     },
     "thesis": {
-        "decision trees": 10,
-        "bagged trees": 2,
+        "decision trees": 20,
+        "bagged trees": 4,
         "boosted trees": 22,
         "boosted stumps": 26,
         "random forests": 5,
@@ -608,9 +669,15 @@ COUNTS = {
         "Bayesian network": 36,
         "multi-net": 6,
         "tree-augmented naive Bayes": 3,
+        "boosted shallow trees": 11,
+        "extra trees": 5,
+        "bagged PETs": 2,
+        "MOB-ESP": 1,
+        "DECORATE": 2,
     },
 }
 TWICE = ("decision trees", "bagged trees", "boosted trees", "boosted stumps")
+TWICE += ("boosted shallow trees", "bagged PETs", "MOB-ESP")
 
 
 def test_the_modern_profile_by_family():
@@ -634,13 +701,17 @@ def test_profiles_by_family(profile):
     counts = dict(COUNTS[profile])
     assert counts == by_family(fits_of(profile, 4000, numeric))
     # On nominal attributes, trees and naive Bayes are trained with codes, too.
-    for family in TWICE:
+    twice = set(TWICE) & set(counts)
+    for family in twice:
         counts[family] *= 2
     counts["naive Bayes"] += 1
     counts["random forests"] = {"small": 8, "thesis": 11}[profile]
+    forests = {"random forests", "extra trees"} & set(counts)
+    if "extra trees" in forests:
+        counts["extra trees"] = 11
     assert counts == by_family(fits_of(profile, 4000, mixed))
     codes = [fit for fit in fits_of(profile, 4000, mixed) if fit.form == "codes"]
-    assert {fit.family for fit in codes} == {*TWICE, "random forests", "naive Bayes"}
+    assert {fit.family for fit in codes} == {*twice, *forests, "naive Bayes"}
 
 
 def test_a_family_whose_package_is_missing(monkeypatch):

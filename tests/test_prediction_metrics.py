@@ -156,6 +156,14 @@ def test_eleven_points_by_hand():
     assert eleven_point_average_precision(y, p) == pytest.approx((4 * 1 + 7 * 10 / 17) / 11)
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(cases(most=24))
+def test_eleven_points_of_a_naive_twin(drawn):
+    y, p = drawn
+    expected = float(sum(naive.eleven_precisions(y, p)) / 11)
+    assert eleven_point_average_precision(y, p) == pytest.approx(expected, abs=1e-12)
+
+
 def test_weights_may_be_any_numbers():
     # The sum that defines average precision has no jump where weights sum to 1.
     for y, share in ([1, 0], 0.5), ([1, 0, 1, 0, 0, 0, 0, 0, 1, 0], 0.1):
@@ -280,7 +288,7 @@ def test_baselines_are_those_of_the_thesis(rate):
 def test_what_predicts_the_base_rate_is_the_baseline():
     y = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     p = np.full(10, 0.2)
-    for name in (*WITH_BASELINE, "break_even_point"):
+    for name in (*WITH_BASELINE, "eleven_point_average_precision", "break_even_point"):
         value = getattr(prediction, name)(y, np.ones(10) if name == "f_score" else p)
         if name == "average_precision":
             # Even at random, the first positive case has all the precision there is.

@@ -97,8 +97,17 @@ def test_true_takes_networks_and_leaves_constant_variables_out():
     assert true({"a": network, "b": other}).loc["a", "b"] == 1 / 10
 
 
+# A reversal is one edit under all of them, and all pairs of tasks count alike.
+PRIORS = [
+    PairedPrior(0.2),
+    EditPrior(1),
+    EditPrior(0.2, costs={"add": 1, "delete": 2, "reverse": 3}),
+    PairedPrior(0.2, task_penalty={("task1", "task2"): 0.2}),
+]
+
+
 @pytest.mark.parametrize("make", [related, partial], ids=["equal", "partial"])
-@pytest.mark.parametrize("prior", [PairedPrior(0.2), EditPrior(1)], ids=repr)
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
 def test_direct_compares_structures_learned_together_at_a_small_penalty(make, prior):
     tasks = make()
     small = clone(prior).set_params(penalty=0.9)

@@ -3,6 +3,7 @@
 import json
 import re
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from bnmtl import plotting
 from bnmtl.cli.ensemble_options import SelectOptions
 from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases
 from bnmtl.io.run import read_record
+from bnmtl.metrics import prediction
 from bnmtl.progress import ProgressEvent
 
 pytestmark = pytest.mark.beside_kernels
@@ -383,3 +385,17 @@ def test_a_full_disk_leaves_nothing(call, no_pictures, files, tmp_path, monkeypa
     before = listing(tmp_path)
     assert mistake(call(*SELECT, "--out", "out")) == "bnmtl: `out`: No space left on device.\n"
     assert listing(tmp_path) == before
+
+
+def test_the_eleven_point_precision_by_name(call, no_pictures, files, tmp_path):
+    name = "eleven-point-average-precision"
+    options = ("--metric", name, "--max-steps", "6", "--bags", "3")
+    assert call("select", "hill.csv", *options, "--out", "out")[0] == 0
+    assert record(tmp_path / "out")["metric"] == "eleven-point average precision"
+    fitted = selected(tmp_path, prediction.eleven_point_average_precision)
+    weights = written(tmp_path, "weights.csv").set_index("model")
+    assert np.allclose(weights["weight"], fitted.weights_.reindex(weights.index), atol=1e-15)
+    y, p = fitted.store_.part("hillclimb").y, fitted.store_.predictions()
+    by_hand = [float(sum(naive.eleven_precisions(y, one)) / 11) for one in p]
+    scores = weights["score"].reindex(fitted.store_.names)
+    assert scores.tolist() == pytest.approx(by_hand)

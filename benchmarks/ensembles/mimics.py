@@ -1,4 +1,4 @@
-"""How well, how fast and how small models are that mimic a selected ensemble (thesis, 4.7)."""
+"""How well, how fast and how small models are that mimic a selected ensemble (thesis, 4.4)."""
 
 from sklearn.ensemble import RandomForestRegressor
 

@@ -15,6 +15,9 @@ import pandas as pd
 
 from benchmarks.predictions import good_probabilities
 from bnmtl.ensembles import build_library
+from bnmtl.ensembles.library import grids
+from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.settings import is_available
 
 PROBLEMS = tuple(good_probabilities.PROBLEMS)
 QUICK = good_probabilities.QUICK
@@ -84,6 +87,13 @@ def profile_of(trial):
     return "small" if trial else "thesis"
 
 
+def settings_of(profile, n_rows, columns):
+    """The settings of a profile when the study was run: "thesis" has more since then."""
+    later = list(grids.later(columns))
+    found = [one for one in grids.PROFILES[profile](n_rows, columns) if one not in later]
+    return [one for one in found if is_available(one["family"])]
+
+
 def plain_library(problem, trial, profile=None):
     """A library with separate cases of hill climbing; its part "test" has ``more`` first.
 
@@ -113,6 +123,10 @@ def _built(problem, trial, kind, rows, options, profile=None):
     settings = profile or profile_of(trial)
     if problem == QUICK:
         settings = QUICK_SETTINGS[:3] if settings == "small" else QUICK_SETTINGS
+    else:
+        made = Rows(*rows, options.get("hillclimb"), options["test"])
+        splits = made.cases(options.get("cv"), trial).splits()
+        settings = settings_of(settings, min(len(y) for _, y, _ in splits), made.columns)
     n_jobs = int(os.environ.get("BNMTL_LIBRARY_JOBS", 1))
     # The thesis calibrates by Platt's method.
     options |= {"out": folder, "random_state": trial, "n_jobs": n_jobs, "calibration": "platt"}

@@ -7,6 +7,7 @@ import pandas as pd
 
 from benchmarks.claims import claims_table
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
+from benchmarks.ensembles.problem_rows import settings_of
 from benchmarks.ensembles.selection_claims import claims
 from benchmarks.ensembles.selection_gains import causes, loss_reduction
 from benchmarks.ensembles.selection_values import (
@@ -29,6 +30,7 @@ _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "bes
 _SHORT_NAMES = {"single": "single", "averaged": "averaging"}
 _OTHERS = ("basic selection", "stacking, linear", "stacking, logistic", "mean of all")
 _NETWORKS = ("Bayesian network", "multi-net")
+_PRECISION = ("average precision", "at eleven recalls", "at each positive case")
 _ANALYSES = {
     "methods": "plain library",
     "small": "small library",
@@ -86,14 +88,16 @@ def _differences():
     counts = {
         profile: [
             Counter(
-                fit.family for fit in fits_of(profile, 4000, Columns.of(one)) for _ in fit.names
+                fit.family
+                for fit in fits_of(settings_of(profile, 4000, columns), 4000, columns)
+                for _ in fit.names
             )
-            for one in (numeric, mixed)
+            for columns in (Columns.of(numeric), Columns.of(mixed))
         ]
         for profile in ("small", "thesis")
     }
     rows = []
-    for what, *texts in DIFFERENCES:
+    for what, *texts in (*DIFFERENCES, _PRECISION):
         families = (
             [what] if what in counts["thesis"][0] else _NETWORKS if "networks" in what else []
         )

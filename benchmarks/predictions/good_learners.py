@@ -17,6 +17,9 @@ from bnmtl.ensembles.library.columns import BINS, SCALED, Columns
 from bnmtl.ensembles.library.settings import fits_of
 
 SMALLEST_COST = 1e-3
+# Measured on the first draw only, and so not among `LEARNERS`.
+TWO_LEVELS = "boosted two-level trees"
+TWO_LEVEL_STEPS = tuple(2**k for k in range(1, 11))
 
 _OF_THE_STUDY = {
     "SVMs": ("SVMLight, C 1e-7 - 1e3", "libsvm, C 1e-3 - 1e3, 100,000 iterations at most"),
@@ -71,9 +74,17 @@ class Scores:
 
 def settings_of(learner, n_rows, n_columns):
     """The settings of a learner: those of the profile "thesis", within the limits of the study."""
+    if learner == TWO_LEVELS:
+        # Weighted, because logistic correction needs boosting without restarts.
+        fixed = {"family": "boosted shallow trees", "depth": 2, "resample": False}
+        yield from ({**fixed, "steps": steps} for steps in TWO_LEVEL_STEPS)
+        return
     columns = Columns({f"x{at}": None for at in range(n_columns)})
+    later = list(grids.later(columns))
     for setting in grids.thesis(n_rows, columns):
         if setting["family"] != learner or setting.get("C", 1.0) < SMALLEST_COST:
+            continue
+        if setting in later:
             continue
         variants = setting.get("score"), setting.get("search"), setting.get("principal")
         if variants in ((None,) * 3, ("default", "default", False)) and setting.get(

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from benchmarks import study
 from benchmarks.predictions import uci
 from benchmarks.predictions.good_diagrams import pictures as more_pictures
-from benchmarks.predictions.good_learners import LEARNERS, Model
+from benchmarks.predictions.good_learners import LEARNERS, TWO_LEVELS, Model, models_of
 from benchmarks.predictions.good_pictures import draw
 from benchmarks.predictions.good_tables import CROSS_ENTROPY, RMSE, tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
@@ -69,7 +69,7 @@ def plan(quick, trials=None):
         {"problem": problem, "trial": trial, "wanted": [learner]}
         for trial in range(trials or N_TRIALS)
         for problem in PROBLEMS
-        for learner in LEARNERS
+        for learner in (*LEARNERS, *([] if trial else [TWO_LEVELS]))
     ]
 
 
@@ -177,7 +177,7 @@ def measure(problem, trial, wanted):
     views, y, (train, calibration, test), data = views_of(problem, trial)
     lines = {}
     for learner in wanted:
-        models = LEARNERS[learner](views, y, train, calibration, trial)
+        models = models_of(learner, views, y, train, calibration, trial)
         best, without = _best(models, y[calibration])
         scores = functools.cache(lambda score: score(test))
         line = {"data": data, "test": len(test), "methods": _tested(best, scores, y[test])}

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
-from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS
+from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS, TWO_LEVELS
 from benchmarks.summary import (
     FEWEST,
     has,
@@ -22,6 +22,7 @@ METHODS = (
 )
 THESIS = tuple(name for name in LEARNERS if name not in ("Bayesian network", "multi-net"))
 CALIBRATED = ("Platt", "isotonic")
+DEPTHS = ("boosted stumps", TWO_LEVELS, "boosted trees")
 # Numbers of calibration cases that count as small and as large.
 SMALL, LARGE = 200, 1000
 LOWER_FOR = "lower for {above}, higher for {below} of {n}"
@@ -49,7 +50,8 @@ def by_problem(table, learner):
 
 
 def complete(lines):
-    """The lines of problems and trials for which all learners were measured."""
+    """The lines of problems and trials for which all learners of all trials were measured."""
+    lines = lines[lines["learner"].isin(LEARNERS)]
     n_learners = lines.groupby(["problem", "trial"])["learner"].transform("nunique")
     return lines[n_learners == lines["learner"].nunique()]
 
@@ -65,6 +67,7 @@ def tables(lines):
         "good_probabilities_problems": markdown(_problems(lines)),
         "good_probabilities_slopes": markdown(_slopes(lines)),
         "good_probabilities_curves": markdown(_curves(lines)),
+        "good_probabilities_depths": markdown(_depths(lines)),
         "good_probabilities_claims": claims_table(claims(lines)),
     }
 
@@ -97,6 +100,27 @@ def _slopes(lines):
     """Distortion of the pictured models before calibration, by problem."""
     means = _means(values(lines, "slope", "pictured"), "problem")
     return _across(lines, means["before"].map("{:.2f}".format))
+
+
+def _depths(lines):
+    """Means over the problems with boosted trees of every depth, of the first trial."""
+    first = _of_all_depths(lines)
+    for name in MEASURES:
+        table = values(first, name)
+        for learner in DEPTHS:
+            means = table[table["learner"] == learner].groupby("method")["value"].mean()
+            if len(means):
+                yield {
+                    "measure": name,
+                    "learner": learner,
+                    **{method: f"{means[method]:.4f}" for method in METHODS if method in means},
+                }
+
+
+def _of_all_depths(lines):
+    """The lines of boosted trees on problems of the first trial with all depths."""
+    first = lines[(lines["trial"] == 0) & lines["learner"].isin(DEPTHS)]
+    return first[first.groupby("problem")["learner"].transform("nunique") == len(DEPTHS)]
 
 
 def _means(table, by):
@@ -169,6 +193,7 @@ def claims(lines):
     yield from _lower(rmse, ("decision trees", *bayes), "isotonic", "Platt", "better", RMSE)
     yield from _by_size(lines)
     yield from _corrected(lines, {RMSE: rmse, CROSS_ENTROPY: entropy})
+    yield from _deeper(lines)
     yield from _best(lines)
     probable = [name for name in every if name not in MARGINS]
     for table, name in ((rmse, RMSE), (entropy, CROSS_ENTROPY)):
@@ -265,6 +290,42 @@ def _corrected(lines, by_measure):
                 {name: f"{one:.0%}" for name, one in wide[method].items()},
                 f"{(wide[method] > 0.95).sum()} of {len(wide)} problems",
             )
+
+
+def _deeper(lines):
+    """Claims about boosted trees of two levels (a footnote of section 3.4), on the first trial."""
+    first = _of_all_depths(lines)
+    for name in MEASURES:
+        table = values(first, name)
+        after = table[table["method"] == "Platt"]
+        wide = after.pivot_table(index="problem", columns="learner", values="value")
+        for ours, other in ((TWO_LEVELS, DEPTHS[0]), (DEPTHS[2], TWO_LEVELS)):
+            if has(wide, ours, other):
+                pair = wide[ours], wide[other]
+                gain = 100 * (1 - pair[0].sum() / pair[1].sum())
+                note = "" if is_significant(*pair) else ", n.s."
+                n_lower = (pair[0] < pair[1]).sum()
+                yield Claim(
+                    f"{ours} below {other}, both calibrated by Platt, {name}",
+                    "yes",
+                    f"{gain:+.1f} % (lower on {n_lower} of {len(wide)}{note})",
+                    _is_lower(pair),
+                )
+        for method in ("logistic correction", "log-loss"):
+            words = f"{TWO_LEVELS}: {method} is worse than Platt, {name}"
+            yield from _one(table, TWO_LEVELS, method, "Platt", words, "yes", _is_higher)
+
+
+def _is_lower(pair):
+    """Whether ours is lower, by a paired test over problems."""
+    if len(pair[0]) < FEWEST:
+        return "too few problems"
+    return {0: "not significant", 1: "yes", -1: "no, it is higher"}[sign(*pair)]
+
+
+def _is_higher(pair, _):
+    """Whether ours is higher, by a paired test over problems."""
+    return _is_lower(pair[::-1])
 
 
 def _best(lines):

@@ -25,8 +25,9 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
     With labels s of -1 and 1, a member h with weighted error e has the vote 1/2 log((1 - e) / e),
     and the decision function F is the sum of vote times h. Smaller errors are replaced by 1e-10, so
     that boosting continues if members make no mistake. A member with an error of 1/2 or more has
-    vote 0, and weights restart from the initial ones. With more than two classes, each has the sum
-    of the votes of the members that predict it, and s h is 1 where a member is right, else -1.
+    vote 0, and weights restart from the initial ones, or boosting ends. With more than two classes,
+    each has the sum of the votes of the members that predict it, and s h is 1 where a member is
+    right, else -1.
 
     Parameters
     ----------
@@ -42,16 +43,20 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         logistic loss is for two classes.
     random_state : None, int, numpy.random.RandomState or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
+    restart : bool, default=True
+        Whether weights restart after a member with an error of 1/2 or more. False ends boosting
+        there and leaves the member out; the first one stays, with vote 0.
 
     Attributes
     ----------
     classes_ : numpy.ndarray of shape (n_classes,)
         Of two classes, the second is predicted if F is above 0.
     estimators_ : list of classifiers, one per round
-        A `DummyClassifier` if the drawn rows have only one class.
-    estimator_weights_ : numpy.ndarray of float, shape (n_estimators,)
+        A `DummyClassifier` if the drawn rows have only one class. Fewer than ``n_estimators`` if
+        boosting has ended.
+    estimator_weights_ : numpy.ndarray of float, shape (n_rounds,)
         Votes, 0 or more.
-    estimator_errors_ : numpy.ndarray of float, shape (n_estimators,)
+    estimator_errors_ : numpy.ndarray of float, shape (n_rounds,)
         Weighted error of each member on the training rows, with the weights of its round.
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
@@ -73,11 +78,13 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
     a sum of ensembles that each approximate this, for both losses: good enough to predict and to
     rank, but `LogisticCorrection` turns it into probabilities far too close to 0 and 1. Boosted
     stumps fitted to drawn rows soon restart; with ``resample=False`` there are hardly any restarts,
-    but each is followed by the same members.
+    but each is followed by the same members. With ``restart=False`` F is one such ensemble, a short
+    one if it ends early.
 
     References
     ----------
-    Freund & Schapire (1996), "Experiments with a new boosting algorithm", ICML; Bauer & Kohavi
+    Freund & Schapire (1996), "Experiments with a new boosting algorithm", ICML, and Melville
+    (2005), section 2.3, algorithm 1, where boosting ends at errors above 1/2; Bauer & Kohavi
     (1999), "An empirical comparison of voting classification algorithms", Machine Learning 36, for
     restarts; Collins, Schapire & Singer (2002), "Logistic regression, AdaBoost and Bregman
     distances", Machine Learning 48, sequential updates, for the logistic loss.
@@ -94,13 +101,20 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator=None, n_estimators=50, resample=True, loss="exponential", random_state=None
+        self,
+        estimator=None,
+        n_estimators=50,
+        resample=True,
+        loss="exponential",
+        random_state=None,
+        restart=True,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.resample = resample
         self.loss = loss
         self.random_state = random_state
+        self.restart = restart
 
     def fit(self, X, y, sample_weight=None):
         """Fit the members one after another.
@@ -124,12 +138,18 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         margins = np.zeros(len(y))
         for seed, stream in seeds:
             weights = row_weights(initial, margins, self.loss)
-            member = with_seed(template, int(seed))
-            self.estimators_.append(self._fitted(member, X, y, weights, stream))
-            right = np.where(self.estimators_[-1].predict(X) == y, 1.0, -1.0)
-            errors.append(weights[right < 0].sum())
-            votes.append(_vote(errors[-1]))
-            margins = margins + votes[-1] * right if votes[-1] else np.zeros(len(y))
+            member = self._fitted(with_seed(template, int(seed)), X, y, weights, stream)
+            right = np.where(member.predict(X) == y, 1.0, -1.0)
+            error = weights[right < 0].sum()
+            vote = _vote(error)
+            if not (vote or self.restart) and votes:
+                break
+            self.estimators_.append(member)
+            votes.append(vote)
+            errors.append(error)
+            if not (vote or self.restart):
+                break
+            margins = margins + vote * right if vote else np.zeros(len(y))
         self.estimator_weights_, self.estimator_errors_ = np.array(votes), np.array(errors)
         return self
 
@@ -211,8 +231,9 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         if not is_estimator or not is_classifier(template):
             rule = "must be a scikit-learn classifier, such as DecisionTreeClassifier(), or None"
             raise InputTypeError("estimator", rule, self.estimator)
-        if not isinstance(self.resample, bool | np.bool_):
-            raise InputTypeError("resample", "must be True or False", self.resample)
+        for name in ("resample", "restart"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InputTypeError(name, "must be True or False", getattr(self, name))
         check_choice("loss", self.loss, ("exponential", "logistic"))
         if not self.resample and not has_fit_parameter(template, "sample_weight"):
             rule = "must take `sample_weight` in its `fit`"

@@ -23,7 +23,7 @@ class LogisticCorrection(BaseEstimator):
     It needs no calibration rows, but members must be too simple to separate the training set, such
     as stumps. Otherwise all probabilities are 0 or 1, or two values of a single member if
     scikit-learn stops at the first one without mistakes. Restarts of `AdaBoostM1` have the same
-    effect; ``resample=False`` avoids most of them.
+    effect; ``resample=False`` avoids most of them, and with ``restart=False`` there are none.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class LogisticCorrection(BaseEstimator):
     References
     ----------
     Friedman, Hastie & Tibshirani (2000), "Additive logistic regression", Annals of Statistics 28;
-    Niculescu-Mizil (2008), section 3.1, "Logistic Correction".
+    Niculescu-Mizil (2008), section 3.3.1, "Logistic Correction".
 
     Examples
     --------

@@ -193,6 +193,7 @@ _FAST = {
     "lift": ranked_additions.Lift,
     "roc_area": ranked_additions.RocArea,
     "average_precision": ranked_additions.AveragePrecision,
+    "eleven_point_average_precision": ranked_additions.ElevenPointAveragePrecision,
     "break_even_point": ranked_additions.BreakEvenPoint,
 }
 

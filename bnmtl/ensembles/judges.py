@@ -16,10 +16,16 @@ BINARY = (
     "lift",
     "roc_area",
     "average_precision",
+    "eleven_point_average_precision",
     "break_even_point",
     *LOSSES,
 )
-_TITLES = {"f_score": "F-score", "roc_area": "ROC area", "cross_entropy": "cross-entropy"}
+_TITLES = {
+    "f_score": "F-score",
+    "roc_area": "ROC area",
+    "eleven_point_average_precision": "eleven-point average precision",
+    "cross_entropy": "cross-entropy",
+}
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,14 @@ def _tied_pairs(keys):
     return np.bincount(row_of, positives * (sizes - positives), len(keys))
 
 
+def _precisions(keys, n_positive):
+    """Precision at each positive case, from the lowest, in sorted rows without mixed ties."""
+    n_rows, n_cases = keys.shape
+    at = np.flatnonzero(_labels(keys).astype(bool)).reshape(n_rows, n_positive)
+    ranks = n_cases * np.arange(1, n_rows + 1)[:, None] - at
+    return np.arange(n_positive, 0, -1) / ranks
+
+
 def _groups(keys):
     """Row, size and number of positives of each group of equal sums in sorted rows, in order."""
     sums = keys >> keys.dtype.type(1)
@@ -104,18 +112,11 @@ class AveragePrecision(_Ranked):
     def _of_keys(self, keys):
         keys.sort(axis=1)
         rows = _mixed_ties(keys)
-        sums = self._without_ties(keys)
+        sums = _precisions(keys, self._n_positive).sum(axis=1)
         if rows.size:
             row, gained = self._gained(keys[rows, ::-1])
             sums[rows] = np.bincount(row, gained)
         return sums / self._n_positive
-
-    def _without_ties(self, keys):
-        """Sums of the precision at each positive case, from the lowest in each row."""
-        n_rows, n_cases = keys.shape
-        at = np.flatnonzero(_labels(keys).astype(bool)).reshape(n_rows, self._n_positive)
-        ranks = n_cases * np.arange(1, n_rows + 1)[:, None] - at
-        return (np.arange(self._n_positive, 0, -1) / ranks).sum(axis=1)
 
     def _gained(self, keys):
         """Row and term of each group of tied cases, from rows whose highest sums come first."""
@@ -126,6 +127,34 @@ class AveragePrecision(_Ranked):
         harmonic = self._digamma[a + sizes] - self._digamma[a]
         spread = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros(len(n)), where=n > 1)
         return row, m / n * ((b + 1) * harmonic + (m - 1) * spread)
+
+
+class ElevenPointAveragePrecision(_Ranked):
+    """Thresholds after a positive case are enough, since a negative one lowers the precision."""
+
+    def __init__(self, judge, models):
+        super().__init__(judge, models)
+        # Places, from the lowest, of the positive cases that reach the recalls, as in the metric.
+        recalls = np.arange(1, self._n_positive + 1) / self._n_positive
+        first = np.searchsorted(recalls, np.linspace(0, 1, 11) - 1e-12)
+        self._places = self._n_positive - 1 - first
+
+    def _of_keys(self, keys):
+        keys.sort(axis=1)
+        rows = _mixed_ties(keys)
+        precisions = _precisions(keys, self._n_positive)
+        if rows.size:
+            precisions[rows] = self._with_ties(keys[rows])
+        best = np.maximum.accumulate(precisions, axis=1)
+        return np.take(best, self._places, axis=1).mean(axis=1)
+
+    def _with_ties(self, keys):
+        """The precision, at each positive case, of all cases with at least its sum."""
+        row, sizes, positives = _groups(keys)
+        below = np.cumsum(sizes) - sizes - row * keys.shape[1]
+        missed = np.cumsum(positives) - positives - row * self._n_positive
+        precisions = (self._n_positive - missed) / (keys.shape[1] - below)
+        return np.repeat(precisions, positives).reshape(len(keys), self._n_positive)
 
 
 class _TopShare(_Ranked):

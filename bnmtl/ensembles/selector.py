@@ -35,8 +35,8 @@ class EnsembleSelector(BaseEstimator):
     Parameters
     ----------
     metric : str, callable or mapping of str to float, default="cross_entropy"
-        accuracy, f_score, lift, roc_area, average_precision, break_even_point,
-        root_mean_squared_error, cross_entropy, brier_score or another metric of
+        accuracy, f_score, lift, roc_area, average_precision, eleven_point_average_precision,
+        break_even_point, root_mean_squared_error, cross_entropy, brier_score or another metric of
         `bnmtl.metrics.prediction`, by its name (hyphens may replace underscores) or as a function.
         The name of a scorer of scikit-learn, such as "neg_log_loss", or of a function of
         `sklearn.metrics` that takes probabilities, such as "log_loss" (of names in both, that of
@@ -44,7 +44,7 @@ class EnsembleSelector(BaseEstimator):
         `greater_is_better`; y are positions in the classes. A mapping gives the weights of
         normalized scores; a metric on which no model beats the base rate is left out. With more
         than two classes: accuracy, cross_entropy, root_mean_squared_error, brier_score,
-        squared_error, calibration_error, lift_chart_area, a scorer or a function. The nine names
+        squared_error, calibration_error, lift_chart_area, a scorer or a function. The ten names
         here, log loss and area under the ROC curve are much faster.
     initial : "auto" or int, default="auto"
         Number of the best models with which a bag starts; "auto" is the number up to 25 with the

@@ -122,6 +122,7 @@ _BASELINES = {
     "lift": lambda r: 1.0,
     "roc_area": lambda r: 0.5,
     "average_precision": lambda r: r,
+    "eleven_point_average_precision": lambda r: r,
     "break_even_point": lambda r: r,
     "root_mean_squared_error": lambda r: np.sqrt(r * (1 - r)),
     "cross_entropy": lambda r: -r * np.log(r) - (1 - r) * np.log1p(-r),
@@ -163,8 +164,8 @@ def normalized_score(metric, value, base_rate, best):
     Parameters
     ----------
     metric : str
-        accuracy, f_score, lift, roc_area, average_precision, break_even_point,
-        root_mean_squared_error or cross_entropy.
+        accuracy, f_score, lift, roc_area, average_precision, eleven_point_average_precision,
+        break_even_point, root_mean_squared_error or cross_entropy.
     value : float
         The value to rescale.
     base_rate : float

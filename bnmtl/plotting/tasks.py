@@ -173,8 +173,9 @@ def distances(dissimilarity, principal, label="dissimilarity"):
 
     References
     ----------
-    A. Niculescu-Mizil (2008), "Multitask structure learning, calibration, ensemble selection",
-    PhD thesis, Cornell University, section 2.4 (figure 2.12).
+    A. Niculescu-Mizil (2008), "Getting the most out of your data: multitask Bayesian network
+    structure learning, predicting good probabilities and ensemble selection", PhD thesis, Cornell
+    University, section 2.4.3, figure 2.12.
 
     Examples
     --------

@@ -72,8 +72,9 @@ def deletion(
 
     References
     ----------
-    A. Niculescu-Mizil (2008), "Multitask structure learning, calibration, ensemble selection",
-    PhD thesis, Cornell University, section 2.3.4.
+    A. Niculescu-Mizil (2008), "Getting the most out of your data: multitask Bayesian network
+    structure learning, predicting good probabilities and ensemble selection", PhD thesis, Cornell
+    University, section 2.3.4.
 
     Examples
     --------
@@ -263,8 +264,9 @@ def components(network, groups, changed, random_state=None):
 
     References
     ----------
-    A. Niculescu-Mizil (2008), "Multitask structure learning, calibration, ensemble selection",
-    PhD thesis, Cornell University, section 2.3.4 (ALARM-COMP).
+    A. Niculescu-Mizil (2008), "Getting the most out of your data: multitask Bayesian network
+    structure learning, predicting good probabilities and ensemble selection", PhD thesis, Cornell
+    University, section 2.3.4 (ALARM-COMP).
 
     Examples
     --------

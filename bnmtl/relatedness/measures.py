@@ -41,6 +41,11 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     the learner lists penalties per pair of variables, the weight of a pair is its penalty divided
     by the penalty of all other pairs, so that pairs that are never shared have weight 0.
 
+    Nothing else of the prior weighs the edits: an added, a removed and a reversed arc are one edit
+    each, whatever ``reversal`` and ``costs`` are. Penalties and distances of pairs of tasks do not
+    count, either, since the measure would only repeat them. All of these affect which structures
+    are learned.
+
     Parameters
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame or Tasks

@@ -114,7 +114,7 @@ def _edit_bound(gains, coupling, order):
 def _paired_bound(gains, coupling, order):
     """Coupling of the assigned tasks plus the best coupled gains of the others.
 
-    This is the tighter bound in a footnote of the thesis.
+    It is tighter than equation 2.10; the thesis says in a footnote that such bounds exist.
     """
     log_penalties = coupling.weights(len(gains))
     steps = np.array(

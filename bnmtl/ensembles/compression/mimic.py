@@ -97,7 +97,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    Niculescu-Mizil (2008), section 4.7; Bucila, Caruana & Niculescu-Mizil (2006), "Model
+    Niculescu-Mizil (2008), section 4.4; Bucila, Caruana & Niculescu-Mizil (2006), "Model
     compression", KDD.
 
     Examples

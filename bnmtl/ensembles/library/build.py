@@ -87,10 +87,12 @@ def build_library(
     profile : "modern", "small", "thesis", or a list of settings, default="modern"
         "modern" is 42 models, 48 with nominal columns: gradient boosting, extra trees, random
         forests, logistic regression, support vectors and networks. "small" is about 150 models, 190
-        with nominal columns; "thesis" has the grids of appendix 4.B, about 1100 models. A setting
-        is a dictionary with a family and its parameters, such as ``{"family": "SVMs", "kernel":
-        "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier. These receive a
-        frame of floats and categories.
+        with nominal columns. "thesis" has about 1200, 1400: the grids of appendix 4.B without the
+        tree styles BAYES, C4, MML and SMML, three of five criteria of stumps, and kernel estimates
+        and supervised bins of naive Bayes; and networks and ensembles of trees that are not in the
+        appendix. A setting is a dictionary with a family and its parameters, such as ``{"family":
+        "SVMs", "kernel": "rbf", "C": 10}``, or a classifier, or a pair of a name and a classifier.
+        These receive a frame of floats and categories.
     hillclimb : float, int or (X, y), default=None
         Share or number of the rows that are held out of training, for calibration and selection; or
         other rows for it. None with folds; without, it is a fifth.

@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1
+from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles.library.columns import BINS, CODES, FRAME, NUMBERS, SCALED
 from bnmtl.ensembles.library.networks import (
     SCORES,
@@ -38,16 +39,20 @@ from bnmtl.ensembles.library.trained import (
     Snapshots,
     Stages,
 )
+from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 SVM_ITERATIONS = 100_000
 LEARNING_RATE = 0.05
 N_BAGGED, N_FOREST, N_MODERN = 100, 1024, 200
+N_DECORATED, DECORATE_FITS = 15, 50
 FORMS = {"Gaussian": (NUMBERS, CODES), "multinomial": (BINS,)}  # kinds of naive Bayes
 CHOICES = {
     "criterion": ("gini", "entropy", "log_loss"),
     "smoothing": (None, "Laplace"),
     "loss": ("exponential", "logistic"),
     "resample": (True, False),
+    "generator": ("marginals", "uniform", "pool"),
+    "enhanced": (False, True),
     "kernel": ("linear", "poly", "rbf", "sigmoid"),
     "distance": ("Euclidean", "gain ratio"),
     "weights": ("uniform", "distance", "kernel"),
@@ -126,6 +131,19 @@ def _stumps(members, seed):
     return Stages(boosted, [member["steps"] for member in members])
 
 
+def _shallow(members, seed):
+    tree = DecisionTreeClassifier(criterion=members[0]["criterion"], max_depth=members[0]["depth"])
+    options = {name: members[0][name] for name in ("resample", "loss")}
+    boosted = AdaBoostM1(tree, random_state=seed, **options)
+    return Stages(boosted, [member["steps"] for member in members])
+
+
+def _shallow_text(member):
+    drawn = "resampled" if member["resample"] else "weighted"
+    grown = f"{member['criterion']}, depth {member['depth']}"
+    return f"{grown}, {drawn}{_loss(member)}, {member['steps']} steps"
+
+
 def _loss(member):
     return "" if member["loss"] == "exponential" else f", {member['loss']} loss"
 
@@ -139,6 +157,21 @@ def _extra_trees(members, seed):
     trees, features, leaf = (members[0][name] for name in ("trees", "features", "leaf"))
     options = {"max_features": features, "min_samples_leaf": leaf, "random_state": seed}
     return Single(ExtraTreesClassifier(trees, **options))
+
+
+def _bagged_pets(members, seed):
+    kind = EnhancedBaggedPETs if members[0]["enhanced"] else BaggedPETs
+    return Single(kind(members[0]["trees"], random_state=seed))
+
+
+def _mob_esp(members, seed):
+    return Single(MOBESP(members[0]["trees"], random_state=seed))
+
+
+def _decorate(members, seed):
+    number, generator = members[0]["members"], members[0]["generator"]
+    options = {"max_iterations": max(DECORATE_FITS, 3 * number), "random_state": seed}
+    return Single(DecorateClassifier(n_estimators=number, generator=generator, **options))
 
 
 def _gradient_boosting(members, seed):
@@ -243,6 +276,35 @@ FAMILIES = {
             f"{member['features']} features, leaves of {member['leaf']}" + _trees(member, N_FOREST)
         ),
         _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "boosted shallow trees": Family(
+        _shallow,
+        {"criterion": "gini", "depth": 2, "resample": True, "loss": "exponential", "steps": 512},
+        _shallow_text,
+        _TREE_FORMS,
+        ("steps",),
+        takes_missing=True,
+    ),
+    "bagged PETs": Family(
+        _bagged_pets,
+        {"enhanced": False, "trees": N_BAGGED},
+        lambda member: ("enhanced" if member["enhanced"] else "plain") + _trees(member, N_BAGGED),
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "MOB-ESP": Family(
+        _mob_esp,
+        {"trees": N_BAGGED},
+        lambda member: f"{member['trees']} trees",
+        _TREE_FORMS,
+        takes_missing=True,
+    ),
+    "DECORATE": Family(
+        _decorate,
+        {"generator": "marginals", "members": N_DECORATED},
+        lambda member: f"{member['generator']}, {member['members']} members",
+        (FRAME,),
         takes_missing=True,
     ),
     "gradient boosting": Family(

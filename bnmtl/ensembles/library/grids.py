@@ -1,7 +1,7 @@
-"""The settings of the profiles of a library: the grids of appendix 4.B of the thesis.
+"""The settings of the profiles of a library: those of appendix 4.B of the thesis, and ours.
 
-`DIFFERENCES` lists where they differ, because scikit-learn does not have a variant or to limit the
-time.
+`DIFFERENCES` lists where the settings of the studies differ from the appendix, because scikit-learn
+does not have a variant or to limit the time. The profile "thesis" also has those of `later`.
 """
 
 import itertools
@@ -16,6 +16,7 @@ TREE_STEPS = tuple(2**k for k in range(1, 12))
 STUMP_STEPS = tuple(2**k for k in range(1, 14))
 PRUNING = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
 STYLES = (("gini", None), ("entropy", "Laplace"))
+LATER_STYLES = (("gini", "Laplace"), ("entropy", None))
 FOREST_FEATURES = (1, 2, 4, 6, 8, 12, 16, 20)
 SVM_COSTS = tuple(10.0**k for k in range(-7, 4))
 SVM_WIDTHS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0)
@@ -47,11 +48,16 @@ DIFFERENCES = (
 
 
 def thesis(n_rows, columns):
-    """All settings of the appendix for some number of training rows and their columns."""
+    """Settings of the appendix, as far as there are such learners here, and more of ours.
+
+    Left out are the tree styles BAYES, C4, MML and SMML with gain ratio, message lengths and
+    Bayesian smoothing, three of five criteria of stumps, and kernel estimates and supervised bins
+    of naive Bayes.
+    """
     forms = (NUMBERS, CODES) if columns.sizes.any() else (NUMBERS,)
     yield from _trees(forms, PRUNING, N_BAGGED, STYLES)
     yield from _boosting(forms, TREE_STEPS, ("gini", "entropy"), STUMP_STEPS, (True, False))
-    yield from _forests(forms, columns, FOREST_FEATURES, N_FOREST)
+    yield from _forests("random forests", forms, columns, FOREST_FEATURES, N_FOREST)
     yield from support_vectors(columns.n_numbers, SVM_COSTS, SVM_COSTS, SVM_WIDTHS)
     yield from _grid("neural nets", units=HIDDEN_UNITS, momentum=MOMENTA, epochs=EPOCHS)
     yield from _grid("logistic regression", ridge=RIDGES)
@@ -63,6 +69,23 @@ def thesis(n_rows, columns):
     for bins, together in itertools.product(N_BINS, (True, False)):
         yield {"family": "multi-net", "columns": f"{BINS} {bins}", "together": together}
     yield from _tree_augmented(N_BINS)
+    yield from later(columns)
+
+
+def later(columns):
+    """What the profile "thesis" has beyond the settings of the studies, all of it trees.
+
+    Entropy without smoothing is ID3. Stumps of the second criterion end at 2048 steps, to limit the
+    time.
+    """
+    forms = (NUMBERS, CODES) if columns.sizes.any() else (NUMBERS,)
+    yield from _trees(forms, PRUNING, N_BAGGED, LATER_STYLES)
+    stumps = {"criterion": ("entropy",), "depth": (1,), "steps": TREE_STEPS}
+    yield from _grid("boosted shallow trees", columns=forms, **stumps)
+    yield from _forests("extra trees", forms, columns, FOREST_FEATURES, N_FOREST)
+    yield from _grid("bagged PETs", columns=forms, enhanced=(False, True))
+    yield from _grid("MOB-ESP", columns=forms)
+    yield from _grid("DECORATE", members=(15, 50))
 
 
 def small(n_rows, columns):
@@ -70,7 +93,7 @@ def small(n_rows, columns):
     forms = (NUMBERS, CODES) if columns.sizes.any() else (NUMBERS,)
     yield from _trees(forms, (0.0, 1e-3, 3e-3), N_BAGGED, STYLES)
     yield from _boosting(forms, (2, 8, 32, 128), ("gini",), (2, 8, 32, 128, 512), (False,))
-    yield from _forests(forms, columns, (1, 2, 4, 8), N_FOREST // 4)
+    yield from _forests("random forests", forms, columns, (1, 2, 4, 8), N_FOREST // 4)
     yield from support_vectors(columns.n_numbers, (0.01, 1.0), (1.0, 100.0), (0.01, 0.05, 0.1))
     yield from _grid("neural nets", units=(2, 8, 32), momentum=(0.9,), epochs=(4, 16, 64))
     yield from _grid("logistic regression", ridge=(0.0, 0.1, 1.0, 10.0, 100.0))
@@ -123,11 +146,11 @@ def _boosting(forms, tree_steps, criteria, stump_steps, resampling):
     yield from _grid("boosted stumps", columns=forms, resample=resampling, steps=stump_steps)
 
 
-def _forests(forms, columns, numbers, trees):
+def _forests(family, forms, columns, numbers, trees):
     for form in forms:
         width = columns.n_numbers if form == NUMBERS else len(columns.categories)
         kept = [number for number in numbers if number <= width]
-        yield from _grid("random forests", columns=(form,), features=kept, trees=(trees,))
+        yield from _grid(family, columns=(form,), features=kept, trees=(trees,))
 
 
 def support_vectors(n_numbers, costs, radial_costs, widths):
