@@ -38,6 +38,7 @@ USES = {
     "voting": VotingClassifier([("all", TOGETHER), ("one", OTHER)], voting="soft"),
     "Stacking": Stacking([("all", TOGETHER), ("one", OTHER)], cv=2),
     "DecorateClassifier": DECORATE,
+    "DECORATE by task": clone(DECORATE).set_params(task_column="clinic", generator="network"),
     "BaggingCommittee": BaggingCommittee(TOGETHER, n_estimators=2, random_state=0),
 }
 
@@ -76,7 +77,10 @@ def test_rounds_are_those_of_a_classifier():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "strategy",
-    [ActiveDecorateJS(TOGETHER, n_estimators=2), BootstrapJS(TOGETHER, n_estimators=2)],
+    [
+        ActiveDecorateJS(TOGETHER, n_estimators=2, task_column="clinic"),
+        BootstrapJS(TOGETHER, n_estimators=2),
+    ],
     ids=lambda one: type(one).__name__,
 )
 def test_committees_of_them_ask_for_labels(strategy):

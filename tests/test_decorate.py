@@ -22,7 +22,7 @@ from bnmtl.active.committees import BaggingCommittee
 from bnmtl.classification import BayesNetClassifier, NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import SETTINGS, DecorateClassifier
-from bnmtl.decorate.artificial import FromNetwork, Marginals, Repeated, Uniform, generator_of
+from bnmtl.decorate.artificial import Marginals, Repeated, Uniform, generator_of
 from bnmtl.decorate.classifier import opposite_labels
 from bnmtl.decorate.inputs import TreeInputs
 from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler
@@ -74,7 +74,7 @@ def unknown(frame, n, rng):
 class Doubled:
     """A user's generator with a fit."""
 
-    def fit(self, frame, tasks=None):
+    def fit(self, frame):
         self.frame = frame
         return self
 
@@ -496,38 +496,11 @@ def test_weights_reach_the_members_and_the_error():
     assert (p == q).all()
 
 
-def test_artificial_cases_have_the_shares_and_the_dependence_of_their_tasks():
-    rng = np.random.default_rng(0)
-    tasks = np.where(np.arange(600) < 450, "south", "north")
-    wet = rng.random(600) < 0.5
-    wren = np.where(tasks == "south", wet, ~wet) ^ (rng.random(600) < 0.1)
-    frame = pd.DataFrame({"wet": wet, "wren": wren, "region": tasks})
-    drawn = FromNetwork(NetworkSampler(random_state=0), frame, tasks).draw(8000, 3)
-    is_south = (drawn["region"] == "south").to_numpy()
-    agrees = (drawn["wet"] == drawn["wren"]).to_numpy()
-    assert is_south.mean() == pytest.approx(0.75, abs=0.03)
-    assert agrees[is_south].mean() == pytest.approx(0.9, abs=0.05)
-    assert agrees[~is_south].mean() == pytest.approx(0.1, abs=0.05)
-
-
-def test_cases_of_several_tasks_come_from_networks_learned_together():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.integers(2, size=200), "b": rng.integers(2, size=200)})
-    tasks = np.where(np.arange(200) < 150, "south", "north")
-    frame.loc[150:, ["a", "b"]] = 1
-    y = rng.integers(2, size=200)
-    model = DecorateClassifier(generator="network", random_state=0).fit(frame, y, tasks=tasks)
-    assert len(model.estimators_) > 1
-    array = DecorateClassifier(generator="network", random_state=0)
-    array.fit(frame.to_numpy(), y, tasks=tasks)
-    assert len(array.estimators_) > 1
-
-
 class Kept:
     """A user's generator that keeps what its fit received."""
 
-    def fit(self, frame, tasks=None):
-        self.frame, self.tasks = frame, tasks
+    def fit(self, frame):
+        self.frame = frame
 
     def sample(self, n, random_state):
         return self.frame.iloc[random_state.integers(len(self.frame), size=n)]
@@ -537,10 +510,10 @@ class Kept:
 def test_generators_that_learn_respect_weights(kind):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"yes": [False, True] * 50, "more": rng.normal(size=100)})
-    columns, tasks = read_columns(frame), np.array(["a"] * 40 + ["b"] * 60)
+    columns = read_columns(frame)
 
-    def drawn(weights, **options):
-        return generator_of(kind, frame, columns, weights, 3, **options).draw(2000, 1)
+    def drawn(weights):
+        return generator_of(kind, frame, columns, weights, 3).draw(2000, 1)
 
     first, equal = drawn(np.ones(100)), drawn(np.full(100, 0.3))
     pd.testing.assert_frame_equal(first, equal)
@@ -549,9 +522,6 @@ def test_generators_that_learn_respect_weights(kind):
     once, again = drawn(weights), drawn(weights)
     pd.testing.assert_frame_equal(once, again)
     assert once["yes"].mean() == pytest.approx(0.75, abs=0.06)
-    of_tasks = drawn(np.where(tasks == "a", 9.0, 1.0), tasks=tasks)
-    is_of_a = of_tasks["more"].isin(frame["more"][:40])
-    assert is_of_a.mean() == pytest.approx(360 / 420, abs=0.06)
 
 
 def test_cases_are_repeated_in_proportion_to_their_weights():
@@ -563,7 +533,7 @@ def test_cases_are_repeated_in_proportion_to_their_weights():
 
 
 class Worded:
-    """A user's generator without tasks that returns text."""
+    """A user's generator that returns text."""
 
     def fit(self, frame):
         self.frame = frame
@@ -588,16 +558,6 @@ MISTAKES = [
     (DecorateClassifier(generator=lambda X, n, rng: X[["a"]]), {}, "`b` is missing|'b' is missing"),
     (DecorateClassifier(generator="unlabeled"), {}, "`unlabeled` must be given if"),
     (DecorateClassifier(), {"unlabeled": [[1, 2]]}, "`unlabeled` must be given if.*and only then"),
-    (
-        DecorateClassifier(),
-        {"tasks": [1] * 10},
-        "None for `generator='marginals'`; set `generator='network'`",
-    ),
-    (DecorateClassifier(generator="network"), {"tasks": [1]}, "one task for each row, 10"),
-    (DecorateClassifier(generator="network"), {"tasks": [None] * 10}, "must name a task for each"),
-    (DecorateClassifier(generator="network"), {"tasks": ["a"] * 9 + [np.nan]}, "must name a task"),
-    (DecorateClassifier(generator=Munge()), {"tasks": [1] * 10}, "None for an object whose `fit`"),
-    (DecorateClassifier(generator=unknown), {"tasks": [1] * 10}, "must be None for a function"),
     (DecorateClassifier(generator=NaiveBayesSampler()), {}, "must have a `fit` without labels"),
     (DecorateClassifier(generator=NetworkSampler), {}, "must be a name.*class NetworkSampler"),
     (DecorateClassifier(generator=Worded()), {}, "`generator`: column `a` must hold numb.*'many'"),

@@ -115,6 +115,20 @@ def test_tasks_are_learned_together(ask, tmp_path):
 
 
 @pytest.mark.usefixtures("no_curve")
+def test_other_strategies_have_the_task_as_a_feature(ask, tmp_path):
+    options = ("--task-column", "region", "--strategy", "active-decorate", "--out", "o")
+    code, _, err = ask(*COMMON, "--n", 4, *options)
+    assert (code, err) == (0, "")
+    table = sites()
+    X = table[["east", "north", "wet", "region"]].astype({"region": object})
+    strategy = ActiveDecorate(task_column="region", random_state=0)
+    rows, found = strategy.query(X, table["wren"], batch_size=4, return_utilities=True)
+    queries = pd.read_csv(tmp_path / "o" / "queries.csv")
+    assert queries["site"].tolist() == table["site"].iloc[rows].tolist()
+    np.testing.assert_allclose(queries["utility"], found[0][rows])
+
+
+@pytest.mark.usefixtures("no_curve")
 def test_costs_excluded_rows_and_other_marks_of_missing_values(ask, tmp_path):
     table = sites()
     table.loc[40:59, ["site"]].to_csv(tmp_path / "done.csv", index=False)

@@ -15,9 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl import MultitaskLearner
-from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
-from bnmtl.decorate import DecorateClassifier
-from bnmtl.ensembles import Munge
+from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.priors import PairedPrior
 from bnmtl.seeding import generator
@@ -188,40 +186,6 @@ def test_classes_keep_their_proportions_within_tasks():
         for label in "abc":
             inside = (task == one) & (y == label)
             assert (rounds.in_bag @ inside == inside.sum()).all()
-
-
-def test_tasks_are_handed_to_a_fit_that_takes_them():
-    class Knowing(GaussianNB):
-        def fit(self, X, y, tasks):
-            assert len(tasks) == len(X)
-            self.tasks_ = set(tasks)
-            return super().fit(X, y)
-
-        def predict_proba(self, X):
-            assert self.tasks_ == {"1", "2"}
-            return super().predict_proba(X)
-
-    X, y = cases()
-    rounds = predict_rounds(Knowing(), X, y, rounds=2, task=np.arange(60) % 2 + 1)
-    assert rounds.task[:2].tolist() == ["1", "2"]
-
-
-def _like_the_first(frame, n, rng):
-    return frame.iloc[[0] * n] if hasattr(frame, "iloc") else frame[[0] * n]
-
-
-@pytest.mark.parametrize("generator", ["marginals", _like_the_first, Munge()])
-def test_tasks_only_stratify_where_a_fit_does_not_want_them(generator):
-    X, y = cases()
-    model = DecorateClassifier(n_estimators=2, generator=generator, random_state=0)
-    assert not model.takes_tasks
-    rounds = predict_rounds(model, X, y, rounds=2, task=np.arange(60) % 2, random_state=0)
-    assert set(rounds.task) == {"0", "1"}
-
-
-def test_generators_that_learn_from_tasks_take_them():
-    for kind in ("network", NetworkSampler()):
-        assert DecorateClassifier(generator=kind).takes_tasks
 
 
 def test_a_bootstrap_of_all_groups_predicts_nothing():

@@ -187,6 +187,7 @@ def _decorate(strategy, **options):
         strategy.estimator,
         n_estimators=strategy.n_estimators,
         max_iterations=max(_MAX_ITERATIONS, strategy.n_estimators + _MORE_ITERATIONS),
+        task_column=strategy.task_column,
         random_state=strategy.random_state,
         **options,
     )
@@ -204,6 +205,8 @@ class ActiveDecorate(CommitteeQuery):
     utility : {"margin", "jensen_shannon"}, default="margin"
         1 minus the difference of the two largest mean probabilities, or the disagreement of the
         members.
+    task_column : str or int, default=None
+        The column that names the task of each row, as in `bnmtl.decorate.DecorateClassifier`.
     missing_label : object, default=nan
         Marks rows without a label; NaN and None stand for every missing value.
     classes : array-like of labels, default=None
@@ -227,12 +230,14 @@ class ActiveDecorate(CommitteeQuery):
         estimator=None,
         n_estimators=15,
         utility="margin",
+        task_column=None,
         missing_label=np.nan,
         classes=None,
         random_state=None,
     ):
         super().__init__(estimator, n_estimators, missing_label, classes, random_state)
         self.utility = utility
+        self.task_column = task_column
 
     def committee(self):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""
@@ -253,7 +258,7 @@ class ActiveDecorateJS(CommitteeQuery):
 
     Parameters
     ----------
-    estimator, n_estimators, missing_label, classes, random_state
+    estimator, n_estimators, task_column, missing_label, classes, random_state
         As in `ActiveDecorate`.
 
     References
@@ -262,6 +267,18 @@ class ActiveDecorateJS(CommitteeQuery):
     """
 
     draws = True
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=15,
+        task_column=None,
+        missing_label=np.nan,
+        classes=None,
+        random_state=None,
+    ):
+        super().__init__(estimator, n_estimators, missing_label, classes, random_state)
+        self.task_column = task_column
 
     def committee(self):
         """The committee, not fitted: a scikit-learn classifier with ``member_probabilities``."""

@@ -104,6 +104,8 @@ class _OneTable:
         self._pool, self._name, self._is_random = pool, name, name == "random"
         kind = active.BootstrapJS if self._is_random else _KINDS[name]
         self._strategy = kind(random_state=options.seed)
+        if "task_column" in self._strategy.get_params():
+            self._strategy.set_params(task_column=options.task_column)
         self._seed = options.seed
 
     def ask(self, n):

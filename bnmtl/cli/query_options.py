@@ -35,7 +35,8 @@ class QueryOptions:
         "|".join(STRATEGIES),
         "multitask learns networks of all tasks together, and is the default with --task-column; "
         "without it the default is active-decorate; margin asks where a random forest is least "
-        "decided. All but multitask treat the task as a feature.",
+        "decided. All but multitask treat the task as a feature; active-decorate and "
+        "active-decorate-js draw their artificial cases by task.",
     )
     ignore: tuple[str, ...] = option(
         "C", "Column that is not a feature, such as an identifier; repeatable.", default=()

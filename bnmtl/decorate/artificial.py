@@ -5,7 +5,6 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.classification import NetworkSampler
 from bnmtl.classification.columns import matched_rows, names_of, rows_like
@@ -18,7 +17,7 @@ GENERATORS = ("marginals", "uniform", "pool", "unlabeled", "network")
 _POOL = 10  # times the number of cases
 
 
-class _Artificial:
+class Artificial:
     """Base of generators."""
 
     def inputs(self, n, seed, encode):
@@ -27,7 +26,7 @@ class _Artificial:
         return rows if encode is None else encode(rows)
 
 
-class _ByColumn(_Artificial):
+class _ByColumn(Artificial):
     """Base of generators with independent columns.
 
     Parameters
@@ -146,7 +145,7 @@ def _limits(kind):
     return max(limits.min, -(2**53)), min(limits.max, 2**53)
 
 
-class Repeated(_Artificial):
+class Repeated(Artificial):
     """Rows of a table, drawn with repetition.
 
     Parameters
@@ -173,7 +172,7 @@ class Repeated(_Artificial):
         return generator(seed, "rows").integers(len(self._rows), size=n)
 
 
-class Called(_Artificial):
+class Called(Artificial):
     """Cases from a function of the user (frame, n, rng)."""
 
     def __init__(self, function, X, columns):
@@ -185,18 +184,12 @@ class Called(_Artificial):
         return _checked(found, self._X, self._columns, n)
 
 
-class Sampled(_Artificial):
-    """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``.
+class Sampled(Artificial):
+    """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``."""
 
-    If there are tasks, its ``fit`` takes ``tasks``, too.
-    """
-
-    def __init__(self, sampler, X, tasks, columns):
+    def __init__(self, sampler, X, columns):
         self._sampler, self._X, self._columns = clone(sampler, safe=False), X, columns
-        if tasks is None:
-            self._sampler.fit(X)
-        else:
-            self._sampler.fit(X, tasks=tasks)
+        self._sampler.fit(X)
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
@@ -204,58 +197,35 @@ class Sampled(_Artificial):
         return _checked(found, self._X, self._columns, n)
 
 
-class FromNetwork(_Artificial):
-    """Cases from a learned network, or from the networks of several tasks, learned together.
-
-    Each task has the same share of the artificial cases as of the cases.
+class FromNetwork(Artificial):
+    """Cases from a learned network.
 
     Parameters
     ----------
     sampler : NetworkSampler
     X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    tasks : numpy.ndarray of shape (n_cases,) or None
     """
 
-    def __init__(self, sampler, X, tasks):
-        self._sampler, self._shares = sampler, None
-        if tasks is None:
-            self._sampler.fit(X)
-            return
-        names, codes, counts = np.unique(tasks, return_inverse=True, return_counts=True)
-        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).rename(columns=str)
-        self._sampler.fit({name: frame[codes == at] for at, name in enumerate(names.tolist())})
-        self._shares, self._like = counts / counts.sum(), X[:0]
+    def __init__(self, sampler, X):
+        self._sampler = sampler.fit(X)
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
-        if self._shares is None:
-            return self._sampler.sample(n, random_state=generator(seed, "network"))
-        drawn = self._sampler.sample(n, random_state=generator(seed, "network"))
-        task = generator(seed, "tasks").choice(len(self._shares), size=n, p=self._shares)
-        parts = [frame[task == at] for at, frame in enumerate(drawn.values())]
-        rows = pd.concat(parts, ignore_index=True)
-        return rows if isinstance(self._like, pd.DataFrame) else rows.to_numpy()
+        return self._sampler.sample(n, random_state=generator(seed, "network"))
 
 
-def _in_proportion(X, tasks, weights, seed):
+def in_proportion(X, weights, seed):
     """As many cases, each about as often as its weight says; the given ones if all are equal."""
     if (weights == weights[0]).all():
-        return X, tasks
+        return X
     n = len(weights)
     # One draw from each n-th of the cumulative weights varies less than n draws from all.
     steps = (np.arange(n) + generator(seed, "weights").random(n)) / n
     at = _cumulative(weights)[:-1].searchsorted(steps, side="right")
-    return take(X, at), None if tasks is None else tasks[at]
+    return take(X, at)
 
 
-def draws_by_task(kind):
-    """Whether a kind of generator can learn from the tasks of cases."""
-    if isinstance(kind, str):
-        return kind == "network"
-    return isinstance(kind, NetworkSampler) or has_fit_parameter(kind, "tasks")
-
-
-def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
+def generator_of(kind, X, columns, weights, seed, unlabeled=None):
     """The generator of artificial cases.
 
     Parameters
@@ -268,7 +238,6 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     weights : numpy.ndarray of float, shape (n_cases,)
     seed : int
     unlabeled : pandas.DataFrame or numpy.ndarray, default=None
-    tasks : numpy.ndarray of shape (n_cases,), default=None
 
     Returns
     -------
@@ -279,19 +248,17 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     TypeError, ValueError
         For an unknown kind, and arguments that do not fit the kind.
     """
-    if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
-        rule = "must be given if {generator=unlabeled}, and only then"
-        raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
+    check_generator(kind, unlabeled)
+    if isinstance(kind, str) and kind == "network":
+        kind = NetworkSampler()
+    if isinstance(kind, NetworkSampler):
+        return FromNetwork(with_seed(kind, seed), in_proportion(X, weights, seed))
     if not isinstance(kind, str):
-        return _of_user(kind, X, columns, weights, tasks, seed)
-    check_choice("generator", kind, GENERATORS)
-    if tasks is not None and kind != "network":
-        rule, remedies = f"must be None for {{generator={kind}}}", "set {generator=network}"
-        raise InputError("tasks", rule, remedies=remedies)
-    if kind == "network":
-        return _of_user(NetworkSampler(), X, columns, weights, tasks, seed)
+        if learns(kind):
+            return Sampled(kind, in_proportion(X, weights, seed), columns)
+        return Called(kind, X, columns)
     if kind == "unlabeled":
-        return Repeated(_of_unlabeled(unlabeled, X, columns))
+        return Repeated(unlabeled_rows(unlabeled, X, columns))
     if kind == "uniform":
         return Uniform(X, columns, weights)
     marginals = Marginals(X, columns, weights)
@@ -300,29 +267,31 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None, tasks=None):
     return Repeated(marginals.draw(_POOL * len(X), generator(seed, "pool").integers(2**63)))
 
 
-def _of_user(kind, X, columns, weights, tasks, seed):
-    learns = hasattr(kind, "fit") and hasattr(kind, "sample")
-    if isinstance(kind, type) or not (learns or callable(kind)):
+def check_generator(kind, unlabeled):
+    """Raise unless a value is a kind of generator, with the unlabeled cases that it needs."""
+    if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
+        rule = "must be given if {generator=unlabeled}, and only then"
+        raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
+    if isinstance(kind, str):
+        check_choice("generator", kind, GENERATORS)
+        return
+    if isinstance(kind, type) or not (learns(kind) or callable(kind)):
         rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
         names = f"one of {list(GENERATORS)}"
         raise InputTypeError("generator", rule, type_of(kind), remedies=names)
-    if tasks is not None and not (learns and draws_by_task(kind)):
-        what = "an object whose `fit` lacks `tasks`" if learns else "a function"
-        remedies = "set {generator=network}"
-        raise InputError("tasks", f"must be None for {what} as {{generator}}", remedies=remedies)
-    if not learns:
-        return Called(kind, X, columns)
-    labels = signature(kind.fit).parameters.get("y")
+    labels = signature(kind.fit).parameters.get("y") if learns(kind) else None
     if labels is not None and labels.default is labels.empty:
         rule, remedies = "must have a `fit` without labels", "for example `MarginalSampler()`"
         raise InputTypeError("generator", rule, type_of(kind), remedies=remedies)
-    cases = _in_proportion(X, tasks, weights, seed)
-    if isinstance(kind, NetworkSampler):
-        return FromNetwork(with_seed(kind, seed), *cases)
-    return Sampled(kind, *cases, columns)
 
 
-def _of_unlabeled(unlabeled, X, columns):
+def learns(kind):
+    """Whether a generator of the user is an object that learns from cases."""
+    return hasattr(kind, "fit") and hasattr(kind, "sample")
+
+
+def unlabeled_rows(unlabeled, X, columns):
+    """The unlabeled cases, checked, with their columns in the order of X."""
     rows = matched_rows("unlabeled", unlabeled, names_of(X))
     if isinstance(X, pd.DataFrame) != isinstance(rows, pd.DataFrame):
         rule = "must be of the same kind as {X}"

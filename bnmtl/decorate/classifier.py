@@ -5,10 +5,10 @@ import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from bnmtl.decorate.artificial import draws_by_task, generator_of, stacked, take
+from bnmtl.decorate.artificial import generator_of, stacked, take
+from bnmtl.decorate.by_task import ByTask
 from bnmtl.decorate.committee import Committee, about_member, check_estimator
 from bnmtl.decorate.diversity import diversity
-from bnmtl.decorate.inputs import check_tasks
 from bnmtl.errors import (
     InputError,
     InputTypeError,
@@ -20,6 +20,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.encoding import tasks_of
 from bnmtl.wording import type_of
 
 # A tree of scikit-learn that errs on average as often as J48, the C4.5 of Weka.
@@ -74,13 +75,14 @@ class DecorateClassifier(Committee):
         - "pool": from 10 n cases that "marginals" drew once, with repetition.
         - "unlabeled": from ``unlabeled`` of the fit, with repetition.
         - "network": from a Bayesian network learned from the training cases
-          (`bnmtl.classification.NetworkSampler`), or one per task, learned together.
-        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)``, which must
-          take ``tasks`` if they are given, and ``sample(n, random_state)``, such as the samplers of
-          `bnmtl.ensembles`.
+          (`bnmtl.classification.NetworkSampler`).
+        - a function (X, n, rng) that returns n rows; or an object with ``fit(X)`` and
+          ``sample(n, random_state)``, such as the samplers of `bnmtl.ensembles`.
 
         Networks and objects learn from n cases, each repeated or left out in proportion to its
         ``sample_weight``. A function receives the cases with a weight above 0 as they are.
+        With ``task_column``, all of this is done for each task, without the column, except that
+        networks are learned together: their tasks share values, as they share tables.
     zero : "uniform" or float, default="uniform"
         If the ensemble gives a class the probability 0: "uniform" draws a label among these
         classes; a number replaces the 0.
@@ -89,7 +91,14 @@ class DecorateClassifier(Committee):
         classes, or any function (y, P, sample_weight), smaller is better. None keeps all members.
     categorical_features : "from_dtype", None, mask, positions or names, default="from_dtype"
         The nominal columns, as in `sklearn.ensemble.HistGradientBoostingClassifier`. "from_dtype":
-        categories, text and booleans of a frame.
+        categories, text and booleans of a frame. The column of the tasks is nominal in any case.
+    task_column : str or int, default=None
+        The column of `X` that names the task of each row: its name in a frame, or its position in
+        an array. Each artificial case is then drawn for one task, from the cases of this task, and
+        the tasks have the same shares of artificial cases as of the weights of cases. A column
+        that is empty in all rows of a task stays empty in its artificial cases. The members get
+        the column, too, and predict rows of new tasks by their rules: a tree as rows of none of its
+        tasks, a `bnmtl.classification.MultitaskBayesNetClassifier` as its ``unknown_task`` says.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend only on data and parameters.
 
@@ -112,8 +121,9 @@ class DecorateClassifier(Committee):
     TypeError, ValueError
         In ``fit``: for parameters out of range, an ``estimator`` without ``predict_proba``, weights
         it does not take, artificial cases with other columns or text among numbers, ``unlabeled``
-        or ``tasks`` without the generator that takes them, missing tasks, a ``reject`` that returns
-        no number; as in scikit-learn for invalid `X` and `y`.
+        without the generator that takes them, a ``reject`` that returns no number; for a table
+        without the column of the tasks or with gaps in it, and tasks with too few cases for the
+        generator; as in scikit-learn for invalid `X` and `y`.
 
     References
     ----------
@@ -139,6 +149,7 @@ class DecorateClassifier(Committee):
         zero="uniform",
         reject="error",
         categorical_features="from_dtype",
+        task_column=None,
         random_state=None,
     ):
         self.estimator = estimator
@@ -149,14 +160,10 @@ class DecorateClassifier(Committee):
         self.zero = zero
         self.reject = reject
         self.categorical_features = categorical_features
+        self.task_column = task_column
         self.random_state = random_state
 
-    @property
-    def takes_tasks(self):
-        """Whether the generator draws by task, so that ``fit`` takes ``tasks``."""
-        return draws_by_task(self.generator)
-
-    def fit(self, X, y, sample_weight=None, *, unlabeled=None, tasks=None):
+    def fit(self, X, y, sample_weight=None, *, unlabeled=None):
         """Fit the members one after another.
 
         Parameters
@@ -167,21 +174,23 @@ class DecorateClassifier(Committee):
             Number of times each case counts, also in the statistics of artificial cases, which
             count once each. Fractions may have any scale.
         unlabeled : pandas.DataFrame or array-like, shape (n_unlabeled, n_columns), default=None
-            Cases from which ``generator="unlabeled"`` draws.
-        tasks : array-like of shape (n_cases,), default=None
-            The task of each case, for ``generator="network"`` or an object that takes tasks.
+            Cases from which ``generator="unlabeled"`` draws, with the column of the tasks if there
+            is one. Cases of tasks that `X` lacks are not drawn.
 
         Returns
         -------
         DecorateClassifier
         """
         self._check_parameters()
-        X, y, weights, tasks = self._read(X, y, sample_weight, tasks)
+        X, y, weights = self._read(X, y, sample_weight)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        columns = self._encode_columns(X, self.categorical_features)
+        columns = self._encode_columns(X, self.categorical_features, self.task_column)
         seed = seed_of(self.random_state)
-        options = {"unlabeled": unlabeled, "tasks": tasks}
-        artificial = generator_of(self.generator, X, columns, weights, seed, **options)
+        cases = self.generator, X, columns, weights, seed
+        if self.task_column is None:
+            artificial = generator_of(*cases, unlabeled)
+        else:
+            artificial = ByTask(*cases, self.task_column, unlabeled)
         weights = None if sample_weight is None else weights
         training = _Training(self, artificial, X, y, codes, weights)
         self.estimators_, rows = training.grown(seed)
@@ -211,19 +220,23 @@ class DecorateClassifier(Committee):
     def _takes_weights(self):
         return self.estimator is None or has_fit_parameter(self.estimator, "sample_weight")
 
-    def _read(self, X, y, sample_weight, tasks):
-        """Checked rows, labels, weights and tasks of the cases with a weight above 0."""
+    def _read_rows(self, X):
+        X = super()._read_rows(X)
+        if self.task_column is not None:
+            tasks_of(X, self.task_column)  # A gap is an error, whatever the members make of it.
+        return X
+
+    def _read(self, X, y, sample_weight):
+        """Checked rows, labels and weights of the cases with a weight above 0."""
         X, y = self._read_cases(X, y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
-        tasks = check_tasks(tasks, len(y))
         if (weights == 0).any():
             at = np.flatnonzero(weights)
-            tasks = None if tasks is None else tasks[at]
             X, y, weights = take(X, at), y[at], weights[at]
         if sample_weight is not None and not self._takes_weights():
             rule = "must take `sample_weight` in its `fit`"
             raise InputError("estimator", rule, type_of(self.estimator), remedies="give no weights")
-        return X, y, weights, tasks
+        return X, y, weights
 
     def _check_parameters(self):
         check_estimator(self.estimator)

@@ -67,7 +67,7 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         numpy.ndarray of float, shape (n_members, n_cases, n_classes)
         """
         check_is_fitted(self, "estimators_")
-        inputs = self._inputs_of(read_rows(self, X, self._allows_nan(), reset=False))
+        inputs = self._inputs_of(self._read_rows(X))
         return np.stack([self._probabilities_by(one, inputs) for one in self.estimators_])
 
     def __sklearn_tags__(self):
@@ -83,9 +83,13 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         """Whether members receive numbers instead of the rows as they are."""
         return self.estimator is None or isinstance(self.estimator, BaseDecisionTree)
 
-    def _encode_columns(self, X, categorical_features="from_dtype"):
+    def _read_rows(self, X):
+        """Checked rows of a prediction."""
+        return read_rows(self, X, self._allows_nan(), reset=False)
+
+    def _encode_columns(self, X, categorical_features="from_dtype", task_column=None):
         """Prepare the encoding of rows and return their columns."""
-        columns = columns_of(X, categorical_features)
+        columns = columns_of(X, categorical_features, task_column)
         self._encode = TreeInputs(columns) if self._encodes() else None
         return columns
 

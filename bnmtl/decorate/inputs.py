@@ -6,7 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from bnmtl.classification.columns import Column, is_number, matched_rows, read_columns
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import type_of
+from bnmtl.tasks.encoding import column_of
 
 
 def read_rows(classifier, X, allow_nan, reset):
@@ -37,7 +37,7 @@ def read_rows(classifier, X, allow_nan, reset):
     return X
 
 
-def columns_of(X, categorical_features):
+def columns_of(X, categorical_features, task_column=None):
     """Columns of rows, numeric or nominal.
 
     Parameters
@@ -45,6 +45,8 @@ def columns_of(X, categorical_features):
     X : pandas.DataFrame or numpy.ndarray, shape (n_rows, n_columns)
     categorical_features : "from_dtype", None, mask, positions or names
         As in `DecorateClassifier`.
+    task_column : str or int, default=None
+        A column that is nominal in any case.
 
     Returns
     -------
@@ -52,8 +54,11 @@ def columns_of(X, categorical_features):
     """
     columns, frame = read_columns(X, least=1), pd.DataFrame(X)
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
-        return columns
-    is_nominal = _mask(categorical_features, [column.name for column in columns])
+        is_nominal = [not column.is_numeric for column in columns]
+    else:
+        is_nominal = _mask(categorical_features, [column.name for column in columns])
+    if task_column is not None:
+        is_nominal[column_of(X, task_column)] = True
     found = []
     for at, (column, nominal) in enumerate(zip(columns, is_nominal, strict=True)):
         if not nominal and not column.is_numeric:
@@ -207,17 +212,3 @@ def _numbers(argument, name, cells):
         rule = "must hold numbers as in the fit"
         given = wrong.iloc[0] if len(wrong) else cells.dtype
         raise InputTypeError(argument, rule, given, column=str(name)) from None
-
-
-def check_tasks(tasks, n_rows):
-    """The task of each row, as text; None if none are given. A gap is an error."""
-    if tasks is None:
-        return None
-    found = np.asarray(tasks)
-    if found.shape != (n_rows,):
-        rule = "must be one task for each row, {n}"
-        raise InputError("tasks", rule, type_of(tasks), n=n_rows)
-    # As objects, because an array of text has gaps as text.
-    if pd.isna(np.asarray(tasks, dtype=object)).any():
-        raise InputError("tasks", "must name a task for each row", remedies="drop the other rows")
-    return found.astype(str)

@@ -149,7 +149,7 @@ def _named_tasks(series):
     n_missing = int(np.count_nonzero(tasks.codes < 0))
     if n_missing:
         rule, found = "must name the task of every row", "it is missing in {n:row}"
-        raise InputError(rule=rule, found=found, n=n_missing)
+        raise InputError(rule=rule, found=found, remedies="drop these rows", n=n_missing)
     return tasks
 
 

@@ -8,7 +8,6 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import has_fit_parameter
 
 from bnmtl.errors import (
     InputError,
@@ -76,9 +75,8 @@ def predict_rounds(
     y_test : array-like of labels, default=None
         Labels of ``X_test``, which needs them.
     task : array-like of shape (n_cases,), default=None
-        The task of each case, for stratified sets and for results by task. Classifiers with the
-        parameter ``tasks`` in their ``fit`` get it, unless their attribute ``takes_tasks`` is
-        False.
+        The task of each case, for stratified sets and for results by task. Classifiers that use
+        tasks find them in a column of `X`.
     task_test : array-like, default=None
         The tasks of ``X_test``.
     groups : array-like of shape (n_cases,), default=None
@@ -257,8 +255,4 @@ def _probabilities(estimator, data, test, train, predicted, seed, number):
     if not len(predicted):
         return np.zeros((0, len(data.classes)))  # a bootstrap that has drawn every group
     X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
-    options = {}
-    takes_tasks = has_fit_parameter(model, "tasks") and getattr(model, "takes_tasks", True)
-    if data.task is not None and takes_tasks:
-        options = {"tasks": data.task[train]}
-    return probabilities_of(model.fit(X, data.y[train], **options), rows, data.classes)
+    return probabilities_of(model.fit(X, data.y[train]), rows, data.classes)
