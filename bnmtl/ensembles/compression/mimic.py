@@ -65,7 +65,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         by the teacher. None tries all.
     task_column : str or int, default=None
         The column that names the task of each row, or its position in an array. Pseudo-cases are
-        then drawn within each task, in proportion to its rows, by a sampler of its own.
+        then drawn within each task, in proportion to its rows, by a sampler for each.
 
     Attributes
     ----------
@@ -233,22 +233,24 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         sizes = np.diff(np.rint(counts.cumsum() / counts.sum() * n).astype(int), prepend=0)
         found = []
         for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
-            own = rows[task == code]
-            if len(own) < 2:
+            cases = rows[task == code]
+            if len(cases) < 2:
                 rule, remedies = "must have two rows or more", ("leave it out", "add rows")
                 raise InputError("X", rule, found="it has one", remedies=remedies, task=name)
             if size == 0:
                 continue
-            rest = own.drop(columns=own.columns[at]) if is_frame else np.delete(own, at, axis=1)
+            rest = (
+                cases.drop(columns=cases.columns[at]) if is_frame else np.delete(cases, at, axis=1)
+            )
             stream = "pseudo-cases", name
             with located(task=name):
                 labels = most_probable[task == code]
                 drawn = self._sampled(rest, labels, size, stream, seed, report)
             # The column has the values of the rows, so that teacher and student know them.
-            column = own.iloc[:, at].iloc[np.zeros(size, int)] if is_frame else own[0, at]
+            column = cases.iloc[:, at].iloc[np.zeros(size, int)] if is_frame else cases[0, at]
             if is_frame:
                 drawn = drawn.reset_index(drop=True)
-                drawn.insert(at, own.columns[at], column.reset_index(drop=True))
+                drawn.insert(at, cases.columns[at], column.reset_index(drop=True))
             else:
                 drawn = np.insert(drawn, at, column, axis=1)
             found.append(drawn)
