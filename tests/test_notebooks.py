@@ -51,6 +51,14 @@ LESS_OFTEN = {
         '["FRCO", "TRTR", "PACA", "LUME", "SYAT", "REIG"]': '["FRCO"]',
         "n_estimators=30": "n_estimators=5",
     },
+    "09_from_tables_to_a_decision": {
+        "cv=5, task_column": "cv=2, task_column",
+        '"cv": 5, "test"': '"cv": 2, "test"',
+        '{"family": "extra trees", "trees": 100},': "",
+        '"n_estimators": 8, "max_iterations": 12': '"n_estimators": 2, "max_iterations": 3',
+        "n_members=8": "n_members=2",
+        "folds=5": "folds=2",
+    },
 }
 WITH_OUTPUT = {"06_ensembles"}  # its prose reads numbers from it
 # Words that promise, wave hands, or claim what no observation shows.

@@ -13,6 +13,7 @@ the one chosen by its posterior.
 import time
 
 import numpy as np
+import pandas as pd
 
 from benchmarks import study
 from benchmarks.by_default import LEARNERS, UP_TO_100
@@ -197,10 +198,10 @@ IN_SHORT = {
 def tables(lines):
     """Edits, SHD and divergence by method, paired gains from sharing, and losses of the search."""
     made = {
-        "sharing_in_short": markdown(_in_short(lines)),
-        "sharing_edits": markdown(_by_problem(lines, "edits")),
-        "sharing_shd": markdown(_by_problem(lines, "shd")),
-        "sharing_kl": markdown(_by_problem(lines, "kl")),
+        "sharing_in_short": markdown(_filled(_in_short(lines))),
+        "sharing_edits": markdown(_filled(_by_problem(lines, "edits"))),
+        "sharing_shd": markdown(_filled(_by_problem(lines, "shd"))),
+        "sharing_kl": markdown(_filled(_by_problem(lines, "kl"))),
         "sharing_paired": markdown(_paired(lines)),
         "sharing_search": markdown(_search(lines)),
         "sharing_time": markdown(_time(lines)),
@@ -214,6 +215,11 @@ def _cases(lines):
     sizes = sorted(lines["rows"].unique())
     for case, group in parts(lines, rows=sizes, tables=KINDS, problem=(*FIVE, CONTROL)):
         yield {name: case[name] for name in ("problem", "tables", "rows")}, group
+
+
+def _filled(rows):
+    """Rows as a frame, with empty cells for methods that were not measured everywhere."""
+    return pd.DataFrame(list(rows)).fillna("")
 
 
 def _by_problem(lines, measure):
