@@ -271,24 +271,41 @@ def _by_penalty(lines):
 def _search(lines):
     """How much higher a search from the truth ends, and the time of searches."""
     for case, group in _cases(lines):
-        seconds = by_trial(group, "method", "seconds")
-        if has(seconds, "both", "together"):
-            losses = group[group["method"] == "both"]["loss"].to_numpy(dtype=float)
+        losses = group[group["method"] == "both"]["loss"].to_numpy(dtype=float)
+        if len(losses):
             yield {
                 **case,
                 "from the truth, nats per network higher (median)": f"{np.median(losses):.1f}",
                 "in the worst trial": f"{losses.max():.1f}",
-                "time, both / together": f"{(seconds['both'] / seconds['together']).median():.1f}",
+                "time, both / together": _ratio(group, "both", "together"),
+                "groups found / both": _ratio(group, "groups found", "both"),
             }
+
+
+def _beside(group, method):
+    """The lines of cases in which a method was measured, too: times of others say nothing."""
+    keys = ["trial", "seconds_of_case"]
+    return group.merge(group.loc[group["method"] == method, keys], on=keys)
+
+
+def _ratio(group, method, other):
+    """Median over trials of the time of a method, relative to another one of the same case."""
+    seconds = by_trial(_beside(group, other), "method", "seconds")
+    if not has(seconds, method, other):
+        return ""
+    return f"{(seconds[method] / seconds[other]).median():.2g}"
 
 
 def _time(lines):
     """Time of each method relative to sharing arcs only."""
     for case, group in _cases(lines[lines["tables"] == SAME]):
-        seconds = by_trial(group, "method", "seconds")
+        seconds = by_trial(_beside(group, "together"), "method", "seconds")
         if "together" in seconds:
             ratios = seconds.div(seconds["together"], axis=0).median()
-            yield {**case, **{name: f"{ratios[name]:.2g}" for name in SHOWN if name in ratios}}
+            yield {
+                **case,
+                **{name: f"{ratios[name]:.2g}" if name in ratios else "" for name in SHOWN},
+            }
 
 
 def draw(lines):
