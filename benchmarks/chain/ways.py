@@ -72,8 +72,9 @@ SIMPLE_PER_TASK = ("naive Bayes", "logistic regression", "gradient boosting")
 
 
 def _networks(learner=None, seed=None):
-    options = {"task_column": TASK, "unseen": "ignore", "random_state": seed}
-    return MultitaskBayesNetClassifier(learner=learner, **options)
+    # Folds of calibration and stacking may lack a task of few rows.
+    options = {"task_column": TASK, "unseen": "ignore", "unknown_task": "average"}
+    return MultitaskBayesNetClassifier(learner=learner, random_state=seed, **options)
 
 
 def _stacking(rows, seed):
