@@ -29,7 +29,12 @@ from benchmarks.predictions import (
 )
 from benchmarks.related import Related
 from bnmtl import HillClimbing, problems, structures
-from bnmtl.calibration import AdaBoostM1, CalibratedClassifier, PlattCalibrator
+from bnmtl.calibration import (
+    AdaBoostM1,
+    CalibratedClassifier,
+    LogisticCorrection,
+    PlattCalibrator,
+)
 from bnmtl.confidence import arc_confidence
 from bnmtl.ensembles.library import grids, trained
 from bnmtl.learners import SingleTaskLearner
@@ -167,6 +172,23 @@ def test_boosting_has_both_corrections(monkeypatch):
     assert line["pictured"]["log-loss"]["parameters"] == line["pictured"]["Platt"]["parameters"]
 
 
+def test_trees_of_two_levels_are_boosted_on_the_first_draw(monkeypatch):
+    two = good_learners.TWO_LEVELS
+    trials = [case["trial"] for case in good_probabilities.plan(False) if case["wanted"] == [two]]
+    assert trials == [0] * len(good_probabilities.PROBLEMS)
+    monkeypatch.setattr(good_learners, "TWO_LEVEL_STEPS", (2, 5))
+    views, y, (train, calibration, test), _ = good_probabilities.views_of(QUICK, 0)
+    models = list(good_learners.models_of(two, views, y, train, calibration, 0))
+    assert len(models) == 4
+    tree, numbers = DecisionTreeClassifier(max_depth=2), views.numbers
+    for loss, method in (("exponential", "logistic correction"), ("logistic", "log-loss")):
+        model = [one for one in models if method in one.methods][-1]
+        boosted = AdaBoostM1(tree, 5, resample=False, loss=loss, random_state=0)
+        p = LogisticCorrection().fit(boosted, numbers[train], y[train]).predict_proba(numbers[test])
+        found = model.methods[method](model.score(test))
+        assert found == pytest.approx(p[:, 1], abs=1e-6)
+
+
 def test_decision_values_are_not_probabilities_wherever_they_lie(monkeypatch):
     monkeypatch.setattr(grids, "SVM_COSTS", (1e-3,))
     views, y, (train, calibration, _), _ = good_probabilities.views_of(QUICK, 0)
@@ -209,7 +231,9 @@ def invented_good(lower):
     lines = []
     for case in good_probabilities.plan(False, summary.FEWEST):
         (learner,) = case["wanted"]
-        level = 0.3 + 0.01 * list(good_learners.LEARNERS).index(learner)
+        places = {name: at for at, name in enumerate(good_learners.LEARNERS)}
+        # Between full trees, the first, and stumps.
+        level = 0.3 + 0.01 * {**places, good_learners.TWO_LEVELS: 2.5}[learner]
         by_method = {"before": level, "Platt": level - lower, "isotonic": level - lower / 2}
         if learner not in good_learners.MARGINS:
             by_method["Platt on log odds"] = level - 2 * lower
@@ -377,10 +401,16 @@ def test_verdicts_on_good_probabilities():
     assert found[zero, "10 of 11 problems"] == "8 of 8 problems"
     best = "boosted trees calibrated by Platt are best, root mean squared error"
     assert found[best, "yes"] == "yes"
+    two = good_learners.TWO_LEVELS
+    deeper = f"boosted trees below {two}, both calibrated by Platt, cross-entropy"
+    shallower = f"{two} below boosted stumps, both calibrated by Platt, cross-entropy"
+    corrected = f"{two}: logistic correction is worse than Platt, cross-entropy"
+    assert found[deeper, "yes"] == found[shallower, "yes"] == found[corrected, "yes"] == "yes"
     worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
     assert worse[repaired] == "lower for 0, higher for 3 of 3"
     assert worse[hurt] == "lower for 2, higher for 0 of 2"
     assert worse[best, "yes"] == "no"
+    assert worse[corrected, "yes"] == "no, it is better"
 
 
 @pytest.mark.parametrize(

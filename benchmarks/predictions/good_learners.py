@@ -1,8 +1,9 @@
 """The learners of the study of good probabilities, with the parameters tried for each.
 
-They are those of the profile "thesis" of `bnmtl.ensembles.build_library`, which follows appendix
-4.B of the thesis as far as scikit-learn supports it; `DIFFERENCES` lists the exceptions, including
-limits that keep the study to hours. Each learner in `LEARNERS` is a generator of `Model`.
+They are those of the profile "thesis" of `bnmtl.ensembles.build_library` without what it has got
+since (`grids.later`), and follow appendix 4.B of the thesis as far as scikit-learn supports it;
+`DIFFERENCES` lists the exceptions, including limits that keep the study to hours. Each learner in
+`LEARNERS` is a generator of `Model`.
 """
 
 from collections.abc import Callable

@@ -313,7 +313,7 @@ def _deeper(lines):
                 )
         for method in ("logistic correction", "log-loss"):
             words = f"{TWO_LEVELS}: {method} is worse than Platt, {name}"
-            yield from _one(table, TWO_LEVELS, method, "Platt", words, "yes", _is_higher)
+            yield from _one(table, TWO_LEVELS, method, "Platt", words, "yes", _is_worse)
 
 
 def _is_lower(pair):
@@ -321,11 +321,6 @@ def _is_lower(pair):
     if len(pair[0]) < FEWEST:
         return "too few problems"
     return {0: "not significant", 1: "yes", -1: "no, it is higher"}[sign(*pair)]
-
-
-def _is_higher(pair, _):
-    """Whether ours is higher, by a paired test over problems."""
-    return _is_lower(pair[::-1])
 
 
 def _best(lines):
