@@ -49,8 +49,11 @@ def bundled_fonts(monkeypatch):
 def call(capsys, monkeypatch, tmp_path):
     """Run the command `bnmtl` in an empty folder; returns (exit code, stdout, stderr)."""
     from bnmtl.cli.main import main
+    from bnmtl.plotting import files
 
     monkeypatch.chdir(tmp_path)
+    # Pictures of fewer pixels are as complete.
+    monkeypatch.setattr(files, "_DPI", 40)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as stop:

@@ -1,9 +1,9 @@
 """Tests of the study of birds: its problems, on a prepared file written here, and a trial."""
 
 import gzip
-import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import study  # noqa: E402
 from benchmarks.birds import bird, bird_tables  # noqa: E402
 from benchmarks.birds.bird_tables import SAME_REGIONS  # noqa: E402
 from benchmarks.birds.bird_tasks import (  # noqa: E402
@@ -30,6 +31,7 @@ from benchmarks.birds.bird_tasks import (  # noqa: E402
     fingerprint,
     train_and_test,
 )
+from benchmarks.birds.bird_tasks import main as bird_tasks_main  # noqa: E402
 from benchmarks.thesis import alone  # noqa: E402
 from benchmarks.thesis.penalty_curves import EXPONENTS  # noqa: E402
 from benchmarks.variants import THESIS  # noqa: E402
@@ -122,16 +124,21 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
         bird_tasks("BIRD-SITES", few)
 
 
-def test_the_scripts_show_sizes_or_one_line(tmp_path):
-    def run(*arguments, script="birds.bird_tasks"):
-        command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+def test_the_scripts_show_sizes_or_one_line(tmp_path, monkeypatch, capsys):
+    def run(main, *arguments):
+        monkeypatch.setattr(sys, "argv", ["script", "--data", *arguments])
+        main()
 
-    shown = run("--data", written(tmp_path, prepared(1300)))
-    assert shown.returncode == 0 and "  northeast         1300    36" in shown.stdout
-    for refused in (run("--data", "nowhere"), run("--data", "nowhere", script="birds.bird")):
-        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        assert f"there is no {FILE} in `nowhere`" in refused.stderr
+    run(bird_tasks_main, str(written(tmp_path, prepared(1300))))
+    assert "  northeast         1300    36" in capsys.readouterr().out
+    # The study sets it for its worker processes.
+    monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
+    for main in (bird_tasks_main, partial(study.main, "benchmarks.birds.bird")):
+        with pytest.raises(SystemExit) as refused:
+            run(main, "nowhere")
+        error = capsys.readouterr().err
+        assert refused.value.code == 2 and len(error.splitlines()) == 1
+        assert f"there is no {FILE} in `nowhere`" in error
 
 
 def frames(**n_rows):

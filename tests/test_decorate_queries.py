@@ -153,7 +153,8 @@ def test_claims_follow_the_curves(lines):
     assert found["ActiveDecorate beats random cases, squared error"] == "yes"
     assert found["DECORATE asks best for DECORATE"] == "yes"
     assert found["divergence needs about as many labels as margins"] == "no"
-    made, corrected, percents = signs(curves[EARLY], RANDOM, "BootstrapJS", "squared_error")
+    found = query_tables.improvements_of(curves[EARLY], RANDOM, "BootstrapJS", "squared_error")
+    made, corrected, percents = signs(found)
     assert made == corrected == [-1, -1] and max(percents) < 0
     figure = query_tables.draw(lines)
     assert [axes.get_title() for axes in figure.axes[:2]] == ["iris", "glass"]

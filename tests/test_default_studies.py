@@ -95,18 +95,24 @@ def test_arcs_of_columns_of_noise_are_counted():
     assert counted({"one": chain})["in_all_tasks"] is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
-def test_next_to_nothing_is_found_in_noise(kind, learner):
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    [
+        *itertools.product(["alone", "one structure, five"], KINDS),
+        *itertools.product(["five together"], ["rare", "ordered"]),
+    ],
+)
+def test_next_to_nothing_is_found_in_noise(learner, kind):
     """A small part of the study; the old defaults find dozens of arcs in the same columns."""
-    frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(5)}
+    frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(3)}
     assert line_of(learner, frames, 0)["false_arcs"] <= 0.5
 
 
 @pytest.mark.parametrize("learner", ["alone", "two together", "relate, direct", "relate, indirect"])
 def test_results_for_a_structure_are_reported(learner):
-    assert line_of(learner, related(), 0)["told"] == 1
-    assert "told" not in line_of(f"BIC: {learner}", related(), 0)
+    frames = dict(list(related().items())[:2])
+    assert line_of(learner, frames, 0)["told"] == 1
+    assert "told" not in line_of(f"BIC: {learner}", frames, 0)
 
 
 def test_old_defaults_did_find_arcs_in_noise():
@@ -295,9 +301,10 @@ def test_tables_of_concentrations():
 
 def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
     chosen = {}
+    columns = ["x1", "x2", "x3", "x4"]
     for name, frames in {
-        "noise": {f"task{t}": independent_columns("rare", 5, 60, [1, t]) for t in range(3)},
-        "structure": related(),
+        "noise": {f"task{t}": independent_columns("rare", 4, 60, [1, t]) for t in range(2)},
+        "structure": {name: frame[columns] for name, frame in list(related().items())[:2]},
     }.items():
         chosen[name] = chosen_parents(encode(frames), MixedDirichlet(), PairedPrior(0.99), 0)
     assert chosen["noise"] == {"together": 0, "alone": 0}
@@ -368,7 +375,7 @@ def test_tables_of_choices_and_real_tables():
 
 
 def test_no_arcs_have_the_tables_of_what_they_are_held_against(monkeypatch):
-    tasks = problems.sample(problems.deletion("asia", 3, 0.3, random_state=0), 40, random_state=0)
+    tasks = problems.sample(problems.deletion("asia", 2, 0.3, random_state=0), 40, random_state=0)
     tasks, in_halves = encode(tasks), partial(compare, cv=2)
     monkeypatch.setattr(real_tables, "compare", in_halves)
     rival = in_halves(SingleTaskLearner(random_state=0), tasks)

@@ -227,25 +227,6 @@ def test_the_worth_of_replacement_is_the_rise_after_the_best_step():
     assert claim.measured.endswith("; 25.0 without, 0.0 with")
 
 
-def test_pictures_are_drawn_from_whatever_is_there():
-    lines = invented()
-    figure = ensemble_selection.draw(lines)
-    assert [len(axes.get_lines()) for axes in figure.axes] == [2, 3, 3]
-    found = ensemble_selection.more_pictures(lines)
-    panels = {name: sum(axes.axison for axes in one.axes) for name, one in found.items()}
-    start = "ensemble_selection_"
-    assert panels == {
-        start + "sizes": 9,
-        start + "shares": 9,
-        start + "pruning": len(PROBLEMS),
-        start + "targets": 8,
-    }
-    found = ensemble_selection.more_pictures(lines[lines["analysis"] == "methods"])
-    assert list(found) == ["ensemble_selection_targets"]
-    assert ensemble_selection.more_pictures(lines[:0]) == {}
-    assert len(ensemble_selection.draw(lines[lines["analysis"] == "methods"]).axes) == 3
-
-
 def test_shares_are_shown_beside_single_models_of_the_same_draws():
     lines = invented()
     other_draw = lines[lines["analysis"] == "methods"].assign(trial=1)

@@ -89,6 +89,7 @@ def test_tables_of_both_scores():
 
 def test_the_earlier_score_is_another():
     rows = part_concentrations.independent_columns(60, 1)
+    rows = {name: frame.iloc[:, :5] for name, frame in rows.items()}
     before, now = (
         one(random_state=0).fit(rows) for one in (CommonConcentrations, MultitaskLearner)
     )
@@ -206,7 +207,8 @@ def test_rows_that_are_held_out_together_share_their_error():
 
 
 def test_lines_of_real_tasks_compare_ways_on_the_same_rows(monkeypatch):
-    frames = {name: frame.iloc[:24].astype("string") for name, frame in related().items()}
+    few = dict(list(related().items())[:3])
+    frames = {name: frame.iloc[:24, :4].astype("string") for name, frame in few.items()}
     visits = {name: np.arange(24) // 8 for name in frames}
     monkeypatch.setattr(real_groups, "altered_frames", lambda *case: (frames, visits, "task1"))
     monkeypatch.setattr(real_groups, "SEEDS", (0,))
@@ -218,8 +220,8 @@ def test_lines_of_real_tasks_compare_ways_on_the_same_rows(monkeypatch):
         assert auto[f"over {other}"] == pytest.approx(difference, abs=2e-6)
         by_task = [gain for gain, _ in auto[f"over {other}, by task"].values()]
         assert np.mean(by_task) == pytest.approx(difference, abs=2e-6)
-    assert auto["groups"].count(":") == auto["n_tasks"] == 4
-    assert (auto["odd"], auto["n_rows"]) == ("task1", 96)
+    assert auto["groups"].count(":") == auto["n_tasks"] == 3
+    assert (auto["odd"], auto["n_rows"]) == ("task1", 72)
     # Three visits are held out, one after another, by the learner that is asked for.
     scored = real_groups._scored(encode(frames), visits, 0, ["auto"])
     expected = compare(

@@ -82,12 +82,18 @@ def text_of(path):
     return prose(text, quotes=path == Path(__file__)) if path.suffix == ".py" else text
 
 
+@functools.cache
+def tree_of(source):
+    """The syntax tree of Python code."""
+    return ast.parse(source)
+
+
 def prose(source, quotes=False):
     """Strings, names of functions and classes, and comments of Python code.
 
     Of a file that quotes bad examples, only docstrings of the strings.
     """
-    parts, tree = [comments(source)], ast.parse(source)
+    parts, tree = [comments(source)], tree_of(source)
     for node in ast.walk(tree):
         if isinstance(node, NAMED):
             parts.append(node.name.replace("_", " "))
@@ -190,7 +196,7 @@ def words_at_the_ends(name):
 def test_names_say_something_to_a_stranger(folder):
     found = set()
     for path in sorted((ROOT / folder).rglob("*.py")):
-        names = {path.stem, *names_in(ast.parse(path.read_text(encoding="utf-8")))}
+        names = {path.stem, *names_in(tree_of(path.read_text(encoding="utf-8")))}
         found |= {(path.name, name) for name in names if words_at_the_ends(name) & VAGUE}
     assert not found
 

@@ -21,7 +21,11 @@ IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
 MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
 # What tests need not do as often: text of a notebook, and what stands there instead.
 LESS_OFTEN = {
+    "01_first_networks": {"iterations=5": "iterations=1"},
     "02_how_much_to_share": {
+        "iterations=5": "iterations=1",
+        "CV(penalties=penalties, **search": "CV(cv=2, penalties=penalties, **search",
+        "compare(learner, learner.tasks_)": "compare(learner, learner.tasks_, cv=2)",
         "[0, 0.5, 0.9, 0.99, 0.999, 0.9999, 1] if": "[0, 0.99] if",
         "[0, 0.5, 0.9, 0.99, 0.9999, 1]:": "[0, 0.99, 1]:",
         "compare(one, tasks)": "compare(one, tasks, cv=2)",
@@ -50,6 +54,7 @@ LESS_OFTEN = {
         '"folds": 5': '"folds": 3',
         '["FRCO", "TRTR", "PACA", "LUME", "SYAT", "REIG"]': '["FRCO"]',
         "n_estimators=30": "n_estimators=5",
+        "6 * repeats": "repeats",
     },
     "09_from_tables_to_a_decision": {
         "cv=5, task_column": "cv=2, task_column",

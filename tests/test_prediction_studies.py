@@ -47,10 +47,9 @@ RNG = np.random.default_rng(0)
 QUICK = good_probabilities.QUICK
 
 
-def verdicts(text):
+def verdicts(claims):
     """Claim -> whether it holds."""
-    cells = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
-    return {(row[0], row[1]): row[-1] for row in cells}
+    return {(one.text, one.published): one.verdict() for one in claims}
 
 
 def test_views_go_by_the_training_rows():
@@ -311,35 +310,6 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("module", MADE, ids=lambda module: module.NAME)
-def test_every_study_has_tables_and_a_picture(module):
-    lines = MADE[module]
-    found = module.tables(lines)
-    assert all(name.startswith(module.NAME) for name in found)
-    for text in found.values():
-        widths = {line.count(" | ") for line in text.splitlines()}
-        assert len(widths) == 1 and "nan" not in text
-    assert all(axes.has_data() for axes in module.draw(lines).axes)
-    one = lines[lines["trial"] == 0]
-    assert set(module.tables(one)) == set(found)
-    module.draw(one)
-    mixed = module.tables(lines.sample(frac=1, random_state=1))
-    for name, text in found.items():
-        assert sorted(mixed[name].splitlines()) == sorted(text.splitlines())
-
-
-def test_every_learner_has_its_diagrams_on_all_problems():
-    lines = MADE[good_probabilities]
-    found = good_probabilities.more_pictures(lines)
-    numbers = ["3-2", "3-4", "3-5", *(f"3-{at}" for at in range(14, 25))]
-    assert sorted(found) == sorted(f"good_probabilities-{number}" for number in numbers)
-    assert all(axes.has_data() for figure in found.values() for axes in figure.axes)
-    names = [axes.get_title() for axes in found["good_probabilities-3-24"].axes[:8]]
-    assert names == sorted(good_probabilities.PROBLEMS)
-    assert len(found["good_probabilities-3-16"].axes) == 2 * 8
-    assert good_probabilities.more_pictures(lines[lines["trial"] > 0]) == {}
-
-
 def test_diagrams_tell_shares_and_how_few_rows_are_behind_one():
     table = pd.DataFrame(
         {
@@ -379,9 +349,7 @@ def test_steps_of_boosting_are_those_of_one_model():
 
 
 def test_verdicts_on_good_probabilities():
-    found = verdicts(
-        good_probabilities.tables(MADE[good_probabilities])["good_probabilities_claims"]
-    )
+    found = verdicts(good_tables.claims(MADE[good_probabilities]))
     shape = "boosted trees: sigmoid-shaped before calibration; slope of the log odds above 1"
     assert found[shape, "yes"] == "8 of 8 problems"
     repaired = ("Platt below before, root mean squared error", "repaired")
@@ -406,7 +374,7 @@ def test_verdicts_on_good_probabilities():
     shallower = f"{two} below boosted stumps, both calibrated by Platt, cross-entropy"
     corrected = f"{two}: logistic correction is worse than Platt, cross-entropy"
     assert found[deeper, "yes"] == found[shallower, "yes"] == found[corrected, "yes"] == "yes"
-    worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
+    worse = verdicts(good_tables.claims(invented_good(-0.02)))
     assert worse[repaired] == "lower for 0, higher for 3 of 3"
     assert worse[hurt] == "lower for 2, higher for 0 of 2"
     assert worse[best, "yes"] == "no"
@@ -430,12 +398,12 @@ def test_log_loss_is_worse_than_logistic_correction_by_the_sign_of_the_differenc
         return methods
 
     lines["methods"] = [shifted(line) for _, line in lines.iterrows()]
-    found = verdicts(good_probabilities.tables(lines)["good_probabilities_claims"])
+    found = verdicts(good_tables.claims(lines))
     for name in good_tables.MEASURES:
         claim = f"log-loss for stumps worse than logistic correction, {name}"
         assert found[claim, "by a few percent"] == verdict
     few = lines[lines["problem"].isin(["ADULT", "COVTYPE"])]
-    found = verdicts(good_probabilities.tables(few)["good_probabilities_claims"])
+    found = verdicts(good_tables.claims(few))
     assert found[claim, "by a few percent"] == "too few problems"
 
 
@@ -445,13 +413,13 @@ def test_verdicts_on_multi_nets():
         (0.05, "better in 12 of 12, worse in 0"),
         (-0.05, "better in 0 of 12, worse in 12"),
     ):
-        made = multinets.tables(invented_nets(gain))
-        for name in ("multinets_claims", "multinets_chosen_claims"):
-            assert verdicts(made[name])[claim] == verdict
+        lines = invented_nets(gain)
+        for ending in multinets.ENDINGS[:2]:
+            assert verdicts(multinets.claims(lines, ending))[claim] == verdict
     # A gain of one standard deviation: the test for ten independent trials finds most of them
     # significant. Trials that share most of their rows are weaker evidence.
     lines = invented_nets(1.5e-3)
-    better = verdicts(multinets.tables(lines)["multinets_claims"])[claim]
+    better = verdicts(multinets.claims(lines, multinets.ENDINGS[0]))[claim]
     naive = sum(
         stats.ttest_rel(*(part[part["method"] == m]["errors"] for m in multinets_pair)).pvalue
         < 0.05
@@ -461,18 +429,14 @@ def test_verdicts_on_multi_nets():
     assert naive >= 6 and int(better.split()[2]) <= 2
 
 
-def test_defaults_of_multi_nets_are_compared_with_rivals_whose_smoothing_is_chosen(monkeypatch):
-    monkeypatch.setattr(multinets, "ENDINGS", (*multinets.ENDINGS, multinets_learners.DEFAULTS))
+def test_defaults_of_multi_nets_are_compared_with_rivals_whose_smoothing_is_chosen():
     lines = invented_nets(0.05)
-    found = multinets.tables(lines)
-    assert "multinets_defaults" in found
-    assert len(verdicts(found["multinets_defaults_claims"])) == 10
+    assert len(verdicts(multinets.claims(lines, multinets_learners.DEFAULTS))) == 10
     assert multinets.compared(multinets_learners.DEFAULTS) == {
         "naive Bayes": "naive Bayes, smoothing chosen",
         "TAN": "TAN, smoothing chosen",
         **{kind: f"{kind}, defaults" for kind in list(multinets_learners.KINDS)[2:]},
     }
-    multinets.draw(lines)
 
 
 def test_nets_with_tables_of_the_learners_smoothing_are_the_classifier():
@@ -541,7 +505,7 @@ def test_what_chance_explains_is_neither_better_nor_worse():
             {"pairs": counts["pairs"], "true": rng.binomial(counts["pairs"], np.arange(101) / 200)}
             for counts in lines[kind]
         ]
-    found = verdicts(calibrated_arcs.tables(lines)["calibrated_arcs_claims"])
+    found = verdicts(calibrated_arcs.claims(lines))
     for claim in found:
         if "learned together are calibrated better" in claim[0]:
             better, worse = (int(one) for one in re.findall(r"in (\d)", found[claim]))
@@ -558,23 +522,17 @@ def test_verdicts_on_calibrated_arcs():
     expected = np.sqrt(np.mean((np.arange(101) / 200) ** 2))
     assert alone["before"] == pytest.approx(expected, abs=0.01)
     assert alone["isotonic"] < 0.02
-    text = calibrated_arcs.tables(lines)["calibrated_arcs_claims"]
-    by_claim = verdicts(text)
+    by_claim = verdicts(calibrated_arcs.claims(lines))
     claim = "confidences of arcs learned together are calibrated better before calibration"
     assert by_claim[claim, "our own"] == "better in 4 of 4, worse in 0"
-    row = next(
-        line
-        for line in calibrated_arcs.tables(lines)["calibrated_arcs"].splitlines()
-        if "| ALARM | alone | arcs" in line
-    )
-    assert "0.40 ± 0.00 (" in row  # of those with a confidence of 0.8
+    alarm = lines[(lines["problem"] == "ALARM") & (lines["method"] == "single")]
+    row = next(calibrated_arcs.shares(alarm))
+    assert row["of"] == "arcs" and row["0.8"].startswith("0.40 ± 0.00 (")
 
 
 @pytest.mark.parametrize(("behind", "holds"), [(0.004, "yes"), (0.006, "no")])
 def test_verdicts_on_the_default_of_calibration(behind, holds):
-    found = verdicts(
-        calibration_defaults.tables(invented_defaults(behind))["calibration_defaults_claims"]
-    )
+    found = verdicts(calibration_defaults.claims(invented_defaults(behind)))
     claim = "median over tables of {} minus the better sigmoid is at most 0.005"
     assert found[claim.format("auto"), "our own"] == holds
     assert found[claim.format("beta"), "our own"] == "no"

@@ -191,7 +191,7 @@ def test_the_number_of_nearest_tasks_is_reported(call, tmp_path, given, monkeypa
     whole = pd.concat([frame(i, 20).assign(t=name) for i, name in enumerate(names)])
     whole.to_csv(tmp_path / "all.csv", index=False)
     monkeypatch.setenv("COLUMNS", "60")
-    code, out, _ = call("relate", "all.csv", "--task-column", "t")
+    code, out, _ = call("relate", "all.csv", "--task-column", "t", *QUICK, "--folds", "0")
     assert code == 0
     lines = [re.split(" {2,}", line.strip()) for line in out.splitlines()[1:7]]
     first = ["01", "00", "00", "04", "03"]
@@ -371,7 +371,7 @@ def test_many_tasks(call, tmp_path, given, monkeypatch):
     given(square(names, 7 * np.abs(np.subtract.outer(range(13), range(13)))))
     whole = pd.concat([frame(i, 20).assign(t=name) for i, name in enumerate(names)])
     whole.to_csv(tmp_path / "all.csv", index=False)
-    command = ("relate", "all.csv", "--task-column", "t")
+    command = ("relate", "all.csv", "--task-column", "t", *QUICK, "--folds", "0")
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = call(*command)
     assert code == 0

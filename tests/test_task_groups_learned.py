@@ -93,6 +93,7 @@ def test_one_group_is_the_learner_without_groups_and_groups_of_one_learn_alone(r
     assert arcs_of(each, rows) == arcs_of(alone, rows)
 
 
+@pytest.mark.slow_without_jit
 def test_an_unrelated_task_is_found(rows, found):
     assert found.task_groups_.to_dict() == {"task1": 1, "task2": 1, "task3": 1, "zz": 2}
     gains = found.group_gains_

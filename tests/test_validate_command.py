@@ -117,7 +117,8 @@ def test_the_network_is_that_of_python(judge, tmp_path):
 
 
 def test_tasks_are_learned_together_and_alone(judge, tmp_path):
-    options = ("--label", "wren", "--ignore", "height", "--task-column", "region", *FAST)
+    options = ("--label", "wren", "--ignore", "height", "--task-column", "region")
+    options = (*options, *FAST, "--folds", 2)
     models = ("--model", "together", "--model", "network", "--model", "naive-bayes")
     code, out, _ = judge(*options, *models, "--out", "o")
     assert code == 0
@@ -190,7 +191,7 @@ def test_gaps_are_errors_left_out_or_states(judge, tmp_path):
     table.loc[7, "wren"] = None
     table.loc[9, "height"] = None
     table.to_csv(tmp_path / "gaps.csv", index=False)
-    options = ("--label", "wren", "--discretize", 2, *FAST)
+    options = ("--label", "wren", "--discretize", 2, "--model", "forest", *FAST)
     code, _, err = judge(*options, "--out", "e", table="gaps.csv")
     assert code == 2
     assert "column `wet`" in err and "row 5" in err and "--missing" in err
@@ -208,7 +209,7 @@ def test_a_task_may_lack_a_variable(judge, tmp_path):
     table.loc[table["region"] == "hill", "open"] = None
     table.to_csv(tmp_path / "lacks.csv", index=False)
     options = ("--label", "wren", "--task-column", "region", "--model", "together", *FAST)
-    code, _, _ = judge(*options, "--out", "o", table="lacks.csv")
+    code, _, _ = judge(*options, "--folds", 2, "--out", "o", table="lacks.csv")
     assert code == 0
     assert read(tmp_path)[0]["rows"] == 90
 
@@ -271,7 +272,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(judge, tmp_path):
 
 
 def test_structures_are_judged_without_labels(judge, tmp_path):
-    options = ("--ignore", "height", "--task-column", "region", "--folds", 3, "--rounds", 6)
+    options = ("--ignore", "height", "--task-column", "region", "--folds", 3, "--rounds", 3)
     code, out, err = judge(*options, "--jobs", 1, "--out", "o")
     assert (code, err) == (0, "")
     record, tables = read(tmp_path)

@@ -1,5 +1,7 @@
 """Tables 6.1 - 6.4 and 7.1 - 7.4 of Melville's thesis from the curves of strategies, and claims."""
 
+from functools import cache, partial
+
 import numpy as np
 import pandas as pd
 
@@ -68,6 +70,7 @@ def tables(lines):
     if not len(lines):
         return found
     curves = {part: long(lines, part) for part in lines["part"].unique()}
+    improvements = _by_part(curves)
     if LABELS in curves:
         found["decorate_queries_labels"] = markdown(_needed(curves[LABELS]))
         found["decorate_queries_errors"] = markdown(_reductions(curves[LABELS]))
@@ -76,10 +79,10 @@ def tables(lines):
             found["decorate_queries_mixed"] = markdown(_mixed(curves[LABELS], mixed))
     for part in (PROBABILITIES, EARLY):
         if part in curves:
-            found[f"decorate_queries_{part}"] = markdown(_records(curves[part]))
+            found[f"decorate_queries_{part}"] = markdown(_records(improvements[part]))
     if PROBABILITIES in curves:
-        found["decorate_queries_by_table"] = markdown(_by_table(curves[PROBABILITIES]))
-    found["decorate_queries_claims"] = claims_table(claims(curves))
+        found["decorate_queries_by_table"] = markdown(_by_table(improvements[PROBABILITIES]))
+    found["decorate_queries_claims"] = claims_table(claims(curves, improvements))
     return found
 
 
@@ -128,8 +131,13 @@ def _mixed(curves, mixed):
     return pd.DataFrame(rows)
 
 
-def signs(curves, strategy, reference, measure):
+def signs(found):
     """By table: 1 if a strategy is significantly better than a reference, -1 if worse, else 0.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        As from `improvements_of`.
 
     Returns
     -------
@@ -137,7 +145,6 @@ def signs(curves, strategy, reference, measure):
         The signs as published; those corrected for training cases that folds share; and the mean
         improvements in percent.
     """
-    found = _improvements(curves, strategy, reference, measure)
     made, corrected = (
         np.where(found[p] < LEVEL, np.sign(found["difference"]), 0).astype(int).tolist()
         for p in ("p", "p_corrected")
@@ -145,7 +152,12 @@ def signs(curves, strategy, reference, measure):
     return made, corrected, found["percent"].tolist()
 
 
-def _improvements(curves, strategy, reference, measure):
+def _by_part(curves):
+    """`improvements_of` of each part; tables and claims ask for many of them twice."""
+    return {part: cache(partial(improvements_of, of_part)) for part, of_part in curves.items()}
+
+
+def improvements_of(curves, strategy, reference, measure):
     """The `improvement` by a strategy on each table that has its curve and the reference's."""
     with_it, with_other = (
         curves.loc[curves["strategy"] == one, "data"].unique() for one in (strategy, reference)
@@ -157,13 +169,13 @@ def _improvements(curves, strategy, reference, measure):
     return improvement(some, reference, measure=measure)
 
 
-def _records(curves):
+def _records(improvements):
     """Tables 7.1 - 7.4: wins, draws and losses over tables, and the mean improvement."""
     rows = []
     for strategy, reference, title in (*COMPARED, *PREDICTING):
         row = {"comparison": title}
         for measure, name in MEASURES.items():
-            made, corrected, percents = signs(curves, strategy, reference, measure)
+            made, corrected, percents = signs(improvements(strategy, reference, measure))
             if made:
                 mean = f"{np.mean(percents):+.1f} %"
                 row[name] = f"{_record(made)}, corrected {_record(corrected)}, {mean}"
@@ -172,12 +184,12 @@ def _records(curves):
     return pd.DataFrame(rows).fillna("")
 
 
-def _by_table(curves):
+def _by_table(improvements):
     """Tables 7.1 - 7.3: percent by which squared error falls and lift area grows, by table."""
     rows = {}
     for strategy, reference, title in COMPARED:
         for measure in MEASURES:
-            for line in _improvements(curves, strategy, reference, measure).itertuples():
+            for line in improvements(strategy, reference, measure).itertuples():
                 star = "*" if line.p < LEVEL else ""
                 row = rows.setdefault(line.data, {"table": line.data})
                 row.setdefault(title, []).append(f"{line.percent:+.1f}{star}")
@@ -188,8 +200,9 @@ def _by_table(curves):
     return pd.DataFrame(cells).fillna("")
 
 
-def claims(curves):
+def claims(curves, improvements=None):
     """The claims of chapters 6 and 7 that the curves can answer."""
+    improvements = improvements or _by_part(curves)
     if LABELS in curves:
         yield from _of_labels(curves[LABELS])
     for part, text, published, winner in (
@@ -197,23 +210,24 @@ def claims(curves):
         (EARLY, "ActiveDecorateJS ahead of BootstrapJS early", "8/2/14", -1),
     ):
         if part in curves:
-            made, *_ = signs(curves[part], "BootstrapJS", "ActiveDecorateJS", "squared_error")
+            found = improvements[part]("BootstrapJS", "ActiveDecorateJS", "squared_error")
+            made, *_ = signs(found)
             yield _record_claim(text, published, made, winner)
     if PROBABILITIES in curves:
-        part = curves[PROBABILITIES]
+        part = improvements[PROBABILITIES]
         for strategy, reference, text, published in (
             ("ActiveDecorateJS", DECORATE, "divergence beats margins", "23/1/0"),
             ("BootstrapJS", "BootstrapLV", "BootstrapJS beats LV", "most"),
             (DECORATE, RANDOM, "ActiveDecorate beats random cases", "most"),
             ("BootstrapJS", "random, bagged trees", "BootstrapJS beats random cases", "most"),
         ):
-            made, *_ = signs(part, strategy, reference, "squared_error")
+            made, *_ = signs(part(strategy, reference, "squared_error"))
             yield _record_claim(f"{text}, squared error", published, made, 1)
-        made, *_ = signs(part, "BootstrapJS", "BootstrapLV", "squared_error")
+        made, *_ = signs(part("BootstrapJS", "BootstrapLV", "squared_error"))
         yield _never_worse_claim("BootstrapJS never worse than LV, squared error", "yes", made)
-        made, *_ = signs(part, "BootstrapJS", "BootstrapLVExt", "squared_error")
+        made, *_ = signs(part("BootstrapJS", "BootstrapLVExt", "squared_error"))
         yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made)
-        made, *_ = signs(part, "ActiveDecorateJS", DECORATE, "lift_chart_area")
+        made, *_ = signs(part("ActiveDecorateJS", DECORATE, "lift_chart_area"))
         yield _level_claim("divergence level with margins, lift area", "yes", made)
 
 

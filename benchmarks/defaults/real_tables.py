@@ -66,11 +66,8 @@ class _Choosing(MultitaskLearnerCV):
 def plan(quick, trials=None):
     """All cases except learning together by BIC."""
     if quick:
-        one = {"table": "avimedi", "wanted": ["alone"]}
-        return [
-            one | {"score": "BIC", "parents": None},
-            one | {"score": "MixedDirichlet", "parents": 0.1},
-        ]
+        score, parents = DEFAULT
+        return [{"table": "avimedi", "score": score, "parents": parents, "wanted": ["alone"]}]
     return [
         {"table": table, "score": score, "parents": parents, "wanted": _wanted(score, parents)}
         for score, parents in VARIANTS

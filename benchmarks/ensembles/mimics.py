@@ -25,7 +25,7 @@ OTHER_SIZE = (50_000,)
 def sizes_of(problem, trial):
     """Numbers of pseudo-cases."""
     if problem == QUICK:
-        return (500, 1000)
+        return (100, 200)
     return SIZES + (LARGEST if trial == 0 else ())
 
 

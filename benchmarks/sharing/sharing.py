@@ -106,7 +106,7 @@ METHODS = (*UNSHARED, *SHARED, *OTHER_TABLES)
 def plan(quick, trials=None):
     """All cases, those with 1000 rows and the tables of the problem first."""
     if quick:
-        case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [100], "trial": [0]}
+        case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [30], "trial": [0]}
         return study.every(["alone", "both", *OTHER_TABLES], **case)
     trial = range(min(trials or N_TRIALS, N_TRIALS))
     return study.every(_wanted, rows=ROWS, tables=PROBLEMS, trial=trial, problem=PROBLEMS[SAME])

@@ -60,9 +60,13 @@ OPTIMAL = {"selection": "optimal number", "clustering": "optimal clusters"}
 
 
 def plan(quick, trials=None):
-    """All cases by increasing number of rows; the quick one has two other tasks."""
+    """All cases by increasing number of rows; the quick one has two other tasks.
+
+    Of the learners with default scores it has the one that finds groups.
+    """
     if quick:
-        return study.every(METHODS, rows=[250], trial=[0], n_tasks=[3])
+        wanted = [method for method in METHODS if method != "default"]
+        return study.every(wanted, rows=[250], trial=[0], n_tasks=[3])
     return study.every(METHODS, trial=range(trials or N_TRIALS), rows=SIZES)
 
 
