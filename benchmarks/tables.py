@@ -36,6 +36,7 @@ STUDIES = {
         *("permuted", "part_concentrations", "cells", "sachs"),
     ),
     "groups": ("groups", "rule", "real_groups"),
+    "chain": ("chain",),
     "sharing": ("sharing", "table_weights"),
     "ensembles": ("selection_speed", "ensemble_selection", "modern_library"),
     "decorate": (

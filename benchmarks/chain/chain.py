@@ -219,7 +219,8 @@ def _difference_rows(lines):
                 if way in by_way:
                     mean, error, p = compared(by_way[TOGETHER], by_way[way])
                     mark = "*" if p < 0.05 else ""
-                    row[way] = f"{mean:+.3f} ± {error:.3f}{mark}"
+                    spread = "" if np.isnan(error) else f" ± {error:.3f}"
+                    row[way] = f"{mean:+.3f}{spread}{mark}"
         yield row
 
 

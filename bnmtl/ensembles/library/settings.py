@@ -90,7 +90,8 @@ def fits_of(profile, n_rows, columns):
     profile : str, or sequence of dict, classifier or (str, classifier)
     n_rows : int
         Number of training rows.
-    columns : Columns
+    columns : Columns or None
+        A list of settings without networks of all tasks does not need them.
 
     Returns
     -------
@@ -102,9 +103,9 @@ def fits_of(profile, n_rows, columns):
         settings = [one for one in every if is_available(one["family"])]
     else:
         settings = _listed(profile)
-    found, names = {}, set()
+    found, names, task = {}, set(), None if columns is None else columns.task
     for setting in settings:
-        fit = _single(setting, columns.task)
+        fit = _single(setting, task)
         if fit.names[0] in names:
             rule = "must have different settings"
             raise InputError("profile", rule, found="{name} occurs twice", name=fit.names[0])
