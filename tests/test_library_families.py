@@ -31,6 +31,7 @@ from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES
+from bnmtl.ensembles.library.networks import TOGETHER
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.siblings import seed_for, train
@@ -39,6 +40,8 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 pytestmark = pytest.mark.beside_kernels
+# Networks of all tasks: test_library_tasks.
+WITHOUT_TASKS = [family for family in FAMILIES if family != TOGETHER]
 CHEAP = {
     "bagged trees": {"trees": 8},
     "boosted trees": {"steps": 8},
@@ -91,7 +94,7 @@ def trained(settings, X, y, new=None, hillclimb=0.3, seed=0, **options):
         return fit, train(fit, seed, cases), cases
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", WITHOUT_TASKS)
 def test_every_family_takes_mixed_tables(family):
     if family == "tree-augmented naive Bayes":
         pytest.importorskip("pyagrum")
@@ -113,7 +116,7 @@ def test_every_family_takes_mixed_tables(family):
     pd.testing.assert_frame_equal(X, before)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", WITHOUT_TASKS)
 def test_every_family_takes_several_classes(family):
     if family == "tree-augmented naive Bayes":
         pytest.importorskip("pyagrum")

@@ -54,7 +54,6 @@ LESS_OFTEN = {
         '"folds": 5': '"folds": 3',
         '["FRCO", "TRTR", "PACA", "LUME", "SYAT", "REIG"]': '["FRCO"]',
         "n_estimators=30": "n_estimators=5",
-        "6 * repeats": "repeats",
     },
     "09_from_tables_to_a_decision": {
         "cv=5, task_column": "cv=2, task_column",

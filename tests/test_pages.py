@@ -34,7 +34,7 @@ MODELS = hostile("model1"), hostile("model2")
 FILE = "<img src=x onerror=alert(1)>'&amp;{x}.csv"  # a name of a file has no slash
 LEARN = (FILE, "--task-column", PLACE, "--jobs", 1)
 FAST = ("--folds", 0, "--bootstrap", 0, "--penalty", 0.5, "--table-sharing", "none")
-SCORES = ("--score", SCORE, "--label", ANSWER, "--positive", YES, "--group", PLACE)
+SCORES = ("--score", SCORE, "--label", ANSWER, "--positive", YES, "--task-column", PLACE)
 SELECT = ("--label", ANSWER, "--metric", "accuracy", "--bags", 4, "--max-steps", 3)
 QUERY = ("--label", ANSWER, "--n", 8, "--strategy", "random", "--jobs", 1)
 JUDGE = ("--label", ANSWER, "--model", "forest", "--folds", 2, "--rounds", 1)

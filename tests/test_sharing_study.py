@@ -58,6 +58,7 @@ def lines_of():
                 **{"method": method, "edits": edits[method] + trial, "shd": 1.0},
                 **{"kl": kl[method], "seconds": 9.0 if method == "both" else 3.0},
                 "loss": -2.0 - trial if method == "both" else None,
+                "seconds_of_case": 30.0 + trial,
             }
             for problem in ("ALARM", "INSURANCE")
             for kind in (sharing.SAME, "similar 50")
@@ -66,6 +67,18 @@ def lines_of():
             for method in edits
         ]
     )
+
+
+def test_times_are_compared_within_a_case():
+    lines = lines_of()
+    (row,) = (
+        one
+        for one in sharing._search(lines[lines["rows"] == 250])
+        if one["problem"] == "ALARM" and one["tables"] == sharing.SAME
+    )
+    assert row["time, both / together"] == "3"
+    lines.loc[lines["method"] == "both", "seconds_of_case"] += 1000
+    assert all(one["time, both / together"] == "" for one in sharing._search(lines))
 
 
 def test_tables_say_what_the_lines_say():
@@ -77,7 +90,7 @@ def test_tables_say_what_the_lines_say():
         "| ALARM | as in the problem | 250 | -6.00 ± 0.00 | -10.00 ± 0.00 |"
         in (made["sharing_paired"])
     )
-    assert made["sharing_search"].splitlines()[2].endswith("| 250 | -2.5 | -2.0 | 3.0 |")
+    assert made["sharing_search"].splitlines()[2].endswith("| 250 | -2.5 | -2.0 | 3 |  |")
     assert len(made["sharing_edits"].splitlines()) == 2 + 8
 
 
