@@ -280,7 +280,7 @@ def test_the_report(call, cases, tmp_path):
     expected = [f"{beta[name]:.4f}".replace("-", "\u2212") for name in "abc"]
     assert curves[0][1:] == [*expected, ""]
     assert curves[-1][1] == f"\u2212{-by_task['pooled']['a']:.4f}"
-    assert "Groups without a label follow the sigmoid of all rows." in text
+    assert "Tasks without a label follow the sigmoid of all rows." in text
     n = kept_record["labelled"]
     assert "of them positive (y = 1, True, true or TRUE)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text

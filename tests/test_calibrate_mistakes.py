@@ -50,6 +50,7 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --group z => `--group` must be a column of SCORES, `town`, `y`, `p`,
 --group gap => column `gap` must be complete; it is not in row 4: fill it
 --group y => `--label` must be another column than `--group`, got y.
+--group p => `--score` must be another column than `--group`, got p.
 --group y1 => two groups or more with a positive case, and with a negative one, got 1.
 --group word --task-column town => two groups or more with a positive case, and with
 --method sigmoid => must be one of `auto`, `platt`, `beta`, `isotonic`, `temperature`, got sigmoid.

@@ -193,6 +193,19 @@ def store_with_tasks(seed=0):
     return PredictionStore(columns[0], columns[1], task=columns[2])
 
 
+def test_the_store_of_a_task_is_found_by_a_number_too():
+    store = PredictionStore([[0.2, 0.7, 0.4, 0.6]], [0, 1, 0, 1], task=[1, 1, 2, 2])
+    assert store.of_task(1).predictions().tolist() == store.of_task("1").predictions().tolist()
+
+
+@pytest.mark.parametrize("name", ["clinic", "xray"])
+def test_a_column_of_other_rows_must_not_occur_twice(name):
+    X, y = clinics()
+    twice = pd.concat([X, X[[name]]], axis=1), y
+    with pytest.raises(InputError, match=f"`test` must have different columns; `{name}` occurs"):
+        build_library(X, y, [LOGISTIC], task_column="clinic", test=twice)
+
+
 def test_scores_of_tasks_are_those_of_their_cases():
     store = store_with_tasks()
     selector = EnsembleSelector("roc_area", bags=2, random_state=0).fit(store)
@@ -227,7 +240,9 @@ def tables(tmp_path, monkeypatch):
     X, y = clinics()
     X.assign(bronc=y).to_csv(tmp_path / "rows.csv", index=False)
     more, labels = clinics((10, 10, 10), seed=1)
-    more.assign(bronc=labels).to_csv(tmp_path / "more.csv", index=False)
+    more = more.assign(bronc=labels)
+    more.to_csv(tmp_path / "more.csv", index=False)
+    more.assign(clinic=more["clinic"].astype(float)).to_parquet(tmp_path / "more.parquet")
     return tmp_path
 
 
@@ -239,9 +254,10 @@ def test_commands_show_every_task(call, tables):
     code, _, err = call(*LIBRARY, "--task-column", "clinic", "--out", "store")
     assert code == 0, err
     assert call(*SELECT, "--out", "a")[0] == 0
+    assert call(*SELECT, "--test", "more.parquet", "--out", "c")[0] == 0
     code, out, err = call(*SELECT, "--test", "more.csv", "--predict", "more.csv", "--out", "b")
     assert code == 0, err
-    for folder, n_cases in (("a", [40, 30, 20]), ("b", [10, 10, 10])):
+    for folder, n_cases in (("a", [40, 30, 20]), ("c", [10, 10, 10]), ("b", [10, 10, 10])):
         found = pd.read_csv(tables / folder / "tasks.csv", dtype={"task": str})
         assert found["task"].tolist() == ["1", "2", "3"] and found["cases"].tolist() == n_cases
         written = record(tables / folder)["unused_cases"]["tasks"]
@@ -294,6 +310,12 @@ def test_mistakes_about_tasks_are_one_sentence(call, tables):
     (tables / "new.csv").write_text((tables / "more.csv").read_text().replace(",1,", ",Oslo,"))
     found = mistake(call(*SELECT, "--predict", "new.csv", "--out", "a"))
     assert "clinic" in found and "Oslo" in found
+    frame = pd.read_csv(tables / "rows.csv").assign(m=0.5, n=0.4)[["m", "n", "bronc", "clinic"]]
+    frame.to_csv(tables / "p.csv", index=False)
+    frame.drop(columns="clinic").to_csv(tables / "t.csv", index=False)
+    options = ("--label", "bronc", "--task-column", "clinic", "--test", "t.csv", "--out", "a")
+    found = mistake(call("select", "p.csv", *SELECT[2:], *options))
+    assert "`t.csv`: `--task-column` must be a column of `--test`, `m`, `n`, `bronc`" in found
 
 
 class Teacher(BaseEstimator):
@@ -341,5 +363,8 @@ def test_a_mimic_finds_the_task_of_an_array_by_position():
     with pytest.raises(InputError, match="`task_column` must be from 0 to 2"):
         clone(mimic).set_params(task_column=4).fit(rows)
     rows[0, 2] = 2
-    with pytest.raises(InputError, match=r"Task `2.*must have two rows or more"):
+    with pytest.raises(InputError, match=r"Task `2.*two rows or more besides those held out"):
         clone(mimic).fit(rows, held_out=rows[:5])
+    rows[:7, 2] = np.nan
+    with pytest.raises(InputError, match="it is missing in 7 rows"):
+        clone(mimic).fit(rows)

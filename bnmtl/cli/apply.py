@@ -98,7 +98,8 @@ def _earlier(path):
         return from_record(record["calibrators"]), record
     except (AttributeError, KeyError, TypeError, ValueError):
         rule, place = "must hold fitted calibrators", {"file": Path(path, RUN_FILE)}
-        raise InputError(None, rule, found="it is damaged", **place) from None
+        found, remedies = "it is damaged or of an earlier development version", "fit them again"
+        raise InputError(None, rule, found=found, remedies=remedies, **place) from None
 
 
 def _scores_like(earlier, column, path):

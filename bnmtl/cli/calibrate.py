@@ -112,7 +112,7 @@ def _checked(rows, options):
     """Return scores, labels (1, 0, or nan if missing), and tasks and groups of folds or None."""
     named = {"label": options.label, "score": options.score, "task_column": options.task_column}
     check_columns(rows, named)
-    check_columns(rows, {"label": options.label, "group": options.group})
+    check_columns(rows, {name: getattr(options, name) for name in ("label", "score", "group")})
     group = options.group
     return (
         checked_scores(rows[options.score]),

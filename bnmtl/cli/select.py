@@ -17,6 +17,7 @@ from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import check_choice
 from bnmtl.metrics.scoring import OF_TWO, is_of_sklearn, names_for
 from bnmtl.reports.selected import write as write_report
+from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.files import NA_VALUES
 
 _PREDICTED = "predicted.csv"
@@ -135,7 +136,7 @@ def _unused(selector, new, predicted):
     """Scores on the test cases; by folds without them."""
     if new.y is not None:
         column = selector.store_.library.task_column
-        task = None if column is None else new.tables[TEST][column].to_numpy()
+        task = None if column is None else tasks_of(new.tables[TEST], column)
         return UnusedCases.on_cases(selector, predicted[TEST], new.y, task=task)
     by = UnusedCases.on_part if has_test(selector.store_) else UnusedCases.by_folds
     return by(selector)

@@ -97,9 +97,7 @@ def _of_tables(options):
             _check_classes(table[label].to_numpy(), "label", "must have cases", remedies)
     group, task = options.group, options.task_column
     named = [] if group is None else [(HILLCLIMB, "group", group)]
-    if task is not None:
-        parts = [part for part in tables if part == HILLCLIMB or task in tables[part]]
-        named += [(part, "task_column", task) for part in parts]
+    named += [] if task is None else [(part, "task_column", task) for part in tables]
     for part, option, column in named:
         argument = "store" if part == HILLCLIMB else TEST
         with located(file=files[part]):

@@ -372,9 +372,9 @@ class PredictionStore:
         """
         parts = {}
         for name, one in self.parts.items():
-            if one.task is None or not (one.task == task).any():
+            if one.task is None or str(task) not in one.task:
                 continue
-            at = one.task == task
+            at = one.task == str(task)
             columns = {
                 column: None if getattr(one, column) is None else getattr(one, column)[at]
                 for column in ("y", "weights", "folds", "task", "groups")

@@ -126,7 +126,7 @@ def _parameters_section(record, tasks):
         elif kind != "isotonic":
             rows.append(_cells(title, one))
     unknown = set(tasks) - set(found.get("platt_by_task", {"a": tasks})["a"])
-    rest = " Groups without a label follow the sigmoid of all rows." if unknown else ""
+    rest = " Tasks without a label follow the sigmoid of all rows." if unknown else ""
     shown = table(["curve", *_PARAMETERS], rows, 1) if rows else ""
     least = f"1 / {record['labelled'] + 2:,}"
     return (

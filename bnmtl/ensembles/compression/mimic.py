@@ -91,9 +91,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit``: for a teacher that is not a fitted classifier of two classes, other arguments
-        out of range, rows that a sampler or a student does not take, and tasks with fewer than two
-        rows. In predictions: for rows with
-        other columns.
+        out of range, rows that a sampler or a student does not take, and tasks with one row
+        besides those held out. In predictions: for rows with other columns.
 
     References
     ----------
@@ -158,6 +157,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         sizes = self._check()
         names = [column.name for column in read_columns(X)]
         X, seed = matched_rows("X", X, names), seed_of(self.random_state)
+        if self.task_column is not None:
+            tasks_of(X, self.task_column)  # Rows that are held out must name their task, too.
         if held_out is None:
             rows, held_out = _split(X, groups, seed)
         elif groups is not None:
@@ -235,7 +236,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
             cases = rows[task == code]
             if len(cases) < 2:
-                rule, remedies = "must have two rows or more", ("leave it out", "add rows")
+                rule = "must have two rows or more besides those held out"
+                remedies = ("leave it out", "add rows")
                 raise InputError("X", rule, found="it has one", remedies=remedies, task=name)
             if size == 0:
                 continue

@@ -62,15 +62,21 @@ class Columns:
         numpy.ndarray of float, shape (n_rows, n_columns)
         """
         frame = as_frame(X)
-        places = {str(label): at for at, label in enumerate(frame)}
+        labels = [str(label) for label in frame]
+        places = {label: at for at, label in enumerate(labels)}
         for name in self.categories:
+            if labels.count(name) > 1:
+                rule = "must have different columns"
+                raise InputError(argument, rule, found="{name} occurs twice", name=name)
             if name not in places:
                 rule = "must have all columns of the training rows"
                 raise InputError(argument, rule, found="{name} is missing", name=name)
         columns = [
             _numbers(name, frame.iloc[:, places[name]], known, argument)
             if name != self.task
-            else self._numbers_of_tasks(frame.set_axis(list(places), axis=1), argument)
+            else self._numbers_of_tasks(
+                frame.iloc[:, [places[name]]].set_axis([name], axis=1), argument
+            )
             for name, known in self.categories.items()
         ]
         return np.column_stack(columns)
