@@ -315,7 +315,9 @@ def draw(lines):
     def draw_problem(axes, measure, problem):
         group = lines[lines["problem"] == problem]
         means = group.groupby("method")[measure].mean().reindex(present(lines, "method", SHOWN))
-        colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
+        colors = [
+            "#0072B2" if name in ("both", "groups found") else "#9DB8CC" for name in means.index
+        ]
         bars(axes, means.to_frame(), styles={measure: {"color": colors}}, horizontal=True)
         # Pooling different tasks is far worse and would hide the differences of the others.
         others = means.drop("pooled", errors="ignore")
