@@ -21,7 +21,6 @@ from benchmarks.predictions import (
     multinets,
     multinets_learners,
 )
-from benchmarks.predictions.good_learners import TWO_LEVELS
 from benchmarks.record import Results, key_of
 from benchmarks.thesis import (
     groups,
@@ -145,8 +144,7 @@ def test_the_studies_have_their_sizes():
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
     assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 12
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 4
-    # Boosted trees of two levels on the first draw only.
-    assert len(good_probabilities.plan(False)) == 8 * (5 * (10 + 2) + 1)
+    assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2) + 8  # trees of two levels
     assert len(pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")) == 4 * 10 * 3
     assert len(pd.DataFrame(multinets.plan(False)).explode("wanted")) == 6 * 2 * 10 * (6 + 6 + 4)
 
@@ -156,8 +154,7 @@ def test_more_trials_or_fewer_can_be_asked_for(module):
     for n_trials in (2, 30):
         cases = pd.DataFrame(module.plan(False, n_trials)).explode("wanted")
         assert set(cases["trial"]) == set(range(n_trials))
-        # Of every variant, except one that a study has on the first draw only.
-        cases = cases[cases["wanted"] != TWO_LEVELS]
+        # Of every variant.
         by_variant = cases.groupby("wanted")["trial"].nunique()
         assert (by_variant == n_trials).all()
 

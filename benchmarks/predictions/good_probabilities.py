@@ -61,7 +61,10 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """One case per learner; the quick ones are fast learners on a table of scikit-learn."""
+    """One case per learner; the quick ones are fast learners on a table of scikit-learn.
+
+    Trees of two levels have one trial unless more are asked for.
+    """
     if quick:
         fast = ("logistic regression", "naive Bayes", "decision trees", "Bayesian network")
         return [{"problem": QUICK, "trial": 0, "wanted": [learner]} for learner in fast]
@@ -69,7 +72,7 @@ def plan(quick, trials=None):
         {"problem": problem, "trial": trial, "wanted": [learner]}
         for trial in range(trials or N_TRIALS)
         for problem in PROBLEMS
-        for learner in (*LEARNERS, *([] if trial else [TWO_LEVELS]))
+        for learner in (*LEARNERS, *([TWO_LEVELS] if trials or not trial else []))
     ]
 
 

@@ -113,6 +113,7 @@ def _depths(lines):
                 yield {
                     "measure": name,
                     "learner": learner,
+                    **dict.fromkeys(METHODS, ""),
                     **{method: f"{means[method]:.4f}" for method in METHODS if method in means},
                 }
 
