@@ -588,12 +588,17 @@ def test_a_file_that_the_user_named_is_reported(call, files, monkeypatch, out):
         assert mistake(call(*BOTH, *out)) == f"bnmtl: `{place}`: Denied.\n"
 
 
-def test_an_internal_error_keeps_its_traceback(files, monkeypatch):
-    """It reaches the interpreter, which prints the traceback."""
-    monkeypatch.chdir(files)
-    monkeypatch.setattr(learn, "learner_asked_for", lambda *_: {}["x"])
-    with pytest.raises(KeyError, match="'x'"):
-        main([*BOTH, "--out", "run"])
+def test_an_internal_error_keeps_its_traceback(files):
+    program = (
+        "from bnmtl.cli import learn; from bnmtl.cli.main import main;"
+        "learn.learner_asked_for = lambda *_: {}['x'];"
+        f"main({[*BOTH, '--out', 'run']!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=files, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr and "KeyError: 'x'" in done.stderr
     assert not (files / "run").exists()
 
 

@@ -95,14 +95,9 @@ def test_arcs_of_columns_of_noise_are_counted():
     assert counted({"one": chain})["in_all_tasks"] is None
 
 
-@pytest.mark.parametrize(
-    ("learner", "kind"),
-    [
-        *itertools.product(["alone", "one structure, five"], KINDS),
-        *itertools.product(["five together"], ["two equal", "rare"]),
-    ],
-)
-def test_next_to_nothing_is_found_in_noise(learner, kind):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
+def test_next_to_nothing_is_found_in_noise(kind, learner):
     """A small part of the study; the old defaults find dozens of arcs in the same columns."""
     frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(5)}
     assert line_of(learner, frames, 0)["false_arcs"] <= 0.5

@@ -51,15 +51,15 @@ def test_cases_are_drawn_in_proportion_to_their_utilities():
     X, y, task = regions()
     committee = SMALL.committee().fit(X, y, task)
     _, found = SMALL.query(X, y, task, return_utilities=True, committee=committee)
-    counts, n = np.zeros(len(X)), 150
-    for seed in range(n):
+    counts = np.zeros(len(X))
+    for seed in range(400):
         query = MultitaskQuery(n_members=3, random_state=seed)
         (row,) = query.query(X, y, task, committee=committee)
         counts[row] += 1
     shares = np.nan_to_num(found[0]) / np.nansum(found[0])
     assert counts[:60].sum() == 0
     # Four standard errors.
-    assert (np.abs(counts / n - shares) < 4 * np.sqrt(shares * (1 - shares) / n) + 1e-9).all()
+    assert (np.abs(counts / 400 - shares) < 4 * np.sqrt(shares * (1 - shares) / 400) + 1e-9).all()
     query = MultitaskQuery(n_members=3, random_state=0)
     rows, by_pick = query.query(X, y, task, None, 5, return_utilities=True, committee=committee)
     assert len(set(rows)) == 5 and np.isnan(by_pick[4, rows[:4]]).all()

@@ -141,7 +141,7 @@ for number in range(100_000):
 def test_a_killed_process_leaves_whole_batches(tmp_path):
     example(1, names=["first"], settings=[{"value": 0.5}]).save(tmp_path / "store")
     known = 1
-    for delay in (0.02, 0.27):
+    for delay in (0.02, 0.11, 0.27):
         fresh = tmp_path / f"store{delay}"
         shutil.copytree(tmp_path / "store", fresh)
         process = subprocess.Popen(
