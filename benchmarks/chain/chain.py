@@ -27,8 +27,10 @@ LOWEST = 2**-24  # as in a store of predictions
 FIXED = {"lowest": LOWEST, "profile": "modern"}
 ALL = 0
 SIZES = (ALL, 100, 50, 25)
-N_FOLDS = {FEEDERWATCH: 5}
+N_FOLDS, FEWER_FOLDS = 10, {FEEDERWATCH: 5}
 N_BINS = 10
+# Of the quick run, which no other case has.
+QUICK_ROWS = 20
 QUICK_PROFILE = [{"family": "logistic regression"}, {"family": "networks of all tasks"}]
 QUICK_WAYS = ("class shares", TOGETHER, "logistic regression per task", ENSEMBLE)
 # A number of rows of a table is left out if no task has so many beside a fold.
@@ -38,17 +40,15 @@ SMALL = {"jv73": (ALL,)}
 def plan(quick, trials=None):
     """All cases, the first folds and the largest sizes first; trials are the numbers of folds."""
     if quick:
-        return study.every(QUICK_WAYS, table=["avimedi"], target=["1"], rows=[25], fold=[0])
-    cases = [
-        {"table": table, "target": str(number), "rows": rows, "fold": fold, "wanted": list(WAYS)}
-        for fold in range(10)
-        for rows in SIZES
-        for table in TABLES
-        for number in range(1, 1 + n_targets(table))
-        if fold < (trials or N_FOLDS.get(table, 10)) and fold < N_FOLDS.get(table, 10)
-        if rows in SMALL.get(table, SIZES)
-    ]
-    return cases
+        return study.every(QUICK_WAYS, table=["avimedi"], target=["1"], rows=[QUICK_ROWS], fold=[0])
+
+    def wanted(fold, rows, table, target):
+        n_folds = min(trials or N_FOLDS, FEWER_FOLDS.get(table, N_FOLDS))
+        is_there = fold < n_folds and rows in SMALL.get(table, SIZES)
+        return WAYS if is_there and int(target) <= n_targets(table) else ()
+
+    targets = [str(number) for number in range(1, 1 + max(map(n_targets, TABLES)))]
+    return study.every(wanted, fold=range(N_FOLDS), rows=SIZES, table=TABLES, target=targets)
 
 
 def n_targets(table):
@@ -84,14 +84,14 @@ def measure(table, target, rows, fold, wanted):
     whole, targets = table_of(table)
     name = targets[int(target) - 1]
     features, labels = whole.drop(columns=name), whole[name].to_numpy()
-    folds = folds_of(whole, name, N_FOLDS.get(table, 10))
+    folds = folds_of(whole, name, FEWER_FOLDS.get(table, N_FOLDS))
     train, test = training_rows(whole, folds, fold, rows), np.flatnonzero(folds == fold)
     X, y, new = features.iloc[train], labels[train], features.iloc[test]
     known = set(X[TASK])
     judged = new[TASK].isin(known).to_numpy()  # a task with one row has none in this fold
     new, truth = new[judged], labels[test][judged]
     store, lines, took = None, {}, 0.0
-    profile = QUICK_PROFILE if set(wanted) == set(QUICK_WAYS) else "modern"
+    profile = QUICK_PROFILE if rows == QUICK_ROWS else "modern"
     for way in wanted:
         began = time.perf_counter()
         try:
@@ -199,7 +199,7 @@ def _size(rows):
 
 
 def _rows_of(lines, name):
-    for case, group in parts(lines, table=TABLES, rows=SIZES):
+    for case, group in parts(lines, table=TABLES, rows=(*SIZES, QUICK_ROWS)):
         row = {"table": case["table"], "rows a task": _size(case["rows"])}
         row["folds"] = group["fold"].nunique()
         by_way = {way: one for (way,), one in group.groupby(["way"])}
@@ -208,7 +208,7 @@ def _rows_of(lines, name):
 
 
 def _difference_rows(lines):
-    for case, group in parts(lines, table=TABLES, rows=SIZES):
+    for case, group in parts(lines, table=TABLES, rows=(*SIZES, QUICK_ROWS)):
         by_way = {way: one for (way,), one in group.groupby(["way"])}
         if TOGETHER not in by_way:
             continue

@@ -142,12 +142,13 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             right = np.where(member.predict(X) == y, 1.0, -1.0)
             error = weights[right < 0].sum()
             vote = _vote(error)
-            if not (vote or self.restart) and votes:
+            ends = not (vote or self.restart)
+            if ends and votes:
                 break
             self.estimators_.append(member)
             votes.append(vote)
             errors.append(error)
-            if not (vote or self.restart):
+            if ends:
                 break
             margins = margins + vote * right if vote else np.zeros(len(y))
         self.estimator_weights_, self.estimator_errors_ = np.array(votes), np.array(errors)

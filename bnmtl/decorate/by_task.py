@@ -32,15 +32,9 @@ class ByTask(Artificial):
 
     Parameters
     ----------
-    kind : str, callable or object
-        As in `DecorateClassifier`.
-    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    columns : list of Column
-        Those of X.
-    weights : numpy.ndarray of float, shape (n_cases,)
-    seed : int
+    kind, X, columns, weights, seed, unlabeled
+        As in `generator_of`, X with the column of the tasks.
     task_column : str or int
-    unlabeled : pandas.DataFrame or numpy.ndarray, default=None
 
     Raises
     ------

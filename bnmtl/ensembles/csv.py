@@ -43,7 +43,7 @@ def from_tables(tables, label, first, files, group=None, task_column=None):
     group : str, default=None
         The column of groups, which the part `first` must have.
     task_column : str, default=None
-        The column with the task of each case, which the part `first` must have.
+        The column with the task of each case, which all parts must have.
 
     Returns
     -------
@@ -54,8 +54,7 @@ def from_tables(tables, label, first, files, group=None, task_column=None):
     named = [name for name in (group, task_column) if name is not None]
     columns = {"groups": None if group is None else {first: tables[first][group].to_numpy()}}
     if task_column is not None:
-        with_tasks = {part: table for part, table in tables.items() if task_column in table}
-        columns["task"] = {part: one[task_column].to_numpy() for part, one in with_tasks.items()}
+        columns["task"] = {part: one[task_column].to_numpy() for part, one in tables.items()}
     for part, table in tables.items():
         if label in table:
             y[part] = table[label].to_numpy()

@@ -180,7 +180,7 @@ class UnusedCases:
         score = judge.of(rival[1])
         gain = judge.of(predictions[ENSEMBLE]) - score
         found = Rival(rival[0], *map(float, (judge.natural(score), gain, errors[1])))
-        tasks = _by_task(judge, cases.task, predictions)
+        tasks = None if cases.task is None else _by_task(judge, cases.task, predictions)
         return cls._of(selector, judge, table, part, float(errors[0]), found, tasks)
 
     @classmethod
@@ -241,7 +241,9 @@ class UnusedCases:
         table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
         rival, chosen = _strongest(judge, pd.DataFrame(by_rival))
         table[RIVAL_OF_FOLDS] = judge.natural(chosen)
-        tasks = _by_task(_judge_of(selector, store, HILLCLIMB), part.task, pooled)
+        tasks = None
+        if part.task is not None:
+            tasks = _by_task(_judge_of(selector, store, HILLCLIMB), part.task, pooled)
         return cls._of(selector, judge, table, None, _error_of_folds(gains), rival, tasks)
 
     @classmethod
@@ -386,19 +388,15 @@ def _of_part(ensemble, part):
 
 
 def _by_task(judge, tasks, predictions):
-    """Scores by task; None without tasks."""
-    if tasks is None:
-        return None
+    """Scores by task; NaN where the metric needs more cases or classes."""
     rows = {}
     for task in np.unique(tasks):
         at = np.flatnonzero(tasks == task)
-        rows[task] = {"cases": len(at)}
-        for name, p in predictions.items():
-            try:
-                score = _scored(judge.at(at), {name: p[at]})
-            except ValueError:
-                score = {name: np.nan}
-            rows[task] |= score
+        try:
+            scores = _scored(judge.at(at), {name: p[at] for name, p in predictions.items()})
+        except ValueError:
+            scores = dict.fromkeys(predictions, np.nan)
+        rows[task] = {"cases": len(at), **scores}
     return pd.DataFrame.from_dict(rows, "index").rename_axis("task")
 
 

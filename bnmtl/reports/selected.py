@@ -103,8 +103,7 @@ def _tasks_section(record, tasks):
     return (
         "<h2>How good it is on each task</h2>\n"
         "<p>The same scores on the unused cases of each task, the best in bold. A few cases say "
-        "little. A cell is "
-        "empty where the metric needs cases of more classes.</p>\n"
+        "little. A cell is empty where the metric needs cases of more classes.</p>\n"
         f"{frame_table('task', cells)}"
     )
 

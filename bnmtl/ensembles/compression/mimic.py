@@ -217,7 +217,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         """Pseudo-cases in random order, so that any part of them is a random choice."""
         most_probable = np.asarray(self.teacher.predict_proba(rows)).argmax(axis=1)
         if self.task_column is None:
-            pseudo = self._sampled(rows, most_probable, n, ("pseudo-cases",), seed, report)
+            pseudo = self._sampled(rows, most_probable, n, seed, report)
         else:
             pseudo = self._drawn_by_task(rows, most_probable, n, seed, report)
         order = generator(seed, "order").permutation(n)
@@ -227,41 +227,35 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _drawn_by_task(self, rows, most_probable, n, seed, report):
         """Pseudo-cases of each task from its rows, in proportion to their number."""
-        tasks = tasks_of(rows, self.task_column)
-        at, is_frame = column_of(rows, self.task_column), isinstance(rows, pd.DataFrame)
+        tasks, at = tasks_of(rows, self.task_column), column_of(rows, self.task_column)
         names, task, counts = np.unique(tasks, return_inverse=True, return_counts=True)
+        is_frame, frame = isinstance(rows, pd.DataFrame), pd.DataFrame(rows)
+        label, found = frame.columns[at], []
         # Sums are rounded, not sizes, which might not have the right sum.
         sizes = np.diff(np.rint(counts.cumsum() / counts.sum() * n).astype(int), prepend=0)
-        found = []
         for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
-            cases = rows[task == code]
+            cases = frame[task == code]
             if len(cases) < 2:
                 rule = "must have two rows or more besides those held out"
                 remedies = ("leave it out", "add rows")
                 raise InputError("X", rule, found="it has one", remedies=remedies, task=name)
             if size == 0:
                 continue
-            rest = (
-                cases.drop(columns=cases.columns[at]) if is_frame else np.delete(cases, at, axis=1)
-            )
-            stream = "pseudo-cases", name
+            rest = cases.drop(columns=label)
+            rest = rest if is_frame else rest.to_numpy()
             with located(task=name):
-                labels = most_probable[task == code]
-                drawn = self._sampled(rest, labels, size, stream, seed, report)
+                drawn = self._sampled(rest, most_probable[task == code], size, seed, report, name)
+            drawn = pd.DataFrame(drawn).reset_index(drop=True)
             # The column has the values of the rows, so that teacher and student know them.
-            column = cases.iloc[:, at].iloc[np.zeros(size, int)] if is_frame else cases[0, at]
-            if is_frame:
-                drawn = drawn.reset_index(drop=True)
-                drawn.insert(at, cases.columns[at], column.reset_index(drop=True))
-            else:
-                drawn = np.insert(drawn, at, column, axis=1)
-            found.append(drawn)
+            of_task = cases.iloc[np.zeros(size, int), at].array
+            drawn.insert(at, label, of_task, allow_duplicates=True)
+            found.append(drawn if is_frame else drawn.to_numpy())
         return pd.concat(found, ignore_index=True) if is_frame else np.concatenate(found)
 
-    def _sampled(self, rows, labels, n, stream, seed, report):
-        """Pseudo-cases by a sampler that is fitted to some rows."""
+    def _sampled(self, rows, labels, n, seed, report, task=None):
+        """Pseudo-cases by a sampler that is fitted to some rows, of a task or of all."""
         sampler = Munge() if self.sampler is None else clone(self.sampler)
-        task = stream[1] if len(stream) > 1 else None
+        stream = ("pseudo-cases",) if task is None else ("pseudo-cases", task)
         if "progress" in sampler.get_params():
             sampler.set_params(
                 progress=lambda event: report(event.stage, task, event.done, event.total)

@@ -263,9 +263,8 @@ def _parts(rows, cases, each_sibling):
         "groups": None if cases.groups is None else {"hillclimb": cases.groups},
     }
     if rows.columns.task is not None:
-        columns["task"] = {"hillclimb": cases.hillclimb_tasks}
-        for part in [part for part in numbers if part != "hillclimb"]:
-            columns["task"][part] = rows.columns.tasks_of(rows.test[0])
+        of_test = None if rows.test is None else rows.columns.tasks_in(rows.test[0])
+        columns["task"] = dict.fromkeys(numbers, of_test) | {"hillclimb": cases.hillclimb_tasks}
     return {"predictions": predictions, "y": y, **columns}
 
 

@@ -50,7 +50,8 @@ class Columns:
         if task_column is None:
             return cls(found)
         # An array has no names, so that only a position is right.
-        task = labels[column_of(frame if isinstance(X, pd.DataFrame) else X, task_column)]
+        named = frame if isinstance(X, pd.DataFrame) else frame.to_numpy()
+        task = labels[column_of(named, task_column)]
         tasks = tuple(sorted(set(tasks_of(frame, task))))
         return cls({**found, task: tasks}, task)
 
@@ -93,7 +94,7 @@ class Columns:
             raise InputError(argument, rule, unknown[0], **details)
         return np.array([known[name] for name in tasks])
 
-    def tasks_of(self, matrix):
+    def tasks_in(self, matrix):
         """The task of each row of a matrix, as an array of text; None without tasks."""
         if self.task is None:
             return None

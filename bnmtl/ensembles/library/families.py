@@ -1,6 +1,7 @@
 """Families of learners, and which of their models share one fit."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from sklearn.ensemble import (
@@ -119,33 +120,20 @@ def _bagged(members, seed):
     return Single(BaggingClassifier(tree, members[0]["trees"], random_state=seed))
 
 
-def _boosted(members, seed):
-    tree = DecisionTreeClassifier(criterion=members[0]["criterion"])
-    boosted = AdaBoostM1(tree, loss=members[0]["loss"], random_state=seed)
-    return Stages(boosted, [member["steps"] for member in members])
-
-
-def _stumps(members, seed):
-    stump, resample = DecisionTreeClassifier(max_depth=1), members[0]["resample"]
-    boosted = AdaBoostM1(stump, resample=resample, loss=members[0]["loss"], random_state=seed)
-    return Stages(boosted, [member["steps"] for member in members])
-
-
-def _shallow(members, seed):
-    tree = DecisionTreeClassifier(criterion=members[0]["criterion"], max_depth=members[0]["depth"])
-    options = {name: members[0][name] for name in ("resample", "loss")}
+def _boosted(members, seed, depth=None):
+    criterion, depth = members[0].get("criterion", "gini"), members[0].get("depth", depth)
+    tree = DecisionTreeClassifier(criterion=criterion, max_depth=depth)
+    options = {"resample": members[0].get("resample", True), "loss": members[0]["loss"]}
     boosted = AdaBoostM1(tree, random_state=seed, **options)
     return Stages(boosted, [member["steps"] for member in members])
 
 
-def _shallow_text(member):
-    drawn = "resampled" if member["resample"] else "weighted"
-    grown = f"{member['criterion']}, depth {member['depth']}"
-    return f"{grown}, {drawn}{_loss(member)}, {member['steps']} steps"
-
-
-def _loss(member):
-    return "" if member["loss"] == "exponential" else f", {member['loss']} loss"
+def _steps(member):
+    drawn = {None: "", True: "resampled", False: "weighted"}[member.get("resample")]
+    loss = "" if member["loss"] == "exponential" else f"{member['loss']} loss"
+    depth = f"depth {member['depth']}" if "depth" in member else ""
+    found = [member.get("criterion"), depth, drawn, loss, f"{member['steps']} steps"]
+    return ", ".join(text for text in found if text)
 
 
 def _forest(members, seed):
@@ -246,18 +234,15 @@ FAMILIES = {
     "boosted trees": Family(
         _boosted,
         {"criterion": "gini", "loss": "exponential", "steps": 128},
-        lambda member: f"{member['criterion']}{_loss(member)}, {member['steps']} steps",
+        _steps,
         _TREE_FORMS,
         ("steps",),
         takes_missing=True,
     ),
     "boosted stumps": Family(
-        _stumps,
+        partial(_boosted, depth=1),
         {"resample": True, "loss": "exponential", "steps": 512},
-        lambda member: (
-            f"{'resampled' if member['resample'] else 'weighted'}{_loss(member)}, "
-            f"{member['steps']} steps"
-        ),
+        _steps,
         _TREE_FORMS,
         ("steps",),
         takes_missing=True,
@@ -279,9 +264,9 @@ FAMILIES = {
         takes_missing=True,
     ),
     "boosted shallow trees": Family(
-        _shallow,
+        _boosted,
         {"criterion": "gini", "depth": 2, "resample": True, "loss": "exponential", "steps": 512},
-        _shallow_text,
+        _steps,
         _TREE_FORMS,
         ("steps",),
         takes_missing=True,

@@ -186,16 +186,18 @@ def _networks(bins, scores, searches):
 
 
 def _together(columns, bins, scores):
-    """Networks of all tasks, if there are tasks; with tables of their own for scores of one task.
+    """Networks of all tasks, if there are tasks, with shared tables and with separate ones.
 
-    A score of one task has no shared tables, and .99 would then bind their arcs too strongly.
+    Only the default score has shared tables. Separate tables have the penalty 0.9, because 0.99
+    would bind their arcs too strongly.
     """
     if columns.task is None:
         return
     forms = tuple(f"{BINS} {number}" for number in bins)
-    fixed = {"columns": forms}
-    yield from _grid(TOGETHER, **fixed, score=("default",), penalty=(0.9, 0.99), shared=(True,))
-    yield from _grid(TOGETHER, **fixed, score=scores, penalty=(0.9,), shared=(False,))
+    shared = {"score": ("default",), "penalty": (0.9, 0.99), "shared": (True,)}
+    separate = {"score": scores, "penalty": (0.9,), "shared": (False,)}
+    yield from _grid(TOGETHER, columns=forms, **shared)
+    yield from _grid(TOGETHER, columns=forms, **separate)
 
 
 def _tree_augmented(bins):

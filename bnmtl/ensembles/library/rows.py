@@ -51,7 +51,7 @@ class Rows:
         self.label = _free_name(y, "y", taken)
         self.group = None if groups is None else _free_name(groups, "group", {*taken, self.label})
         self.X, self.y = self._pair("X", frame, "y", y)
-        self.tasks = self.columns.tasks_of(self.X)
+        self.tasks = self.columns.tasks_in(self.X)
         self.groups = None if groups is None else _checked_groups(groups, len(self.X), hillclimb)
         self.hillclimb = hillclimb.item() if isinstance(hillclimb, np.generic) else hillclimb
         if is_pair("hillclimb", hillclimb):

@@ -59,7 +59,7 @@ class Cases:
     @property
     def hillclimb_tasks(self):
         """Tasks of the cases of hill climbing; None without tasks."""
-        return self.columns.tasks_of(self.X if self.hillclimb is None else self.hillclimb[0])
+        return self.columns.tasks_in(self.X if self.hillclimb is None else self.hillclimb[0])
 
     @property
     def shape_of_case(self):
