@@ -157,9 +157,9 @@ def differences(ours, other):
     pandas.DataFrame with columns difference, tested, ratio
     """
     keys = ["table", "column", "fold"]
-    both = ours.set_index(keys).join(other.set_index(keys)[["log_loss"]], rsuffix="_of_other")
-    both = both.dropna(subset="log_loss_of_other")
-    both["difference"] = both["log_loss_of_other"] - both["log_loss"]
+    of_other = other.set_index(keys)["log_loss"].rename("other")
+    both = ours.set_index(keys).join(of_other).dropna(subset="other")
+    both["difference"] = both["other"] - both["log_loss"]
     both["ratio"] = both["tested"] / both["learned"]
     return both[["difference", "tested", "ratio"]].reset_index()
 
