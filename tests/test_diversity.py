@@ -13,17 +13,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from bnmtl.decorate import (
-    DecorateClassifier,
-    diversity,
-    kohavi_wolpert_variance,
-    pairwise_diversity,
-)
+from bnmtl.decorate import DecorateClassifier, diversity
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.classifiers import probabilities_of
 
 pytestmark = pytest.mark.beside_kernels
-MEASURES = (diversity, pairwise_diversity, kohavi_wolpert_variance)
+MEASURES = ("ensemble", "pairwise", "Kohavi-Wolpert", "ambiguity")
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -39,23 +34,42 @@ def test_measures_are_those_of_loops(seed, n_members, n_cases, n_classes):
     weights = rng.integers(0, 3, n_cases) + (np.arange(n_cases) == 0)
     votes, expected = members.argmax(axis=2), {measure: 0.0 for measure in MEASURES}
     for case, weight in enumerate(weights):
-        of_all = members[:, case].mean(axis=0).argmax()
+        mean = members[:, case].mean(axis=0)
         pairs = list(itertools.permutations(votes[:, case].tolist(), 2))
         shares = [np.mean(votes[:, case] == label) for label in range(n_classes)]
         values = (
-            np.mean([vote != of_all for vote in votes[:, case]]),
+            np.mean([vote != mean.argmax() for vote in votes[:, case]]),
             np.mean([one != other for one, other in pairs]) if pairs else 0.0,
             (1 - sum(share**2 for share in shares)) / 2,
+            np.mean([sum((one - mean) ** 2) for one in members[:, case]]),
         )
         for measure, value in zip(MEASURES, values, strict=True):
             expected[measure] += weight * value / weights.sum()
     repeated = np.repeat(members, weights, axis=1)
     for measure in MEASURES:
-        assert measure(members, weights=weights) == pytest.approx(expected[measure])
-        assert measure(repeated) == pytest.approx(expected[measure])
+        options = {"measure": measure}
+        assert diversity(members, weights=weights, **options) == pytest.approx(expected[measure])
+        assert diversity(repeated, **options) == pytest.approx(expected[measure])
     # Kuncheva & Whitaker (2003): the variance is a fixed multiple of the disagreement of pairs.
     ratio = (n_members - 1) / (2 * n_members)
-    assert expected[MEASURES[2]] == pytest.approx(ratio * expected[MEASURES[1]])
+    assert expected["Kohavi-Wolpert"] == pytest.approx(ratio * expected["pairwise"])
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(seed=st.integers(0, 10**6), n_members=st.integers(1, 6), n_classes=st.integers(2, 4))
+def test_the_error_of_the_average_is_that_of_the_members_less_their_ambiguity(
+    seed, n_members, n_classes
+):
+    rng = np.random.default_rng(seed)
+    members = rng.dirichlet(np.ones(n_classes), size=(n_members, 8))
+    truth, weights = np.eye(n_classes)[rng.integers(n_classes, size=8)], rng.random(8)
+
+    def error(p):
+        return ((p - truth) ** 2).sum(axis=1) @ weights / weights.sum()
+
+    ambiguity = diversity(members, weights=weights, measure="ambiguity")
+    of_members = np.mean([error(p) for p in members])
+    assert error(members.mean(axis=0)) == pytest.approx(of_members - ambiguity, abs=1e-12)
 
 
 def test_ensembles_of_other_packages():
@@ -101,5 +115,7 @@ def test_mistakes_are_named():
         diversity(GradientBoostingClassifier(n_estimators=2).fit(X, y), X)
     with pytest.raises(InputTypeError, match="must be a fitted classifier or an array.*LinearReg"):
         diversity(LinearRegression())
+    with pytest.raises(InputError, match="`measure` must be .*pairwise.*, got 'pairs'"):
+        diversity(members, measure="pairs")
     with pytest.raises(InputError, match="`weights` must be one number per case, 3"):
         diversity(members, weights=[1, 2])

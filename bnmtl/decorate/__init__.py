@@ -1,12 +1,10 @@
 """Diverse ensembles from few cases: DECORATE, and measures of diversity."""
 
 from bnmtl.decorate.classifier import SETTINGS, DecorateClassifier
-from bnmtl.decorate.diversity import diversity, kohavi_wolpert_variance, pairwise_diversity
+from bnmtl.decorate.diversity import diversity
 
 __all__ = [
     "SETTINGS",
     "DecorateClassifier",
     "diversity",
-    "kohavi_wolpert_variance",
-    "pairwise_diversity",
 ]

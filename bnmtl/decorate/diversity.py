@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.classifiers import probabilities_of
 from bnmtl.wording import type_of
 
 
-def diversity(ensemble, X=None, weights=None):
-    """Probability that a member predicts another class than the ensemble.
+def diversity(ensemble, X=None, weights=None, measure="ensemble"):
+    """How much the members of an ensemble differ in what they predict.
 
     Parameters
     ----------
@@ -19,92 +19,79 @@ def diversity(ensemble, X=None, weights=None):
     X : pandas.DataFrame or array-like, shape (n_cases, n_columns), default=None
         Cases, if ``ensemble`` is a classifier.
     weights : array-like of numbers, shape (n_cases,), default=None
+    measure : {"ensemble", "pairwise", "Kohavi-Wolpert", "ambiguity"}, default="ensemble"
+        "ensemble": the probability that a member predicts another class than the ensemble;
+        "pairwise": that two different members predict different classes; "Kohavi-Wolpert": the
+        variance of the predicted class over members, 1/2 (1 - sum of squared shares of votes);
+        "ambiguity": the squared distance of the probabilities of a member from those of the
+        ensemble, summed over classes.
 
     Returns
     -------
     float
-        0 if all members agree on all cases.
+        A mean over members and cases; 0 if all members agree on all cases.
 
     Raises
     ------
     TypeError, ValueError
-        If an array has other dimensions, members lack ``predict_proba``, or `X` does not fit
-        ``ensemble``.
+        If an array has other dimensions, members lack ``predict_proba``, `X` does not fit
+        ``ensemble``, or `measure` is unknown.
+
+    Notes
+    -----
+    The mean squared error of the members, summed over classes, is that of the ensemble plus the
+    ambiguity: members that differ more are worse on average, or the ensemble is better.
 
     References
     ----------
-    Melville (2005), equations 3.1 and 3.2.
+    Melville (2005), equations 3.1 and 3.2; Kohavi & Wolpert (1996), "Bias plus variance
+    decomposition for zero-one loss functions", ICML; Krogh & Vedelsby (1995), "Neural network
+    ensembles, cross validation, and active learning", NIPS, for the ambiguity.
 
     Examples
     --------
     >>> members = [[[0.9, 0.1], [0.4, 0.6]], [[0.8, 0.2], [0.9, 0.1]]]
-    >>> diversity(members)
-    0.25
+    >>> diversity(members), diversity(members, measure="pairwise")
+    (0.25, 0.5)
+    >>> y = [[1, 0], [0, 1]]
+    >>> of_members = np.sum((np.array(members) - y) ** 2, axis=2).mean()
+    >>> of_ensemble = np.sum((np.mean(members, axis=0) - y) ** 2, axis=1).mean()
+    >>> (of_members - of_ensemble).round(4).item(), diversity(members, measure="ambiguity")
+    (0.065, 0.065)
     """
+    check_choice("measure", measure, tuple(_MEASURES))
     members, weights = _members(ensemble, X), _weights(weights, ensemble, X)
-    return _disagreement(members, weights)
+    return float(_MEASURES[measure](members) @ weights / weights.sum())
 
 
-def pairwise_diversity(ensemble, X=None, weights=None):
-    """Probability that two different members predict different classes.
-
-    Parameters
-    ----------
-    ensemble, X, weights
-        As in `diversity`.
-
-    Returns
-    -------
-    float
-        0 for one member.
-
-    Examples
-    --------
-    >>> members = [[[0.9, 0.1], [0.4, 0.6]], [[0.8, 0.2], [0.9, 0.1]]]
-    >>> pairwise_diversity(members)
-    0.5
-    """
-    members, weights = _members(ensemble, X), _weights(weights, ensemble, X)
-    n = len(members)
-    if n == 1:
-        return 0.0
-    counts = _votes(members)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / (n * (n - 1))
-    return float(weights @ (1 - agreeing) / weights.sum())
-
-
-def kohavi_wolpert_variance(ensemble, X=None, weights=None):
-    """Variance of the predicted class over members, 1/2 (1 - sum of squared shares of votes).
-
-    Parameters
-    ----------
-    ensemble, X, weights
-        As in `diversity`.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Kohavi & Wolpert (1996), "Bias plus variance decomposition for zero-one loss functions", ICML.
-
-    Examples
-    --------
-    >>> members = [[[0.9, 0.1], [0.4, 0.6]], [[0.8, 0.2], [0.9, 0.1]]]
-    >>> kohavi_wolpert_variance(members)
-    0.125
-    """
-    members, weights = _members(ensemble, X), _weights(weights, ensemble, X)
-    shares = _votes(members) / len(members)
-    return float(weights @ (1 - (shares**2).sum(axis=1)) / 2 / weights.sum())
-
-
-def _disagreement(members, weights):
-    """`diversity` of checked arrays."""
+def _from_ensemble(members):
+    """Share of the members with another class than their mean, for each case."""
     chosen = members.argmax(axis=2)
-    differs = chosen != members.mean(axis=0).argmax(axis=1)
-    return float((differs.mean(axis=0) @ weights) / weights.sum())
+    return (chosen != members.mean(axis=0).argmax(axis=1)).mean(axis=0)
+
+
+def _of_pairs(members):
+    """Share of the pairs of members with different classes, for each case."""
+    n, counts = len(members), _votes(members)
+    return 1 - (counts * (counts - 1)).sum(axis=1) / max(n * (n - 1), 1) - (n == 1)
+
+
+def _of_votes(members):
+    """Variance of the class over members, for each case."""
+    return (1 - ((_votes(members) / len(members)) ** 2).sum(axis=1)) / 2
+
+
+def _ambiguity(members):
+    """Mean squared distance of the members from their mean, for each case."""
+    return ((members - members.mean(axis=0)) ** 2).sum(axis=2).mean(axis=0)
+
+
+_MEASURES = {
+    "ensemble": _from_ensemble,
+    "pairwise": _of_pairs,
+    "Kohavi-Wolpert": _of_votes,
+    "ambiguity": _ambiguity,
+}
 
 
 def _votes(members):
