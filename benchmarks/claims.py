@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -10,9 +11,11 @@ from benchmarks.summary import (
     FEWEST,
     LEVEL,
     difference_text,
+    is_less,
+    is_significant,
+    is_within,
     markdown,
     mean_and_error,
-    paired,
     pairs,
     sign,
 )
@@ -75,9 +78,38 @@ def both_halves(first, second, words):
     return ("yes" if second else words) if first else "no"
 
 
-def unless_few(holds, ours, other):
-    """Whether a claim of no difference holds; too few trials cannot reveal one."""
-    return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
+def alike(differences, margin, is_harm=False, fewest=FEWEST):
+    """The verdict on a claim of no difference: a test must show it, not fail to show another.
+
+    Parameters
+    ----------
+    differences : array-like of float
+        One per trial or case.
+    margin : float
+        A mean difference that is nearer to 0 does not count.
+    is_harm : bool, default=False
+        Whether only differences above 0 count.
+    fewest : int, default=5
+        With fewer differences there is no test.
+
+    Returns
+    -------
+    str
+        "yes" if tests show that the mean is within the margin (equivalence), "no" if a test shows
+        that it is not 0 (or above 0), otherwise "not decided".
+
+    References
+    ----------
+    Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach",
+    Journal of Pharmacokinetics and Biopharmaceutics 15.
+    """
+    differences = np.asarray(differences, dtype=float)
+    if len(differences) < fewest:
+        return "too few trials"
+    if is_less(differences, margin) if is_harm else is_within(differences, margin):
+        return "yes"
+    differs = is_significant(differences, 0 * differences)
+    return "no" if differs and (differences.mean() > 0 or not is_harm) else "not decided"
 
 
 def gain_claim(text, published, percents):

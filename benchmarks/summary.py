@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
 # Significance level of the paired t-tests.
 LEVEL = 0.05
@@ -133,6 +133,20 @@ def sign(ours, other):
 def is_lower(ours, other):
     """Whether ours is lower on average and a paired t-test over trials rejects equality."""
     return sign(ours, other) == 1
+
+
+def is_within(differences, margin):
+    """Whether two one-sided t-tests at 0.05 show that the mean is less than a margin from 0."""
+    differences = np.asarray(differences, dtype=float)
+    return is_less(differences, margin) and is_less(-differences, margin)
+
+
+def is_less(differences, margin):
+    """Whether a one-sided t-test at 0.05 shows that the mean is below a margin."""
+    differences = np.asarray(differences, dtype=float)
+    if len(differences) < 2 or np.ptp(differences) == 0:
+        return len(differences) > 1 and bool(differences.mean() < margin)
+    return bool(stats.ttest_1samp(differences, margin, alternative="less").pvalue < LEVEL)
 
 
 def shrinks(gains):

@@ -160,6 +160,10 @@ def test_verdicts_follow_the_differences():
     assert _verdict(0, some, 0.2) == "yes" and _verdict(-1, some, 0.2) == "no"
     worse = Difference(pd.Series([-1.0, -2.0, -1.5]), pd.Series([0.0, 0.0, 0.0]))
     assert _verdict(None, worse, 0.2) == _verdict(None, some, 0.2) == "no"
+    near = Difference(pd.Series([0.002, -0.001, 0.001]), pd.Series([0.0, 0.0, 0.0]))
+    unsure = Difference(pd.Series([0.02, -0.03, 0.01]), pd.Series([0.0, 0.0, 0.0]))
+    assert _verdict(None, near, 1) == _verdict(0, near, 1) == "yes"
+    assert _verdict(None, unsure, 1) == _verdict(0, unsure, 1) == "not decided"
     assert _verdict(0, worse, 0.2) == "no" and _verdict(1, few, 1) == "not measured"
 
 

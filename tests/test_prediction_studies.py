@@ -360,7 +360,7 @@ def test_verdicts_on_good_probabilities():
     assert found[better] == "lower for 0, higher for 2 of 2"
     better = ("Platt below isotonic, cross-entropy", "better")
     assert found[better] == "lower for 12, higher for 0 of 12"
-    assert found["Platt for bagged trees, root mean squared error", "a wash"] == "no"
+    assert found["Platt for bagged trees, root mean squared error within 5 %", "a wash"] == "no"
     small = "Platt below isotonic below 200 cases, root mean squared error"
     assert found[small, "all learners"] == "12 of 12 learners"
     large = "isotonic not above Platt from 1000 cases on, root mean squared error"

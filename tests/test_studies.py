@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 import scipy
 from budget import quick_search
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks import record, related, study, summary, tables
+from benchmarks import claims, record, related, study, summary, tables
 from benchmarks.predictions import (
     boosting_steps,
     calibrated_arcs,
@@ -654,3 +656,27 @@ def test_groups_are_those_of_the_relatedness_room():
         learned = groupings.pool.learned(members.index).graphs[at]
         for name in members.index:
             assert set(learned[name].edges) == set(clusterer.configuration_[name].edges)
+
+
+def test_no_difference_must_be_shown():
+    near = np.random.default_rng(0).normal(0, 0.1, 20)
+    near -= near.mean()
+    assert claims.alike(near, 0.2) == claims.alike(near, 0.2, is_harm=True) == "yes"
+    assert claims.alike(10 * near, 0.2) == claims.alike(10 * near, 0.2, is_harm=True)
+    assert claims.alike(10 * near, 0.2) == "not decided"
+    assert claims.alike(near + 1, 0.2) == claims.alike(near + 1, 0.2, is_harm=True) == "no"
+    assert claims.alike(near - 1, 0.2) == "no"
+    assert claims.alike(near - 1, 0.2, is_harm=True) == "yes"
+    assert claims.alike(near[:4], 0.2) == "too few trials"
+    assert claims.alike(np.zeros(5), 0.1) == "yes" and claims.alike(np.ones(5), 0.1) == "no"
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=3, max_size=9, unique=True), st.floats(0.01, 1))
+def test_equivalence_is_a_confidence_interval_within_the_margin(differences, margin):
+    differences = np.array(differences)
+    error = stats.sem(differences)
+    low, high = stats.t.interval(0.9, len(differences) - 1, differences.mean(), error)
+    assume(min(abs(high - margin), abs(low + margin)) > 1e-9)
+    assert summary.is_within(differences, margin) == (-margin < low and high < margin)
+    assert summary.is_less(differences, margin) == (high < margin)

@@ -171,7 +171,7 @@ def test_no_harm_is_shown_and_harm_is_reported(lines):
         return verdicts(methods.claims(lines))
 
     results = lines["methods"]
-    claim = "multitask S: no harm if tasks share nothing (CONTROL), edits above single S"
+    claim = "multitask S: no harm above 5 % if tasks share nothing (CONTROL), edits above single S"
     assert found_in(results)[claim] == "yes"
     few = results[results["trial"] < summary.FEWEST - 1]
     assert found_in(few)[claim] == "too few trials"
@@ -184,10 +184,10 @@ def test_no_harm_is_shown_and_harm_is_reported(lines):
     assert found[rival.replace("multitask S", "multitask T")] == "no"
     ours = (results["method"] == "multitask S") & results["problem"].isin(["CONTROL", "ALARM"])
     rng = np.random.default_rng(0)
-    # Worse by about 4 with a standard error of 3, which no test would see.
+    # Worse by about 4 with a standard error of 3: a test sees neither harm nor that there is none.
     noise = 14 + 3 * np.sqrt(summary.FEWEST) * rng.standard_normal(len(results))
     found = found_in(results.assign(edits=results["edits"] + ours * noise))
-    assert found[claim] == "no"
+    assert found[claim] == "not decided"
     found = found_in(results.assign(edits=results["edits"] + 30 * ours))
     range_ = "multitask S below single, edits: both ends of the range reached"
     assert found[range_].endswith("worse on ALARM")
@@ -225,7 +225,8 @@ def test_verdicts_on_numbers_of_tasks(lines):
     assert found["T, kl, direct: near tasks help, far ones harm"] == "yes"
     gap = "S: the largest gap in the direct distances is after the second task"
     assert found[gap] == "yes"
-    assert found["T, edits: direct orders as well as true, mean over 1 to 14 others"] == "yes"
+    as_well = "direct orders as well as true (gain at most 10 % less), mean over 1 to 14 others"
+    assert found[f"T, edits: {as_well}"] == "yes"
 
 
 def test_verdicts_on_birds(lines):

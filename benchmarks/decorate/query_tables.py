@@ -4,10 +4,11 @@ from functools import cache, partial
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest, wilcoxon
 
-from benchmarks.claims import Claim, claims_table
+from benchmarks.claims import Claim, alike, claims_table
 from benchmarks.study import with_plain_strings
-from benchmarks.summary import LEVEL, markdown
+from benchmarks.summary import LEVEL, markdown, mean_and_error
 from bnmtl import plotting
 from bnmtl.active import data_utilization, improvement
 
@@ -18,6 +19,8 @@ JS = "ActiveDecorate by divergence"
 ASKERS = ("query by bagging", "query by boosting", DECORATE)
 MIXED = ("bagging asks for DECORATE", "boosting asks for DECORATE", DECORATE)
 TOP = 0.2
+# Percent of the error, and of the labels; smaller differences do not count.
+NEAR, LABELS_NEAR = 2, 20
 MEASURES = {"squared_error": "squared error", "lift_chart_area": "lift area"}
 # Comparisons of chapter 7: strategy, reference, title.
 COMPARED = (
@@ -225,18 +228,26 @@ def claims(curves, improvements=None):
             yield _record_claim(f"{text}, squared error", published, made, 1)
         made, *_ = signs(part("BootstrapJS", "BootstrapLV", "squared_error"))
         yield _never_worse_claim("BootstrapJS never worse than LV, squared error", "yes", made)
-        made, *_ = signs(part("BootstrapJS", "BootstrapLVExt", "squared_error"))
-        yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made)
-        made, *_ = signs(part("ActiveDecorateJS", DECORATE, "lift_chart_area"))
-        yield _level_claim("divergence level with margins, lift area", "yes", made)
+        made, _, percents = signs(part("BootstrapJS", "BootstrapLVExt", "squared_error"))
+        yield _level_claim("BootstrapJS level with LV-EXT, squared error", "4/5/3", made, percents)
+        made, _, percents = signs(part("ActiveDecorateJS", DECORATE, "lift_chart_area"))
+        yield _level_claim("divergence level with margins, lift area", "yes", made, percents)
 
 
 def _record_claim(text, published, made, winner):
     if not made:
         return Claim(text, published, "", "not measured")
     wins, losses = made.count(winner), made.count(-winner)
-    holds = 2 * wins > len(made) if published == "most" else wins > losses
-    return Claim(text, published, _record(made), holds)
+    p = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    verdict = _more_often(wins > losses, p)
+    if published == "most" and 2 * wins <= len(made):
+        verdict = "not on most"
+    return Claim(text, published, f"{_record(made)} (p {p:.3f})", verdict)
+
+
+def _more_often(is_more, p):
+    """The verdict on wins over tables: more of them, and a test over the tables shows it."""
+    return ("yes" if p < LEVEL else "not significant") if is_more else "no"
 
 
 def _never_worse_claim(text, published, made):
@@ -245,11 +256,12 @@ def _never_worse_claim(text, published, made):
     return Claim(text, published, _record(made), -1 not in made)
 
 
-def _level_claim(text, published, made):
-    """That wins and losses differ by no more than a quarter of the tables."""
+def _level_claim(text, published, made, percents):
+    """That the mean improvement over tables is within a margin of 0."""
     if not made:
         return Claim(text, published, "", "not measured")
-    return Claim(text, published, _record(made), 4 * abs(sum(made)) <= len(made))
+    shown = f"{_record(made)}, {mean_and_error(percents, 1)} %"
+    return Claim(f"{text} (within {NEAR} %)", published, shown, alike(percents, NEAR))
 
 
 def _record(made):
@@ -261,20 +273,29 @@ def _of_labels(curves):
     wide = needed.pivot(index="data", columns="strategy", values="labels").fillna(np.inf)
     rivals = [name for name in ASKERS[:2] if name in wide]
     if DECORATE in wide and rivals:
-        wins = int((wide[DECORATE] < wide[rivals].min(axis=1)).sum())
+        wins, n = int((wide[DECORATE] < wide[rivals].min(axis=1)).sum()), len(wide)
+        # Of equal strategies, each would need the fewest as often.
+        p = binomtest(wins, n, 1 / (1 + len(rivals)), alternative="greater").pvalue
         text = "ActiveDecorate needs fewest labels for the target"
-        yield Claim(text, "10 of 15", f"{wins} of {len(wide)}", 2 * wins > len(wide))
+        yield Claim(text, "10 of 15", f"{wins} of {n} (p {p:.3f})", _more_often(2 * wins > n, p))
     top = improvement(curves, RANDOM, top=TOP)
     by = top.pivot(index="data", columns="strategy", values="percent")
     if {DECORATE, JS} <= set(by):
-        wins = int((by[DECORATE] > by[JS]).sum())
-        text = "margins reduce the error more than divergence"
-        yield Claim(text, "11 of 15", f"{wins} of {len(by)}", 2 * wins > len(by))
+        gains = (by[DECORATE] - by[JS]).dropna()
+        wins = int((gains > 0).sum())
+        p = wilcoxon(gains).pvalue if gains.any() else 1.0
+        text, shown = "margins reduce the error more than divergence", f"{wins} of {len(gains)}"
+        verdict = _more_often(2 * wins > len(gains), p)
+        yield Claim(text, "11 of 15", f"{shown} (p {p:.3f})", verdict)
     if {DECORATE, JS} <= set(wide):
         # Wins of margins and of divergence.
         fewer, more = ((wide[DECORATE] * sign < wide[JS] * sign).sum() for sign in (1, -1))
-        text = "divergence needs about as many labels as margins"
-        yield Claim(text, "7 : 8", f"{fewer} : {more}", bool(abs(fewer - more) <= len(wide) / 4))
+        text = f"divergence needs as many labels as margins (within {LABELS_NEAR} %)"
+        reached = wide[np.isfinite(wide[[DECORATE, JS]]).all(axis=1)]
+        ratios = np.log(reached[JS] / reached[DECORATE])
+        percent = 100 * (np.exp(ratios.mean()) - 1)
+        verdict = alike(ratios, np.log(1 + LABELS_NEAR / 100))
+        yield Claim(text, "7 : 8", f"{fewer} : {more}; {percent:+.0f} % on average", verdict)
     yield from _of_mixed(curves)
 
 

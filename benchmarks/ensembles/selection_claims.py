@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.claims import OURS, Claim
+from benchmarks.claims import OURS, Claim, alike
 from benchmarks.ensembles.analyses import METRICS, SHARES
 from benchmarks.ensembles.selection_values import MEAN, first_mimics, having, largest, means
 from benchmarks.summary import holm
@@ -19,6 +19,7 @@ from benchmarks.summary import holm
 LEVEL = 0.05
 RMSE, CROSS_ENTROPY = "root_mean_squared_error", "cross_entropy"
 _FEWEST = 3  # problems for a test
+ALIKE = 0.01  # normalized scores; smaller differences do not count
 
 
 class Difference:
@@ -30,7 +31,7 @@ class Difference:
     """
 
     def __init__(self, ours, other):
-        values = (ours - other).dropna()
+        self.values = values = (ours - other).dropna()
         self.n, self.mean = len(values), values.mean()
         self.p = 1.0
         if self.n >= _FEWEST and np.ptp(values) > 0:
@@ -53,7 +54,7 @@ class Wanted(NamedTuple):
     ----------
     text, published : str
     direction : int or None
-        Of the difference: 1, -1, 0 for "not worse", or None for "the same".
+        Of the difference: 1, -1, 0 for "not worse" and None for "the same", both by a margin.
     difference : Difference
     more : str, default=""
         What else was measured.
@@ -87,9 +88,9 @@ def _verdict(direction, difference, corrected):
         return "not measured"
     is_significant = difference.p < LEVEL
     if direction is None:
-        return "no" if is_significant else "yes"
+        return alike(difference.values, ALIKE, fewest=_FEWEST)
     if direction == 0:
-        return "no" if is_significant and difference.mean < 0 else "yes"
+        return alike(-difference.values, ALIKE, is_harm=True, fewest=_FEWEST)
     if np.sign(difference.mean) != direction:
         return "no" if is_significant else "not significant, other direction"
     if not is_significant:
