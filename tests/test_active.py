@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_active import (
     class_variance,
-    entropy,
     local_variance,
     mean_of,
     one_minus_margin,
@@ -99,7 +98,6 @@ def test_utilities_are_those_of_plain_loops(drawn, weighted):
     expected = {
         "small_margin": [one_minus_margin(one) for one in means],
         "small_vote_margin": [one_minus_margin(one) for one in votes],
-        "vote_entropy": [entropy(one) for one in votes],
         "jensen_shannon": [spread(p, case, weights) for case in cases],
     }
     for name, values in expected.items():

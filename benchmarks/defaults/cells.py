@@ -14,8 +14,7 @@ from benchmarks import study
 from benchmarks.data_folder import data_folder
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import by_trial, markdown, mean_and_error, parts
-from bnmtl import MultitaskLearner, SingleTaskLearner, problems
-from bnmtl.io import read_bif
+from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, problems
 from bnmtl.metrics import edit_distance
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.search import Limits
@@ -60,7 +59,7 @@ def plan(quick, trials=None):
 def measure(problem, rows, trial, wanted):
     """One line per variant: mean edits and divergence of the five tasks, and processor time."""
     if problem == "MILDEW":
-        network = read_bif(_folder() / MILDEW)
+        network = BayesNet.from_bif(_folder() / MILDEW)
         networks = problems.deletion(network, N_TASKS, random_state=trial)
     else:
         networks = networks_of(problem, trial)

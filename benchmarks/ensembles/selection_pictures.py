@@ -5,9 +5,14 @@ from matplotlib.figure import Figure
 
 from benchmarks.ensembles.analyses import SHARES
 from benchmarks.ensembles.selection_values import MEAN, SHORT, having, largest, long, means
+from bnmtl import plotting
 
 _COLORS = {"bags": "#0072B2", "no bags": "#E69F00", "single": "#444444"}
-_LABELS = {"bags": "selection, bags", "no bags": "selection, no bags", "single": "best single"}
+_LABELS = {
+    "bags": "selection, bags",
+    "no bags": "selection, no bags",
+    "single": "best single model",
+}
 _RMSE = "root_mean_squared_error"
 _COLUMNS = 3
 
@@ -35,8 +40,9 @@ def more_pictures(lines):
     table, found = long(lines), {}
     has = set(table["method"])
     if "size: bags" in has:
-        panels = {SHORT[one]: (_draw_sizes, table, one) for one in SHORT}
-        found["ensemble_selection_sizes"] = _grid(panels)
+        found["ensemble_selection_sizes"] = plotting.hillclimb_sizes(
+            _by_size(table), by="metric", ylabel="normalized score"
+        )
     if "share: bags" in has:
         panels = {SHORT[one]: (_draw_shares, table, one) for one in SHORT}
         found["ensemble_selection_shares"] = _grid(panels)
@@ -86,16 +92,31 @@ def _draw_steps(axes, lines):
     axes.legend(frameon=False)
 
 
-def _draw_sizes(axes, table, metric=MEAN):
-    """Scores by number of cases, mean over the problems that have cases for the largest number."""
-    sizes = sorted(set(table.loc[table["method"] == "size: bags", "at"]))
+def _by_size(table):
+    """Scores by number of cases, of the problems that have cases for the largest number."""
+    sizes, rows = sorted(set(table.loc[table["method"] == "size: bags", "at"])), []
+    for method, label in _LABELS.items():
+        of_size = {n: means(table, f"size: {method}", n) for n in sizes}
+        for metric, name in {MEAN: "mean", **SHORT}.items():
+            found = pd.DataFrame({n: one[metric] for n, one in of_size.items()})
+            found = found[found[sizes[-1]].notna()] if sizes else found
+            rows += [
+                {"metric": name, "method": label, "size": n, "value": value}
+                for n, values in found.items()
+                for value in values.dropna()
+            ]
+    return pd.DataFrame(rows, columns=["metric", "method", "size", "value"])
+
+
+def _draw_sizes(axes, table):
+    """Mean scores by number of cases, over problems."""
+    found = _by_size(table)
+    found = found[found["metric"] == "mean"]
     for method, color in _COLORS.items():
-        found = pd.DataFrame({n: means(table, f"size: {method}", n)[metric] for n in sizes})
-        if sizes:
-            found = found[found[sizes[-1]].notna()]
-            levels = found.mean()
-            axes.plot(sizes, levels, marker=".", color=color, label=_LABELS[method])
-            axes.set_xlabel(f"cases of hill climbing ({len(found)} problems)")
+        levels = found[found["method"] == _LABELS[method]].groupby("size")["value"].mean()
+        axes.plot(levels.index, levels, marker=".", color=color, label=_LABELS[method])
+    n_problems = found.groupby(["method", "size"]).size().max()
+    axes.set_xlabel(f"cases of hill climbing ({n_problems} problems)")
     axes.set_xscale("log")
 
 

@@ -1,7 +1,6 @@
 """How much a committee would learn from the label of each case, from its members' probabilities."""
 
 import numpy as np
-from scipy.special import entr
 
 from bnmtl.metrics.prediction import jensen_shannon
 
@@ -12,7 +11,6 @@ __all__ = [
     "mean_probabilities",
     "small_margin",
     "small_vote_margin",
-    "vote_entropy",
     "vote_shares",
 ]
 
@@ -95,26 +93,6 @@ def small_vote_margin(members, weights=None):
     Abe & Mamitsuka (1998), "Query learning strategies using boosting and bagging", ICML.
     """
     return _small_difference(vote_shares(members, weights))
-
-
-def vote_entropy(members, weights=None):
-    """Entropy of the votes, in nats.
-
-    Parameters
-    ----------
-    members, weights
-        As in `mean_probabilities`.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n_cases,)
-
-    References
-    ----------
-    Dagan & Engelson (1995), "Committee-based sampling for training probabilistic classifiers",
-    ICML.
-    """
-    return entr(vote_shares(members, weights)).sum(axis=1)
 
 
 def local_variance(members, minority, least):

@@ -11,8 +11,8 @@ from bnmtl.cli.columns import check_column, complete_names, read_table, without_
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
-from bnmtl.io.bif import read_bif
 from bnmtl.io.run import na_values_of_run, read_record, read_run
+from bnmtl.networks import BayesNet
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def read_networks(path):
     if path.is_dir():
         run = read_run(path)
         return LearnedNetworks(run.networks, path, run.record)
-    network = read_bif(path)
+    network = BayesNet.from_bif(path)
     try:
         record = read_record(path.parent)
     except InputError as error:  # damaged, or written by another program

@@ -8,7 +8,7 @@ import networkx as nx
 
 from bnmtl.errors import InputError
 from bnmtl.graphs import Configuration
-from bnmtl.io.bif import read_bif
+from bnmtl.networks import BayesNet
 from bnmtl.tasks.files import na_values_of
 from bnmtl.writing import OutputFolder
 
@@ -91,7 +91,7 @@ def read_run(folder):
         if not path.is_file():
             rule, found = "must hold the network of every task", "{path}, that of {of}, is missing"
             raise InputError("folder", rule, found=found, path=str(path), of=task["name"])
-        network = networks[task["name"]] = read_bif(path)
+        network = networks[task["name"]] = BayesNet.from_bif(path)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         graph.add_nodes_from(task.get("constant", ()), constant=True)
     return Run(configuration, networks, record["settings"], record)

@@ -142,12 +142,13 @@ class BayesNet:
 
     @classmethod
     def from_bif(cls, path):
-        """Read a network from a BIF file.
+        """Read a network from a BIF file of this package, bnlearn, JavaBayes, pgmpy or pyAgrum.
 
         Parameters
         ----------
         path : str or path-like
-            A file named `*.bif` or `*.bif.gz`.
+            A file named `*.bif` or `*.bif.gz`, UTF-8. Its rows are kept exactly if they sum to 1
+            within 1e-6, and rescaled with a warning within 1e-3.
 
         Returns
         -------
@@ -157,7 +158,7 @@ class BayesNet:
         ------
         ValueError
             If the file is not well-formed or needs a table that is too large; the message names
-            its line. See `bnmtl.io.read_bif`.
+            its line.
 
         Examples
         --------
@@ -173,8 +174,8 @@ class BayesNet:
         Parameters
         ----------
         path : str or path-like
-            A file named `*.bif` or `*.bif.gz`; an existing one is replaced. See
-            `bnmtl.io.write_bif`.
+            A file named `*.bif` or `*.bif.gz`; an existing one is replaced when all is written.
+            Signs that BIF names cannot have become `_`; `from_bif` restores them.
 
         Examples
         --------

@@ -43,7 +43,16 @@ _TOO_MANY_IN_ALL = _TOO_MANY_DEFAULTS | {
 
 
 def read_parts(path):
-    """Return graph, states and tables of a file; see `bnmtl.io.read_bif`."""
+    """Return graph, states and tables of a file; see `BayesNet.from_bif`.
+
+    Names and states are in quotes or without, and may have blanks. In a list of states and in a
+    row, what stands between two commas is one state. In a row without commas, words are states, as
+    many as there are parents; with one parent the whole text is a state. In the head of a
+    probability block, ``|`` and ``,`` are blanks. Words without quotes and marks between them are
+    one name or several, whichever is declared; if both are, the file is refused. In a ``table``,
+    the child varies slowest and the last parent fastest. A ``default`` fills the rows that are
+    missing, up to 2**22 cells of a variable.
+    """
     path = _bif_path(path)
     syntax = Syntax(_text(path), str(path))
     syntax.parse()
@@ -227,7 +236,7 @@ def _checked(syntax, family, rows, statements):
 
 
 def write_parts(network, path):
-    """Write graph, states and tables of a network to a file; see `bnmtl.io.write_bif`."""
+    """Write graph, states and tables of a network to a file; see `BayesNet.to_bif`."""
     path = _bif_path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(
