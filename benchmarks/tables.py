@@ -42,7 +42,7 @@ STUDIES = {
     "decorate": (
         *("weka_peer", "curves", "ensemble_sizes", "other_bases", "imperfections"),
         *("queries", "true_probabilities", "visits", "acquisitions", "imputations"),
-        *("few_labels", "margins"),
+        *("few_labels", "margins", "parts"),
     ),
     "trees": ("mob_esp",),
     "validation": ("network_parts", "tree_parts", "null_p_values"),

@@ -7,12 +7,20 @@ labels and fold. The data are not part of the project: see `benchmarks/predictio
 """
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 from benchmarks import study
 from benchmarks.decorate.curves import QUICK, read
 from benchmarks.decorate.curves import check_needs as check_tables
-from benchmarks.decorate.learners import decorate, tree
-from benchmarks.decorate.query_tables import RANDOM, SQUARED, draw, more_pictures, tables
+from benchmarks.decorate.learners import Indicators, decorate, tree
+from benchmarks.decorate.query_tables import (
+    ASKS_FOR,
+    RANDOM,
+    SQUARED,
+    draw,
+    more_pictures,
+    tables,
+)
 from bnmtl.active import (
     ActiveDecorate,
     ActiveDecorateJS,
@@ -63,6 +71,11 @@ BATCHES = {"primary-tumor": 2} | dict.fromkeys(
 FINE, GROWTH, LAST, LAST_BATCH = 60, 1.08, 50, 10
 # Selecting by one committee for another (table 6.4): tables and labels at the end.
 MIXED = {"soybean": 300, "glass": 100, "primary-tumor": 200, "heart-statlog": 100}
+LIMITED = (
+    *("bagging asks for DECORATE", "boosting asks for DECORATE"),
+    *ASKS_FOR,
+    *ASKS_FOR.values(),
+)
 __all__ = ["draw", "more_pictures", "tables"]
 
 
@@ -74,7 +87,17 @@ def strategies(part):
     """
     base = tree() if part == LABELS else ProbabilityTree(smoothing="laplace")
     ensemble, bagged = decorate(None, base), TreeCommittee()
+    asked_for = {
+        "bagging": QueryByBagging(base).committee(),
+        "boosting": QueryByBoosting(base).committee(),
+        "tree": make_pipeline(Indicators(), base),
+    }
     return {
+        **{f"random, {name}": (RandomQuery(), one) for name, one in asked_for.items()},
+        **{
+            f"DECORATE asks for {name}": (ActiveDecorate(base), asked_for[name])
+            for name in ASKED_FOR
+        },
         RANDOM: (RandomQuery(), ensemble),
         SQUARED: (RandomQuery(), decorate(None, base, reject="squared")),
         "ActiveDecorate": ActiveDecorate(base),
@@ -96,9 +119,7 @@ def wanted_of(part, table):
     if part == LABELS:
         names = [RANDOM, "ActiveDecorate", "ActiveDecorate by divergence"]
         names += ["query by bagging", "query by boosting"]
-        return names + (
-            ["bagging asks for DECORATE", "boosting asks for DECORATE"] if table in MIXED else []
-        )
+        return names + (list(LIMITED) if table in MIXED else [])
     both = [RANDOM, SQUARED, "random, bagged trees", "BootstrapJS", "ActiveDecorateJS"]
     if part == EARLY:
         return both
@@ -167,7 +188,7 @@ def measure(part, table, repeat, wanted):
             {table: (X, y)},
             batch_size=sizes,
             first=FIXED["first"],
-            n_labels=MIXED.get(table) if name.endswith("for DECORATE") else None,
+            n_labels=MIXED.get(table) if name in LIMITED else None,
             cv=folds,
             random_state=repeat,
         )

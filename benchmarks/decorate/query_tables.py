@@ -18,6 +18,9 @@ LABELS, PROBABILITIES, EARLY = "classification", "probabilities", "early"
 JS = "ActiveDecorate by divergence"
 ASKERS = ("query by bagging", "query by boosting", DECORATE)
 MIXED = ("bagging asks for DECORATE", "boosting asks for DECORATE", DECORATE)
+# Learners for which DECORATE asks, beside random cases for the same learner.
+ASKED_FOR = ("bagging", "boosting", "tree")
+ASKS_FOR = {f"DECORATE asks for {name}": f"random, {name}" for name in ASKED_FOR}
 TOP = 0.2
 # Percent of the error, and of the labels; smaller differences do not count.
 NEAR, LABELS_NEAR = 2, 20
@@ -80,6 +83,9 @@ def tables(lines):
         mixed = curves[LABELS][curves[LABELS]["strategy"].isin(MIXED[:2])]
         if len(mixed):
             found["decorate_queries_mixed"] = markdown(_mixed(curves[LABELS], mixed))
+        asking = curves[LABELS][curves[LABELS]["strategy"].isin([*ASKS_FOR, *ASKS_FOR.values()])]
+        if len(asking):
+            found["decorate_queries_asking"] = markdown(_asking(asking))
     for part in (PROBABILITIES, EARLY):
         if part in curves:
             found[f"decorate_queries_{part}"] = markdown(_records(improvements[part]))
@@ -120,6 +126,19 @@ def _reductions(curves):
             row[name] = ", ".join(cells)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _asking(curves):
+    """Reduction of the errors of other learners if DECORATE asks for them."""
+    rows = {}
+    for name, reference in ASKS_FOR.items():
+        pair = curves[curves["strategy"].isin([name, reference])]
+        if pair["strategy"].nunique() == 2:
+            for line in improvement(pair, reference).to_dict("records"):
+                star = "*" if line["p_corrected"] < LEVEL else ""
+                row = rows.setdefault(line["data"], {"table": line["data"]})
+                row[name] = f"{line['percent']:.1f}{star}"
+    return pd.DataFrame(rows.values()).fillna("")
 
 
 def _mixed(curves, mixed):
@@ -316,7 +335,8 @@ def _of_mixed(curves):
 def draw(lines):
     """Errors by number of labels, one panel per table of classification."""
     curves = long(lines, LABELS)
-    return plotting.strategy_curves(curves[~curves["strategy"].isin(MIXED[:2])])
+    left_out = [*MIXED[:2], *ASKS_FOR, *ASKS_FOR.values()]
+    return plotting.strategy_curves(curves[~curves["strategy"].isin(left_out)])
 
 
 def more_pictures(lines):
