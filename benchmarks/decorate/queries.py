@@ -95,8 +95,8 @@ def strategies(part):
     return {
         **{f"random, {name}": (RandomQuery(), one) for name, one in asked_for.items()},
         **{
-            f"DECORATE asks for {name}": (ActiveDecorate(base), asked_for[name])
-            for name in ASKED_FOR
+            f"DECORATE asks for {name}": (ActiveDecorate(base), one)
+            for name, one in asked_for.items()
         },
         RANDOM: (RandomQuery(), ensemble),
         SQUARED: (RandomQuery(), decorate(None, base, reject="squared")),
