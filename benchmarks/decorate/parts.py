@@ -1,9 +1,9 @@
 """Bias and variance of DECORATE, its tree and other ensembles of it.
 
-Run `python -m benchmarks.decorate.parts --data FOLDER` (half an hour on two cores). Melville (2005,
-section 9.1) proposes this analysis. A fifth or half of the cases of a table are drawn again and
-again, and the others predicted. The data are not part of the
-project: see `benchmarks/predictions/uci.py`.
+Run `python -m benchmarks.decorate.parts --data FOLDER` (half an hour on two cores), an analysis
+that Melville (2005, chapter 9) proposes. A fifth or half of the cases of a table are drawn again
+and again, and the others predicted. The data are not part of the project: see
+`benchmarks/predictions/uci.py`.
 """
 
 import time
