@@ -170,3 +170,18 @@ def test_claims_follow_the_curves(lines):
     figure = query_tables.draw(lines)
     assert [axes.get_title() for axes in figure.axes[:2]] == ["iris", "glass"]
     assert set(query_tables.more_pictures(lines)) == {"decorate_queries-probabilities"}
+
+
+def test_who_asks_for_other_learners_is_beside_random_cases():
+    rng = np.random.default_rng(0)
+    line = {"part": LABELS, "table": "soybean", "repeat": 0, "n_labels": [5, 10, 15]}
+    levels = {"random, bagging": 0.4, "DECORATE asks for bagging": 0.2, "random, tree": 0.3}
+    made = [
+        {**line, "strategy": name, "error": (level + 0.01 * rng.random((10, 3))).tolist()}
+        for name, level in levels.items()
+    ]
+    curves = query_tables.long(pd.DataFrame(made), LABELS)
+    (row,) = query_tables._asking(curves).to_dict("records")
+    assert list(row) == ["table", "DECORATE asks for bagging"]
+    assert float(row["DECORATE asks for bagging"].strip("*")) == pytest.approx(50, abs=2)
+    assert row["DECORATE asks for bagging"].endswith("*")

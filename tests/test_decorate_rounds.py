@@ -6,7 +6,7 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import Pipeline
 
-from benchmarks.decorate import acquisitions, bases, ensemble_sizes, other_bases, visits
+from benchmarks.decorate import acquisitions, bases, ensemble_sizes, other_bases, parts, visits
 from benchmarks.decorate.acquisition_tables import (
     ALL_CASES,
     CELLS,
@@ -386,3 +386,23 @@ def test_visits_needed_are_counted_to_the_target_of_single_tasks():
     assert verdicts[text] == "yes"
     assert visits.draw(lines).axes[0].get_ylabel() == "log-loss"
     assert visit_tables(lines[:0]) == {}
+
+
+def test_parts_of_the_error_are_compared_with_those_of_the_tree():
+    wanted = [parts.BASE, "bagging"]
+    found = parts.measure(parts.QUICK, 0.5, wanted)
+    for line in found.values():
+        total = sum(line[f"squared {part}"] for part in ("bias", "variance", "noise"))
+        assert line["squared error"] == pytest.approx(total, abs=1e-5) and total > 0
+    lines = pd.DataFrame(
+        [
+            {"table": table, "share": 0.5, "method": method, **line}
+            for table in ("iris", "labor")
+            for method, line in found.items()
+        ]
+    )
+    tree, bagged = parts.tables(lines)["decorate_parts"].splitlines()[2:]
+    assert tree.startswith("| 50% | tree | ") and tree.endswith("|  |  |")
+    gain = found["bagging"]["squared variance"] - found[parts.BASE]["squared variance"]
+    assert bagged.split(" | ")[-1].startswith(f"{gain:.3f}")
+    assert parts.tables(lines)["decorate_parts_by_table"].count("\n") == 3
