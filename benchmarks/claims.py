@@ -12,7 +12,6 @@ from benchmarks.summary import (
     LEVEL,
     difference_text,
     is_less,
-    is_significant,
     is_within,
     markdown,
     mean_and_error,
@@ -96,7 +95,7 @@ def alike(differences, margin, is_harm=False, fewest=FEWEST):
     -------
     str
         "yes" if tests show that the mean is within the margin (equivalence), "no" if a test shows
-        that it is not 0 (or above 0), otherwise "not decided".
+        that it is beyond, otherwise "not decided".
 
     References
     ----------
@@ -108,8 +107,8 @@ def alike(differences, margin, is_harm=False, fewest=FEWEST):
         return "too few trials"
     if is_less(differences, margin) if is_harm else is_within(differences, margin):
         return "yes"
-    differs = is_significant(differences, 0 * differences)
-    return "no" if differs and (differences.mean() > 0 or not is_harm) else "not decided"
+    is_beyond = is_less(-differences, -margin) or (not is_harm and is_less(differences, -margin))
+    return "no" if is_beyond else "not decided"
 
 
 def gain_claim(text, published, percents):

@@ -44,7 +44,7 @@ STUDIES = {
         *("queries", "true_probabilities", "visits", "acquisitions", "imputations"),
         *("few_labels", "margins", "parts"),
     ),
-    "trees": ("mob_esp",),
+    "trees": ("mob_esp", "forests"),
     "validation": ("network_parts", "tree_parts", "null_p_values"),
 }
 # Tables of more than one study.

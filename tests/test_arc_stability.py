@@ -124,7 +124,7 @@ def related(n_rows=150):
 def test_learning_together_is_compared_with_alone():
     learner = MultitaskLearner(PairedPrior(0.9), search=QUICK, random_state=0)
     tasks = related()
-    found = arc_stability(tasks, learner, n=4, compare="alone", random_state=2)
+    found = arc_stability(tasks, learner, n=8, compare="alone", random_state=2)
     names = list(tasks)
     assert list(found.summary.index) == [
         (one, task) for one in (GIVEN, ALONE, SPARSE) for task in names
@@ -141,7 +141,7 @@ def test_learning_together_is_compared_with_alone():
     assert len(found.arcs) == 3 * 3 * 8 * 7
     # The given seed is that of all fits.
     again = arc_stability(
-        tasks, clone(learner).set_params(random_state=None), n=4, compare="alone", random_state=2
+        tasks, clone(learner).set_params(random_state=None), n=8, compare="alone", random_state=2
     )
     pd.testing.assert_frame_equal(again.summary, found.summary)
     pd.testing.assert_frame_equal(again.arcs, found.arcs)

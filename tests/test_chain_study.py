@@ -17,7 +17,7 @@ def rows():
     return pd.DataFrame({TASK: tasks, "y": np.where(np.arange(93) % 3 == 0, "yes", "no")})
 
 
-def test_the_quick_case_is_no_case_of_the_study():
+def test_the_quick_case_is_not_a_case_of_the_study():
     (quick,) = chain.plan(True)
     cases = chain.plan(False)
     assert quick["rows"] not in {case["rows"] for case in cases}

@@ -402,7 +402,7 @@ def test_parts_of_the_error_are_compared_with_those_of_the_tree():
         ]
     )
     tree, bagged = parts.tables(lines)["decorate_parts"].splitlines()[2:]
-    assert tree.startswith("| 50% | tree | ") and tree.endswith("|  |  |")
+    assert tree.startswith("| 50% | tree | ") and "|  |  |" in tree
     gain = found["bagging"]["squared variance"] - found[parts.BASE]["squared variance"]
-    assert bagged.split(" | ")[-1].startswith(f"{gain:.3f}")
+    assert bagged.split(" | ")[-2].startswith(f"{gain:.3f}")
     assert parts.tables(lines)["decorate_parts_by_table"].count("\n") == 3

@@ -667,6 +667,8 @@ def test_no_difference_must_be_shown():
     assert claims.alike(near + 1, 0.2) == claims.alike(near + 1, 0.2, is_harm=True) == "no"
     assert claims.alike(near - 1, 0.2) == "no"
     assert claims.alike(near - 1, 0.2, is_harm=True) == "yes"
+    # It differs from 0, but perhaps not by more than the margin.
+    assert claims.alike(near + 0.18, 0.2) == claims.alike(near + 0.22, 0.2) == "not decided"
     assert claims.alike(near[:4], 0.2) == "too few trials"
     assert claims.alike(np.zeros(5), 0.1) == "yes" and claims.alike(np.ones(5), 0.1) == "no"
 

@@ -125,7 +125,7 @@ def sure_sign(gain):
 
 def _is_no_worse(gain, margin):
     """The verdict on a loss below a margin in nearly all splits."""
-    return "yes" if is_sure(gain + margin) else "no" if is_sure(-gain) else "not decided"
+    return "yes" if is_sure(gain + margin) else "no" if is_sure(-gain - margin) else "not decided"
 
 
 def _gained(lines):

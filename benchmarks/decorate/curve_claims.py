@@ -73,7 +73,7 @@ def claims(lines):
         if len(found) > 1:
             shown = f"{mean_and_error(found, 1)} %"
             verdict = alike(-found, NEAR, is_harm=True, fewest=2)
-            yield Claim(f"{text} (within {NEAR} %)", "yes", shown, verdict)
+            yield Claim(f"{text} (at most {NEAR} % more errors)", "yes", shown, verdict)
     yield from _of_rejection(lines)
     if full:
         yield _at_full_size(full)

@@ -64,8 +64,11 @@ def tables(lines):
 def _means(lines):
     for case, group in parts(lines, share=SHARES, method=WANTED):
         both = group.set_index("table")
-        of_tree = lines[(lines["share"] == case["share"]) & (lines["method"] == BASE)]
-        of_tree = of_tree.set_index("table").reindex(both.index)
+        of_share = lines[lines["share"] == case["share"]]
+        of_tree, of_decorate = (
+            of_share[of_share["method"] == name].set_index("table").reindex(both.index)
+            for name in (BASE, DECORATE)
+        )
         row = {"share learned from": f"{case['share']:.0%}", "method": case["method"]}
         row["squared error"] = f"{both['squared error'].mean():.3f}"
         row |= {name: f"{both[key].mean():.3f}" for key, name in SHOWN.items()}
@@ -74,6 +77,10 @@ def _means(lines):
             row[f"{name} less that of the tree"] = ""
             if case["method"] != BASE:
                 row[f"{name} less that of the tree"] = difference_text(both[key], of_tree[key], 3)
+        row["error less that of DECORATE"] = ""
+        if case["method"] != DECORATE:
+            ours, other = both["squared error"], of_decorate["squared error"]
+            row["error less that of DECORATE"] = difference_text(ours, other, 3)
         yield row
 
 

@@ -71,9 +71,10 @@ def claims(lines, table):
     """All claims that the lines can answer."""
     wanted = [Wanted(*one) for one in (*_comparisons(table), *_of_steps(lines), *_of_mimics(lines))]
     corrected = holm([one.difference.p for one in wanted])
+    margins = {None: f" (within {ALIKE})", 0: f" (at most {ALIKE} less)"}
     return [
         Claim(
-            one.text,
+            one.text + margins.get(one.direction, ""),
             one.published,
             f"{one.difference}{one.more}",
             _verdict(one.direction, one.difference, p),

@@ -1,7 +1,7 @@
 """Trees with different kinds of chance, for forests."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.tree import DecisionTreeClassifier
 
 
@@ -11,7 +11,7 @@ class RandomCombinations(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_combinations : int, default=200
-        A tree that considers a few of them at each node sees others at each node.
+        Combinations to draw, of which a tree may consider a few at each node.
     n_columns : int, default=3
         Columns of a combination.
     random_state : int, default=None
@@ -118,17 +118,14 @@ class RandomBestTree(ClassifierMixin, BaseEstimator):
 
 
 class ClassHalves(ClassifierMixin, BaseEstimator):
-    """A model of two random halves of the classes, which votes for all classes of a half.
+    """A tree that learns two random halves of the classes and votes for all classes of a half.
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        None is a full tree.
     random_state : int, default=None
     """
 
-    def __init__(self, estimator=None, random_state=None):
-        self.estimator = estimator
+    def __init__(self, random_state=None):
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -138,9 +135,8 @@ class ClassHalves(ClassifierMixin, BaseEstimator):
         first = rng.permutation(n) < n // 2
         # With an odd number of classes, either half is the larger one.
         self._first = first if rng.integers(2) else ~first
-        model = DecisionTreeClassifier() if self.estimator is None else clone(self.estimator)
-        seed = int(rng.integers(2**31))
-        self._model = model.set_params(random_state=seed).fit(X, self._first[codes])
+        tree = DecisionTreeClassifier(random_state=int(rng.integers(2**31)))
+        self._model = tree.fit(X, self._first[codes])
         return self
 
     def predict_proba(self, X):

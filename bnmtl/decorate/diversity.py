@@ -29,7 +29,8 @@ def diversity(ensemble, X=None, weights=None, measure="ensemble"):
     Returns
     -------
     float
-        A mean over members and cases; 0 if all members agree on all cases.
+        A mean over members and cases; 0 if all members predict the same classes, for "ambiguity"
+        the same probabilities.
 
     Raises
     ------

@@ -156,9 +156,9 @@ class BayesNet:
 
         Raises
         ------
-        ValueError
-            If the file is not well-formed or needs a table that is too large; the message names
-            its line.
+        TypeError, ValueError, OSError
+            If `path` is not a path, there is no such file, it is not well-formed, or a table would
+            have more than 2**26 cells or 63 variables; the message names its line.
 
         Examples
         --------
@@ -175,7 +175,13 @@ class BayesNet:
         ----------
         path : str or path-like
             A file named `*.bif` or `*.bif.gz`; an existing one is replaced when all is written.
-            Signs that BIF names cannot have become `_`; `from_bif` restores them.
+            Characters that BIF does not allow in names are written as `_`; `from_bif` restores the
+            names.
+
+        Raises
+        ------
+        TypeError, ValueError, OSError
+            For other paths, and files that cannot be written.
 
         Examples
         --------
