@@ -1,4 +1,4 @@
-"""The study of forests: trees with different kinds of chance."""
+"""The study of forests: trees with different sources of randomness."""
 
 import itertools
 

@@ -142,7 +142,6 @@ def test_tasks_that_must_differ_do_not_share_a_group(rows):
     assert np.isnan(learner.group_gains_.loc["task1", "task2"])
 
 
-@pytest.mark.slow_without_jit
 def test_scores_of_other_graphs_are_those_of_the_groups(rows, found):
     again = with_graphs(found, found.configuration_)
     assert again.score_ == pytest.approx(found.score_, abs=1e-6)

@@ -13,7 +13,7 @@ from benchmarks.decorate.curve_values import TABLES
 from benchmarks.decorate.curves import QUICK, check_needs, read
 from benchmarks.decorate.learners import BASE, DECORATE, METHODS
 from benchmarks.summary import difference_text, markdown, parts
-from bnmtl.validation import bias_variance, predict_rounds
+from benchmarks.validation.tree_parts import parts_of
 
 NAME = "decorate_parts"
 SETTINGS = ("table", "share", "method")
@@ -40,16 +40,8 @@ def measure(table, share, wanted):
     n_rounds, lines = 3 if table == QUICK else ROUNDS, {}
     for method in wanted:
         began = time.perf_counter()
-        # Some classes have a single case.
-        options = {"test_size": 1 - share, "stratify": False, "random_state": 0}
-        model = METHODS[method](X, None)
-        found = bias_variance(predict_rounds(model, X, y, "holdout", n_rounds, **options))
         lines[method] = {
-            **{
-                f"{loss} {part}": round(float(found.loc[loss, part]), 6)
-                for loss in ("zero_one", "squared")
-                for part in PARTS
-            },
+            **parts_of(METHODS[method](X, None), X, y, n_rounds, 1 - share, PARTS),
             "data": data,
             "seconds": round(time.perf_counter() - began, 2),
         }

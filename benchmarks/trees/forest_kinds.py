@@ -1,4 +1,4 @@
-"""Trees with different kinds of chance, for forests."""
+"""Trees with different sources of randomness, for forests."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -148,10 +148,9 @@ class ClassHalves(ClassifierMixin, BaseEstimator):
             else np.full(len(X), float(self._model.classes_[0]))
         )
         n_first = self._first.sum()
-        shares = np.where(
+        return np.where(
             self._first, is_first[:, None] / n_first, (1 - is_first[:, None]) / (~self._first).sum()
         )
-        return shares
 
     def predict(self, X):
         """A most probable class."""

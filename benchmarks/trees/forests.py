@@ -1,4 +1,4 @@
-"""Forests by where their trees take chance from.
+"""Forests by the source of their randomness.
 
 Run `python -m benchmarks.trees.forests --data FOLDER` (an hour on two cores). Bagged trees consider
 all columns, some of them (Forest-RI), combinations of columns (Forest-RC) or draw one of the twenty
