@@ -61,7 +61,7 @@ __all__ = ["check_needs"]
 def plan(quick):
     """One case per base and table."""
     if quick:
-        return study.every(METHODS, base=["naive Bayes"], table=[QUICK])
+        return study.every([ALONE, DECORATE], base=["naive Bayes"], table=[QUICK])
     cases = []
     for base, names in CHOSEN.items():
         methods = [one for one in METHODS if base != "network" or one != BOOSTING]

@@ -3,14 +3,14 @@
 Run `python -m benchmarks.ensembles.ensemble_selection --data FOLDER` (nights on two cores). The
 data are not part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
 rows, ensembles are selected on 1000 others, and all results are of further rows, at most 10,000.
-The library of the first trial has the profile "thesis", those of the others "small". Libraries are
-kept in the folder BNMTL_LIBRARIES, so that a run that was interrupted goes on; cases share them, so
-they run one after the other, each on all cores.
+The libraries of trials 0 and 5 have the profile "thesis", the others "small". They are kept in the
+folder BNMTL_LIBRARIES, so that a run that was interrupted goes on; cases share them, so they run
+one after the other, each on all cores.
 """
 
 from benchmarks import study
 from benchmarks.ensembles import analyses, mimics
-from benchmarks.ensembles.problem_rows import PROBLEMS, QUICK, parts_of
+from benchmarks.ensembles.problem_rows import LARGE, PROBLEMS, QUICK, parts_of
 from benchmarks.ensembles.selection_pictures import draw, more_pictures
 from benchmarks.ensembles.selection_tables import tables
 from benchmarks.predictions import good_probabilities
@@ -30,6 +30,7 @@ ANALYSES = {
 }
 FOLDED = ("folds",)  # these need libraries that take five times as long
 BESIDE_LARGE = ("small",)  # these compare the large libraries of the first trial with others
+LARGE_SIZES = ("ADULT", "LETTER.p1", "NURSERY", "SPAMBASE")  # in a second large library
 PLAIN = tuple(name for name in ANALYSES if name not in FOLDED)
 FIXED = {"n_train": 4000, "n_hillclimb": 1000, "most_test": 10_000, "n_steps": 200, "n_bags": 20}
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
@@ -38,7 +39,7 @@ __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 def plan(quick, trials=None):
     """One case per analysis; those of a trial share its libraries. What takes long comes last."""
     problems, n_trials = ((QUICK,), 1) if quick else (PROBLEMS, trials or N_TRIALS)
-    return [
+    cases = [
         {"problem": problem, "trial": trial, "wanted": [analysis]}
         for trial in (*range(1, n_trials), 0)
         for group in (PLAIN, FOLDED)
@@ -46,6 +47,8 @@ def plan(quick, trials=None):
         for analysis in group
         if trial == 0 or analysis not in BESIDE_LARGE
     ]
+    again = () if quick else LARGE_SIZES
+    return cases + [{"problem": one, "trial": LARGE[1], "wanted": ["sizes"]} for one in again]
 
 
 check_needs = good_probabilities.check_needs

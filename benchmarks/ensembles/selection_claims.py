@@ -13,6 +13,7 @@ from scipy import stats
 
 from benchmarks.claims import OURS, Claim, alike
 from benchmarks.ensembles.analyses import METRICS, SHARES
+from benchmarks.ensembles.problem_rows import LARGE
 from benchmarks.ensembles.selection_values import MEAN, first_mimics, having, largest, means
 from benchmarks.summary import holm
 
@@ -133,7 +134,10 @@ def _comparisons(table):
     yield text, "on every metric", 1, found, f"; on {n_better} of {len(METRICS)} metrics"
     text = "uncalibrated averaging is below the best single model"
     yield text, "yes", -1, compare("averaged", "single", "raw", "raw")
-    yield from _of_sizes(table)
+    large = table["trial"].isin(LARGE)
+    for part, words in ((~large, ""), (large, ", large libraries")):
+        for text, *claim in _of_sizes(table[part]):
+            yield text + words, *claim
     yield from _of_folds(having(table, "cv selected"))
     for metric, text in ((RMSE, "squared error"), (CROSS_ENTROPY, "cross-entropy")):
         found = compare(f"selected for {metric}", "selected")

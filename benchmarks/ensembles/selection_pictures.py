@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.ensembles.analyses import SHARES
+from benchmarks.ensembles.problem_rows import LARGE
 from benchmarks.ensembles.selection_values import MEAN, SHORT, having, largest, long, means
 from bnmtl import plotting
 
@@ -93,7 +94,12 @@ def _draw_steps(axes, lines):
 
 
 def _by_size(table):
-    """Scores by number of cases, of the problems that have cases for the largest number."""
+    """Scores by number of cases, of the problems that have cases for the largest number.
+
+    Of small libraries, if there are any.
+    """
+    small = having(table[~table["trial"].isin(LARGE)], "size: bags")
+    table = small if len(small) else table
     sizes, rows = sorted(set(table.loc[table["method"] == "size: bags", "at"])), []
     for method, label in _LABELS.items():
         of_size = {n: means(table, f"size: {method}", n) for n in sizes}

@@ -34,7 +34,7 @@ TOLERANCE = 1e-6
 def plan(quick, trials=None):
     """All cases."""
     if quick:
-        return study.every([0.99], problem=["INSURANCE"], rows=[100], trial=[0])
+        return study.every([0.99], problem=["ASIA"], rows=[100], trial=[0])
     return study.every(PENALTIES, rows=[250], trial=range(trials or N_TRIALS), problem=FIVE)
 
 
