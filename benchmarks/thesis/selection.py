@@ -5,7 +5,9 @@ is ALARM; fifteen others have components changed. Strong single-task searches, t
 search along the penalties (S). "optimal number" and "optimal clusters" are the numbers with the
 fewest edits in each trial; the penalty is chosen as for the other methods. "default" is
 `MultitaskLearner()` of all tasks, "default, groups" the same with the groups of tasks found from
-the data; both share tables.
+the data; both share tables. "selector" is `TaskSelector` with a penalty of 0.9, whose number of
+tasks is given, or chosen by 5 % of the rows or by ten folds; folds take 160 fits, so only at 250
+rows.
 """
 
 import itertools
@@ -31,8 +33,10 @@ from benchmarks.summary import (
 from benchmarks.thesis.divided import BY_DEFAULT, default_fit
 from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
-from benchmarks.variants import learner_of
+from benchmarks.variants import LEARNERS, learner_of
+from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.learners.penalty import best_penalty
+from bnmtl.relatedness import TaskSelector
 
 NAME = "selection"
 SETTINGS = ("rows", "trial", "method")
@@ -41,6 +45,13 @@ SIZES = (250, 500, 1000, 2000, 4000)
 N_TRIALS = 10
 # Selection and clustering by the probability that tables differ.
 TABLES, CLUSTERS_OF_TABLES = "selection, tables", "clustering, tables"
+# `TaskSelector` by its number of tasks.
+SELECTORS = {
+    "selector, all tasks": OTHERS,
+    "selector, held-out rows": "validation",
+    "selector, folds": "cv",
+}
+FEWEST_ROWS = 250
 METHODS = (
     "single",
     "all tasks",
@@ -53,6 +64,7 @@ METHODS = (
     "optimal clusters",
     "task penalties",
     *BY_DEFAULT,
+    *SELECTORS,
 )
 
 # The numbers with the fewest edits.
@@ -65,9 +77,13 @@ def plan(quick, trials=None):
     Of the learners with default scores it has the one that finds groups.
     """
     if quick:
-        wanted = [method for method in METHODS if method != "default"]
-        return study.every(wanted, rows=[250], trial=[0], n_tasks=[3])
-    return study.every(METHODS, trial=range(trials or N_TRIALS), rows=SIZES)
+        wanted = [method for method in METHODS if method not in ("default", *SELECTORS)]
+        return study.every(wanted, rows=[FEWEST_ROWS], trial=[0], n_tasks=[3])
+
+    def wanted(rows, trial):
+        return [one for one in METHODS if one not in SELECTORS or rows == FEWEST_ROWS]
+
+    return study.every(wanted, trial=range(trials or N_TRIALS), rows=SIZES)
 
 
 def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
@@ -82,7 +98,11 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
         groups = learner.task_groups_
         number = int((groups == groups[PRINCIPAL]).sum()) - 1
         graphs[method] = (learner.configuration_[PRINCIPAL], number)
-    if set(wanted) - {"single", *BY_DEFAULT}:
+    for method in SELECTORS.keys() & set(wanted):
+        learner = MultitaskLearner(PairedPrior(PENALTY), **LEARNERS["S"], random_state=trial)
+        selector = TaskSelector(learner, PRINCIPAL, SELECTORS[method]).fit(related.tasks)
+        graphs[method] = (selector.configuration_[PRINCIPAL], selector.n_tasks_)
+    if set(wanted) - {"single", *BY_DEFAULT, *SELECTORS}:
         graphs.update(_grouped(related, trial))
     lines = {}
     for method in wanted:
@@ -140,6 +160,7 @@ COMPARED = (
     ("task penalties", "selection", OURS),
     ("task penalties", "clustering", OURS),
     *((method, other, OURS) for method in BY_DEFAULT for other in ("all tasks", "selection")),
+    *(("selector, folds", other, OURS) for other in SELECTORS if other != "selector, folds"),
 )
 
 
@@ -215,9 +236,11 @@ def _doubled(lines):
 
 def draw(lines):
     """Edits below single-task learning against the number of rows."""
+    lines = lines[~lines["method"].isin(SELECTORS)]
     styles = {
         method: {"linestyle": "--" if method.startswith("optimal") else "-"}
         for method in METHODS[1:]
+        if method not in SELECTORS
     }
 
     def draw_measure(axes, _, measure):
