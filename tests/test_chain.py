@@ -1,9 +1,12 @@
 """Networks of several tasks in everything that takes a classifier: a column names the task."""
 
+import itertools
 import pickle
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier, VotingClassifier
@@ -15,6 +18,7 @@ from bnmtl.calibration import CalibratedClassifier
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles import Mimic, Stacking
+from bnmtl.metrics.folds import splits_by
 from bnmtl.validation import predict_rounds
 
 pytestmark = pytest.mark.beside_kernels
@@ -28,6 +32,8 @@ TOGETHER = MultitaskBayesNetClassifier(
     random_state=0,
 )
 DECORATE = DecorateClassifier(TOGETHER, n_estimators=2, max_iterations=3, random_state=0)
+# Committees of many tries to learn.
+SIMPLE = clone(TOGETHER).set_params(learner__task_groups=None, learner__table_sharing=None)
 OTHER = clone(TOGETHER).set_params(max_parents=1)
 USES = {
     "itself": TOGETHER,
@@ -78,7 +84,7 @@ def test_rounds_are_those_of_a_classifier():
 @pytest.mark.parametrize(
     "strategy",
     [
-        ActiveDecorateJS(TOGETHER, n_estimators=2, task_column="clinic"),
+        ActiveDecorateJS(SIMPLE, n_estimators=2, task_column="clinic"),
         BootstrapJS(TOGETHER, n_estimators=2),
     ],
     ids=lambda one: type(one).__name__,
@@ -87,3 +93,27 @@ def test_committees_of_them_ask_for_labels(strategy):
     y = Y.astype(object).where(np.arange(300) < 200)
     (row,) = strategy.query(X, y)
     assert row >= 200
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_may_come_task_by_task_in_calibration():
+    """Three folds by class alone would hold out a task each, which is then unknown."""
+    order = np.argsort(X["clinic"].to_numpy(), kind="stable")
+    model = CalibratedClassifier(SIMPLE, cv=3, task_column="clinic")
+    assert model.fit(X.iloc[order], Y.iloc[order]).score(X, Y) > 0.7
+
+
+@given(
+    cases=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=6),
+    n_folds=st.integers(2, 5),
+)
+def test_folds_have_their_share_of_every_task(cases, n_folds):
+    y, task = np.array(cases).T
+    assume(np.unique(y, return_counts=True)[1].max() >= n_folds)
+    folds = [test for _, test in splits_by(n_folds, y, y, None, task)]
+    assert sorted(np.concatenate(folds)) == list(range(len(y)))
+    for chosen in (*itertools.product("ab", "xyz"), *(("ab", one) for one in "xyz")):
+        at = np.isin(y, list(chosen[0])) & (task == chosen[1])
+        counts = [at[test].sum() for test in folds]
+        # A task has two classes.
+        assert max(counts) - min(counts) <= len(chosen[0])

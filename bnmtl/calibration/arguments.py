@@ -50,10 +50,10 @@ def checked_calibration(calibration):
     return X, checked_labels(X, calibration[1])
 
 
-def checked_folds(cv, X, y, groups=None):
+def checked_folds(cv, X, y, groups=None, task=None):
     """Pairs of training and test rows; each row is tested once, rows of a group together."""
     groups = None if groups is None else checked_groups(groups, len(y))
-    folds = splits_by(cv, X, y, groups)
+    folds = splits_by(cv, X, y, groups, task)
     tested = np.concatenate([np.arange(0), *(test for _, test in folds)])
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():

@@ -55,7 +55,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     cv : int, splitter, iterable of (train, test), "prefit" or "oob", default=5
         Cross-validation that scores each case by a classifier not fitted to it: the scores of all
         test folds go to one calibrator, then the classifier is fitted to all cases. A number means
-        stratified folds without shuffling, with groups those of `StratifiedGroupKFold`. "prefit"
+        stratified folds without shuffling, with groups those of `StratifiedGroupKFold`; with
+        `task_column`, each has its share of every task, in whatever order the rows are. "prefit"
         means that the classifier is already fitted; it is used unchanged, and ``fit`` receives the
         calibration cases. The same holds for a FrozenEstimator. "oob" fits the classifier once,
         with ``oob_score=True``, and scores each case by the members that were not fitted to it: for
@@ -264,7 +265,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
 
     def _fit_out_of_fold(self, X, y, weights, groups, task):
         """Score each case by a classifier fitted to the other folds, then fit one to all."""
-        folds = checked_folds(self.cv, X, y, groups)
+        folds = checked_folds(self.cv, X, y, groups, task)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
             rule = "gives a training fold without a case of {missing}"

@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
 
 from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.wording import type_of
@@ -44,7 +44,7 @@ def checked_groups(groups, n_cases):
     return groups.astype(str) if has_types else groups
 
 
-def splits_by(cv, X, y, groups=None):
+def splits_by(cv, X, y, groups=None, task=None):
     """Training and test rows of each fold; mistakes in `cv` are named in one sentence.
 
     Parameters
@@ -57,6 +57,8 @@ def splits_by(cv, X, y, groups=None):
         Labels.
     groups : numpy.ndarray of shape (n_cases,), default=None
         As `checked_groups` returns it.
+    task : numpy.ndarray of shape (n_cases,), default=None
+        The task of each case: each of a number of folds gets its share of every task.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def splits_by(cv, X, y, groups=None):
     InputTypeError, InputError
     """
     if cv is None or isinstance(cv, Real):
-        return _stratified(N_FOLDS if cv is None else cv, y, groups)
+        return _stratified(N_FOLDS if cv is None else cv, y, groups, task)
     if isinstance(cv, type | str) or not (hasattr(cv, "split") or np.iterable(cv)):
         rule = "must be a number of folds, a splitter or an iterable of (train, test)"
         remedies = f"write {cv.__name__}()" if hasattr(cv, "split") and isinstance(cv, type) else ()
@@ -81,8 +83,12 @@ def splits_by(cv, X, y, groups=None):
     return listed_folds(cv, len(y))
 
 
-def _stratified(n_folds, y, groups):
-    """Stratified folds without shuffling."""
+def _stratified(n_folds, y, groups, task):
+    """Stratified folds without shuffling.
+
+    Tables of several tasks often have the rows of a task next to each other: folds by class alone
+    would hold out whole tasks.
+    """
     check_whole("cv", n_folds, least=2, remedies="5 is usual")
     most, of = int(np.unique(y, return_counts=True)[1].max()), "cases of the largest class"
     if groups is not None and (n_groups := len(np.unique(groups))) <= most:
@@ -97,12 +103,21 @@ def _stratified(n_folds, y, groups):
             remedies,
             most=most,
         )
+    strata = y
+    if task is not None:
+        codes = np.unique(task, return_inverse=True)[1]
+        if groups is None:
+            folds = np.empty(len(y), dtype=int)
+            folds[np.lexsort((codes, y))] = np.arange(len(y)) % n_folds
+            return list(PredefinedSplit(folds).split())
+        of_both = np.unique(y, return_inverse=True)[1] * (codes.max() + 1) + codes
+        strata = of_both if np.bincount(of_both).max() >= n_folds else y
     with warnings.catch_warnings():
         # Rare classes are in as many folds as they have cases.
         warnings.simplefilter("ignore", UserWarning)
         if groups is None:
             return list(StratifiedKFold(n_folds).split(y, y))
-        return list(StratifiedGroupKFold(n_folds).split(y, y, groups))
+        return list(StratifiedGroupKFold(n_folds).split(y, strata, groups))
 
 
 def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
