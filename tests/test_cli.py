@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from blank import blank_pictures, drawn
 from command import frame, listing, mistake, record
 
 import bnmtl
@@ -35,6 +36,12 @@ FIXED = [
 SHARED = ["borrowed.csv", "borrowing.png", "group-gains.png"]
 
 
+@pytest.fixture(autouse=True)
+def blank(request, monkeypatch):
+    """Draw pictures only in the tests that look at them."""
+    blank_pictures(request, monkeypatch)
+
+
 @pytest.fixture
 def files(tmp_path):
     """Two tasks as files of their own, and as one table with a task column."""
@@ -50,11 +57,13 @@ USUAL = ("--restarts", "2")
 # Replicates and held-out rows take most of the time.
 QUICK = (*USUAL, "--bootstrap", "0", "--folds", "0")
 WHOLE = ("learn", "north.csv", "south.csv", *USUAL)
+FEW = (*USUAL, "--bootstrap", "2", "--folds", "2")
 BOTH = ("learn", "north.csv", "south.csv", *QUICK)
 
 
+@drawn
 def test_learn_writes_everything(call, files):
-    code, out, err = call(*WHOLE, "--out", "run")
+    code, out, err = call(*WHOLE, *FEW[2:], "--out", "run")
     assert (code, err) == (0, "")
     run = files / "run"
     assert listing(run) == sorted([*FIXED, *SHARED, "north.bif", "south.bif"])
@@ -163,6 +172,7 @@ def test_a_run_is_read_back(call, files):
     }
 
 
+@drawn
 def test_task_column_and_files_give_the_same(call, files):
     assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "one")[0] == 0
     assert call(*BOTH, "--out", "two")[0] == 0
@@ -170,6 +180,7 @@ def test_task_column_and_files_give_the_same(call, files):
         assert (files / "one" / name).read_bytes() == (files / "two" / name).read_bytes()
 
 
+@drawn
 def test_results_do_not_depend_on_jobs(call, files):
     for jobs in ("1", "2"):
         few = ("--bootstrap", "4", "--folds", "2")
@@ -178,8 +189,9 @@ def test_results_do_not_depend_on_jobs(call, files):
         assert (files / "run1" / name).read_bytes() == (files / "run2" / name).read_bytes()
 
 
+@drawn
 def test_one_task_says_that_nothing_is_shared(call, files):
-    code, out, _ = call("learn", "north.csv", *USUAL)
+    code, out, _ = call("learn", "north.csv", *FEW)
     assert code == 0
     assert "One task: nothing is shared." in out
     found = record(files / "bnmtl-run")
@@ -266,6 +278,7 @@ def test_equivalent_sample_size(call, files):
     assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
 
 
+@drawn
 def test_task_names_that_no_file_can_have(call, files):
     whole = pd.concat([frame(i).assign(t=t) for i, t in enumerate(["a/b", "a b", "A_b", "../x"])])
     whole.to_csv(files / "odd.csv", index=False)
@@ -447,6 +460,7 @@ def test_constant_variables(call, files):
     assert "are in all tasks that could have them" in page
 
 
+@drawn
 def test_names_that_no_font_can_draw_are_reported_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
@@ -492,10 +506,10 @@ def test_what_can_be_checked_is_checked_before_learning(call, files):
 
 
 def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
-    assert call(*WHOLE, "--out", "run")[0] == 0
+    assert call(*WHOLE, *FEW[2:], "--out", "run")[0] == 0
     (files / "run" / "notes.txt").write_text("mine")
     assert "--force" in mistake(call("learn", "north.csv", *QUICK, "--out", "run"))
-    assert call("learn", "north.csv", *USUAL, "--out", "run", "--force")[0] == 0
+    assert call("learn", "north.csv", *FEW, "--out", "run", "--force")[0] == 0
     assert listing(files / "run") == sorted([*FIXED, "north.bif", "notes.txt"])
     assert len(record(files / "run")["tasks"]) == 1
 
@@ -666,8 +680,14 @@ def test_data(call, tmp_path):
         pd.testing.assert_frame_equal(tasks[region], table)
 
 
+@pytest.fixture
+def few_penalties(monkeypatch):
+    """Let fewer penalties be tried, by commands and learners alike."""
+    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
+
+
 @pytest.mark.parametrize("penalty", [None, "auto"])
-def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
+def test_progress_of_a_real_run_ends_complete(files, few_penalties, monkeypatch, penalty):
     last = {}
 
     def listen(event):
@@ -676,7 +696,7 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
     monkeypatch.chdir(files)
     learn.run(
         Options(
-            paths=("north.csv", "south.csv"), restarts=1, penalty=penalty, folds=2, bootstrap=0
+            paths=("north.csv", "south.csv"), restarts=0, penalty=penalty, folds=2, bootstrap=0
         ),
         listen,
     )

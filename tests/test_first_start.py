@@ -6,10 +6,23 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
+import pandas as pd
 import pytest
+from numba.core.registry import CPUDispatcher
 
-from bnmtl import Orders, PairedPrior
-from bnmtl._kernels import _jit
+from bnmtl import (
+    EditPrior,
+    Exact,
+    HillClimbing,
+    IdenticalLearner,
+    MixedDirichlet,
+    MultitaskLearner,
+    Orders,
+    PairedPrior,
+    SingleTaskLearner,
+)
+from bnmtl._kernels import _jit, cache, takers
 from bnmtl.search.first_start import search_kernels
 
 pytestmark = pytest.mark.beside_kernels
@@ -114,24 +127,54 @@ with compilation_reported(report):
     assert events == [[str(done), "None"] for done in range(4)]
 
 
-# Each search has a process of its own, without kernels that another one has called; all of them
-# are forks of one that has imported the package.
-CALLED = """
-import os
-import sys
+@pytest.fixture
+def called(monkeypatch):
+    """The kernels that Python calls; the process loads each once for all searches of these tests.
 
-import numpy as np
-import pandas as pd
+    A kernel without an entry in the table of numba's fast calls is looked for in Python.
+    """
+    found, compile_for = [], CPUDispatcher._compile_for_args
 
-from bnmtl import (
-    EditPrior, Exact, HillClimbing, IdenticalLearner, MixedDirichlet, MultitaskLearner, Orders,
-    PairedPrior, SingleTaskLearner,
-)
-from bnmtl._kernels import _jit, cache, takers
-from bnmtl.search.first_start import search_kernels
+    def enter(one):
+        one._clear()
+        for compiled in list(one.overloads.values()):
+            one.add_overload(compiled)
+
+    def seen(one, *arguments):
+        found.append(one)
+        entry = compile_for(one, *arguments)
+        enter(one)
+        return entry
+
+    monkeypatch.setattr(CPUDispatcher, "_compile_for_args", seen)
+    for one in _jit._COMPILED:
+        one._clear()
+    yield found
+    for one in _jit._COMPILED:
+        enter(one)
 
 
-def differing(learner, search, prior, n_tasks, sharing):
+SEARCHES = [
+    (SingleTaskLearner, Orders(), None, 2, None),
+    (SingleTaskLearner, HillClimbing(), None, 2, None),
+    (SingleTaskLearner, HillClimbing(restarts=0), None, 2, None),
+    (SingleTaskLearner, HillClimbing(restarts=0, tabu=0), None, 2, None),
+    (SingleTaskLearner, Exact(), None, 2, None),
+    (IdenticalLearner, Orders(), None, 3, "auto"),
+    (IdenticalLearner, Exact(), None, 3, "auto"),
+    (MultitaskLearner, Orders(), PairedPrior(0.9), 3, None),
+    (MultitaskLearner, Orders(), PairedPrior(0.9), 3, "auto"),
+    (MultitaskLearner, Orders(), PairedPrior(0.9), 10, "auto"),
+    (MultitaskLearner, Orders(), EditPrior(0.9), 3, "auto"),
+    (MultitaskLearner, HillClimbing(), PairedPrior(0.9), 10, "auto"),
+    (MultitaskLearner, Exact(), PairedPrior(0.9), 3, "auto"),
+]
+
+
+@pytest.mark.parametrize(("learner", "search", "prior", "n_tasks", "sharing"), SEARCHES)
+def test_the_total_is_of_the_kernels_that_a_search_calls(
+    called, learner, search, prior, n_tasks, sharing
+):
     rng = np.random.default_rng(0)
     tasks = {
         f"t{i}": pd.DataFrame(rng.integers(0, 3, (60, 6)).astype(str), columns=list("abcdef"))
@@ -142,7 +185,6 @@ def differing(learner, search, prior, n_tasks, sharing):
     # With these concentrations, pairs of these columns are worth a look, and no arc is.
     score = MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100))
     learner(score=score, search=search, random_state=0, **given).fit(tasks)
-    called = _jit.kernels_within(one for one in _jit._COMPILED if one.signatures)
     finds = prior is not None
     kernels = search_kernels(search, prior, n_tasks * (sharing is not None), finds)
     listed = _jit.kernels_within(kernels)
@@ -151,42 +193,8 @@ def differing(learner, search, prior, n_tasks, sharing):
     # Only searches of many families need more memory, and only an arc that two tasks gain by is
     # solved for.
     behind |= _jit.kernels_within([cache.move, takers.best_joint_states])
-    return sorted(f.__qualname__ for f in (called ^ listed) - behind)
-
-
-for number, arguments in enumerate(eval(sys.argv[1])):
-    if os.fork() == 0:
-        print(number, differing(*arguments), flush=True)
-        os._exit(0)
-    os.wait()
-"""
-SEARCHES = [
-    ("SingleTaskLearner", "Orders()", None, 2, None),
-    ("SingleTaskLearner", "HillClimbing()", None, 2, None),
-    ("SingleTaskLearner", "HillClimbing(restarts=0)", None, 2, None),
-    ("SingleTaskLearner", "HillClimbing(restarts=0, tabu=0)", None, 2, None),
-    ("SingleTaskLearner", "Exact()", None, 2, None),
-    ("IdenticalLearner", "Orders()", None, 3, "auto"),
-    ("IdenticalLearner", "Exact()", None, 3, "auto"),
-    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 3, None),
-    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 3, "auto"),
-    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 10, "auto"),
-    ("MultitaskLearner", "Orders()", "EditPrior(0.9)", 3, "auto"),
-    ("MultitaskLearner", "HillClimbing()", "PairedPrior(0.9)", 10, "auto"),
-    ("MultitaskLearner", "Exact()", "PairedPrior(0.9)", 3, "auto"),
-]
-
-
-def test_the_total_is_of_the_kernels_that_a_search_calls():
-    searches = ", ".join(
-        f"({learner}, {search}, {prior}, {n_tasks}, {sharing!r})"
-        for learner, search, prior, n_tasks, sharing in SEARCHES
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", CALLED, f"[{searches}]"], capture_output=True, text=True, check=False
-    )
-    found = dict(line.split(" ", 1) for line in ran.stdout.splitlines())
-    assert found == {str(number): "[]" for number in range(len(SEARCHES))}, ran.stderr
+    differing = (_jit.kernels_within(called) ^ listed) - behind
+    assert sorted(function.__qualname__ for function in differing) == []
 
 
 def test_penalties_by_task_have_no_total():

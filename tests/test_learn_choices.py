@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from blank import blank_pictures, drawn
 from command import frame, mistake, record
 
 import bnmtl
@@ -18,11 +19,23 @@ BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0"
 TASKS = {"north": frame(0), "south": frame(1)}
 
 
+@pytest.fixture(autouse=True)
+def blank(request, monkeypatch):
+    """Draw pictures only in the tests that look at them."""
+    blank_pictures(request, monkeypatch)
+
+
 @pytest.fixture
 def files(tmp_path):
     for name, table in TASKS.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def few_penalties(monkeypatch):
+    """Let fewer penalties be tried, by commands and learners alike."""
+    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +46,7 @@ def files(tmp_path):
         ("posterior", {"validation": "posterior"}),
     ],
 )
-def test_ways_of_choosing_the_penalty(call, files, choose, way):
+def test_ways_of_choosing_the_penalty(call, files, few_penalties, choose, way):
     how = ("--choose", choose, "--folds", "2", "--task-groups", "one")
     code, out, err = call(*BOTH, *how, "--out", "run")
     assert (code, err) == (0, "")
@@ -135,8 +148,9 @@ def test_the_smoothing_of_tables(call, files):
         assert f"{rule}, got {size}" in err
 
 
+@drawn
 def test_tables_in_common(call, files):
-    code, _, err = call(*BOTH, "--penalty", "0.9", "--out", "run")
+    code, _, err = call(*BOTH, "--penalty", "0.9", "--folds", "2", "--out", "run")
     assert (code, err) == (0, "")
     learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing="auto", **CLIMB)
     learner.fit(TASKS)
@@ -238,8 +252,7 @@ def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
     for name in ("east", "west"):
         noise = pd.DataFrame(rng.normal(size=(60, 30))).add_prefix("x")
         noise.to_csv(files / f"{name}.csv", index=False)
-    options = ("--discretize", "3", "--bootstrap", "2", "--search", "hill-climbing")
-    options = (*options, "--folds", "4")
+    options = ("--discretize", "3", "--bootstrap", "2", "--restarts", "1", "--folds", "4")
     code, out, _ = call("learn", "east.csv", "west.csv", *options, "--out", "run")
     assert code == 0
     kept = record(files / "run")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from blank import blank_pictures
 from command import listing, mistake, record
 
 from bnmtl.cli import learn, summaries
@@ -27,6 +28,12 @@ def chain(seed, order, n=150):
         columns.append(np.where(rng.random(n) < 0.88, columns[-1], 1 - columns[-1]))
     table = pd.DataFrame(dict(zip([f"x{i}" for i in order], columns, strict=True)))
     return table[sorted(table)]
+
+
+@pytest.fixture(autouse=True)
+def blank(request, monkeypatch):
+    """Draw pictures only in the tests that look at them."""
+    blank_pictures(request, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -195,12 +202,18 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
     assert listing(files) == before
 
 
+@pytest.fixture
+def few_penalties(monkeypatch):
+    """Let fewer penalties be tried, by commands and learners alike."""
+    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
+
+
 @pytest.mark.parametrize("options", [("--penalty", "auto"), ("--choose", "posterior")])
-def test_groups_go_with_a_penalty_chosen_from_the_data(call, files, options):
+def test_groups_go_with_a_penalty_chosen_from_the_data(call, files, few_penalties, options):
     paths = [f"{name}.csv" for name in ORDERS]
     (files / "groups.csv").write_text("task,group\nalps,1\ncorsica,2\nprovence,2\n")
     chosen = (*options, "--task-groups", "groups.csv", "--folds", "2", "--bootstrap", "0")
-    quick = ("--out", "run", "--search", "hill-climbing", "--seed", "0")
+    quick = ("--out", "run", "--search", "hill-climbing", "--restarts", "0", "--seed", "0")
     assert call("learn", *paths, *quick, *chosen)[0] == 0
     found = record(files / "run")["task_groups"]["of"]
     assert found == {"alps": "1", "corsica": "2", "provence": "2"}

@@ -47,24 +47,27 @@ RIDGES = [{"family": "logistic regression", "ridge": ridge} for ridge in (1.0, 1
 SEED = 4
 
 
+def run_here(function, tasks, arguments_of, n_workers, *_):
+    """In place of `workers.run`: run fits in this process."""
+    for task in tasks:
+        try:
+            yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
+        except Exception as error:
+            yield workers.Done(task, None, f"{type(error).__name__}: {error}", 0.0)
+
+
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Run fits here: starting a process takes seconds."""
-
-    def run(function, tasks, arguments_of, n_workers, *_):
-        for task in tasks:
-            try:
-                yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
-            except Exception as error:
-                yield workers.Done(task, None, f"{type(error).__name__}: {error}", 0.0)
-
-    monkeypatch.setattr(workers, "run", run)
+    monkeypatch.setattr(workers, "run", run_here)
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A library with embedded cross-validation in a folder."""
-    return build(tmp_path_factory.mktemp("built") / "store")
+    """A library with embedded cross-validation in a folder, of fits in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "run", run_here)
+        return build(tmp_path_factory.mktemp("built") / "store")
 
 
 def same(first, second):
@@ -201,7 +204,7 @@ def wait_for(condition, seconds=60):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
-def test_a_killed_build_goes_on(built, tmp_path):
+def test_a_killed_build_goes_on(in_this_process, built, tmp_path):
     folder, gate = tmp_path / "store", tmp_path / "gate"
     gate.touch()
     command = [sys.executable, library_classifiers.__file__, str(folder)]
@@ -355,8 +358,10 @@ def troubled(tmp_path_factory):
     settings = [(kind, Troubled(kind, str(place))) for kind in TROUBLE]
     settings.insert(3, RIDGES[0])
     arguments = {"profile": settings, "out": place / "store", "random_state": 0}
-    with pytest.warns(UserWarning, match="skipped") as caught:
-        store = build_library(X, y, **arguments, **LIMITS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "check_memory", lambda *_: None)
+        with pytest.warns(UserWarning, match="skipped") as caught:
+            store = build_library(X, y, **arguments, **LIMITS)
     return place, (X, y), arguments, store, str(caught[0].message)
 
 
@@ -386,6 +391,7 @@ def test_models_in_trouble_are_skipped_and_recorded(troubled):
 @linux
 def test_skipped_models_are_tried_again_only_under_other_limits(troubled, monkeypatch, tmp_path):
     place, rows, arguments, store, warning = troubled
+    monkeypatch.setattr(workers, "check_memory", lambda *_: None)
     with pytest.warns(UserWarning) as caught:
         again = build_library(*rows, **arguments, **LIMITS)
     assert str(caught[0].message) == warning
@@ -426,6 +432,7 @@ def test_networks_are_compiled_before_they_are_trained(monkeypatch, tmp_path):
         return iter(())
 
     monkeypatch.setattr(workers, "run", run)
+    monkeypatch.setattr(workers, "check_memory", lambda *_: None)
     X, y = numeric_frame(40)
     network = [{"family": "Bayesian network", "score": "BIC"}]
     for settings, memory in ((network, None), (network, 2 * 10**9), (RIDGES, None)):
@@ -491,11 +498,11 @@ def peak(n_models, n_cases, out, monkeypatch):
 
 
 def test_memory_does_not_grow_with_the_number_of_models(monkeypatch, tmp_path):
-    n_cases, stored = 5000, 100 * 2 * 4 * 5000
+    n_cases, stored = 10_000, 40 * 2 * 4 * 10_000
     few = peak(4, n_cases, tmp_path / "few", monkeypatch)
-    many = peak(100, n_cases, tmp_path / "many", monkeypatch)
+    many = peak(40, n_cases, tmp_path / "many", monkeypatch)
     assert many < few + stored / 4
-    without = [peak(n_models, n_cases, None, monkeypatch) for n_models in (4, 100)]
+    without = [peak(n_models, n_cases, None, monkeypatch) for n_models in (4, 40)]
     assert without[1] > without[0] + stored / 2
 
 

@@ -508,6 +508,7 @@ def test_progress_counts_models_that_are_trained_again(
     for at, option in enumerate(("test", "predict")):
         events, file = [], str(tmp_path / {"test": "test.csv", "predict": "new.csv"}[option])
         options = {option: file, "metric": "roc-area", "jobs": 1, "out": str(tmp_path / f"out{at}")}
+        options |= {"bags": 2, "max_steps": 4}
         select.run(SelectOptions(store=store, **options), events.append)
         counts = [(event.done, event.total) for event in events if event.stage == "models"]
         assert counts == [(done, counts[0][1]) for done in range(counts[0][1] + 1)]
@@ -637,8 +638,22 @@ def test_what_must_be_given(call, files):
     assert mistake(call("library", "table.csv")) == f"bnmtl: `--label Y` {see}"
 
 
+class FullWorker:
+    """A process without memory for tasks; starting a real one takes seconds."""
+
+    def __init__(self, memory):
+        assert memory == 10**6
+
+    def has_memory(self):
+        return False
+
+    def end(self):
+        pass
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory")
-def test_too_little_memory_to_start_a_process(call, few, files, tmp_path):
+def test_too_little_memory_to_start_a_process(call, few, files, monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "_Worker", FullWorker)
     store = PredictionStore([[0.1, 0.9]], [0, 1]).save(tmp_path / "store")
     err = mistake(call(*LIBRARY, "--jobs", 2, "--max-memory", 0.002, "--force"))
     same(PredictionStore.open(tmp_path / "store"), store)

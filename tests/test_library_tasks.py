@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from blank import blank_pictures, drawn
 from command import mistake, record
 from pages import Page
 from sklearn.base import BaseEstimator, clone
@@ -105,7 +106,7 @@ def test_networks_of_all_tasks_are_the_classifier_of_the_tasks():
 def test_an_ensemble_is_trained_again_from_a_folder(tmp_path):
     X, y = clinics()
     options = {"cv": 3, "random_state": 0, "task_column": "clinic", "out": tmp_path / "store"}
-    build_library(X, y, FEW, **options)
+    build_library(X, y, FEW[1:], **options)
     store = PredictionStore.open(tmp_path / "store")
     assert store.library.task_column == "clinic"
     weights = pd.Series(1.0, store.names)
@@ -233,10 +234,16 @@ def test_scores_of_tasks_by_folds_are_those_of_the_held_out_cases():
     assert by_task == pytest.approx(by_fold)
 
 
+@pytest.fixture(autouse=True)
+def blank(request, monkeypatch):
+    """Draw pictures only in the tests that look at them."""
+    blank_pictures(request, monkeypatch)
+
+
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
     """Tables of clinics, and few settings for the profile "small"."""
-    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: FEW)
+    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: FEW[1:])
     X, y = clinics()
     X.assign(bronc=y).to_csv(tmp_path / "rows.csv", index=False)
     more, labels = clinics((10, 10, 10), seed=1)
@@ -274,6 +281,7 @@ def test_commands_show_every_task(call, tables):
     assert found.loc[1, "ensemble"] == pytest.approx(by_hand, abs=1e-6)
 
 
+@drawn
 def test_tasks_of_a_table_of_predictions(call, tmp_path):
     store = store_with_tasks()
     for part, name in (("hillclimb", "p.csv"), ("test", "t.csv")):

@@ -106,16 +106,13 @@ def test_it_finds_what_changing_pairs_misses():
     groups, changed = problems.ALARM_COMPONENTS, [(), (0,), (1,), (2,), (0, 2)]
     networks = problems.components("alarm", groups, changed, random_state=1)
     rows = problems.sample(networks, 1000, random_state=1)
-    learner = MultitaskLearner(
-        PairedPrior(0.999), start="single-task", random_state=1, **ONE_GROUP
-    ).fit(rows)
+    options = {"search": Orders(starts=1, iterations=20), "random_state": 1, **ONE_GROUP}
+    learner = MultitaskLearner(PairedPrior(0.999), start="single-task", **options).fit(rows)
     start = learner.configuration_
     climbing = {"search": "hill-climbing", "random_state": 1}
     again = MultitaskLearner(PairedPrior(0.999), start=start, **ONE_GROUP, **climbing).fit(rows)
     assert again.score_ == pytest.approx(learner.score_)
-    single = (
-        MultitaskLearner(PairedPrior(0.0), random_state=1, **ONE_GROUP).fit(rows).configuration_
-    )
+    single = MultitaskLearner(PairedPrior(0.0), **options).fit(rows).configuration_
     greedy = MultitaskLearner(PairedPrior(0.999), start=single, **ONE_GROUP, **climbing).fit(rows)
     assert learner.score_ > greedy.score_ + 50
 

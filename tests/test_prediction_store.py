@@ -1,6 +1,7 @@
 """Stores of predictions: exact in memory and on disk, and whole after a process was killed."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -122,13 +123,21 @@ def test_another_process_has_added_models(tmp_path):
     same(PredictionStore.open(tmp_path / "store"), store)
 
 
+# A fork that is killed for each folder: what it imports takes longer than the rest.
 APPEND = """
+import os
 import sys
 import numpy as np
 from bnmtl.ensembles import PredictionStore
 
-store = PredictionStore.open(sys.argv[1])
-print("ready", flush=True)
+for folder in sys.argv[1:]:
+    if (child := os.fork()) == 0:
+        break
+    os.waitpid(child, 0)
+else:
+    sys.exit()
+store = PredictionStore.open(folder)
+print(os.getpid(), flush=True)
 for number in range(100_000):
     n_models = 1 + number % 3
     value = (number % 89 + 1) / 100
@@ -140,18 +149,23 @@ for number in range(100_000):
 
 def test_a_killed_process_leaves_whole_batches(tmp_path):
     example(1, names=["first"], settings=[{"value": 0.5}]).save(tmp_path / "store")
-    known = 1
-    for delay in (0.02, 0.11, 0.27):
-        fresh = tmp_path / f"store{delay}"
+    folders = {delay: tmp_path / f"store{delay}" for delay in (0.02, 0.11, 0.27)}
+    for fresh in folders.values():
         shutil.copytree(tmp_path / "store", fresh)
-        process = subprocess.Popen(
-            [sys.executable, "-c", APPEND, str(fresh)], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+    command = [sys.executable, "-c", APPEND, *map(str, folders.values())]
+    options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **options) as process:
+        try:
+            for delay in folders:
+                child = int(process.stdout.readline())
+                time.sleep(delay)
+                os.kill(child, signal.SIGKILL)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 0
+    known = 1
+    for fresh in folders.values():
         store = PredictionStore.open(fresh)
         known = max(known, store.n_models)
         for part in store.parts:

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.errors import InputError
 from bnmtl.metrics.prediction import accuracy, cross_entropy, squared_error
-from bnmtl.metrics.resampled import interval_width, resampled_error
+from bnmtl.metrics.resampled import interval_width, resampled_error, resampled_p
 from bnmtl.validation import Rounds, bias_variance, bootstrap_error, compare, predict_rounds
 from bnmtl.validation.nothing import class_shares
 from bnmtl.validation.scoring import OF_CASES
@@ -242,6 +242,18 @@ def test_resampled_errors():
     width = interval_width(values, 0.25, 0.9)
     expected = stats.t.ppf(0.95, 2) * np.sqrt((1 / 3 + 0.25) * values.var(ddof=1))
     assert width == pytest.approx(expected)
+
+
+def test_the_corrected_resampled_test():
+    differences = np.random.default_rng(0).normal(0.3, 1, 10)
+    # Without rows to test on nothing is shared, and it is the test for independent values.
+    assert resampled_p(differences, 0.0) == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
+    # Nadeau & Bengio's with 20 % of the rows learned from: the variance is 1 / 10 + 4 times.
+    t = differences.mean() / np.sqrt(4.1 * differences.var(ddof=1))
+    assert resampled_p(differences, 4.0) == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert resampled_p([0.5], 1.0) == resampled_p([0.0, 0.0], 1.0) == 1.0
+    # Two equal numbers do not show a variance of 0.
+    assert np.isnan(resampled_p([0.5, 0.5], 1.0))
 
 
 def _verdict(**tables):
