@@ -38,7 +38,7 @@ MACHINE = make_pipeline(NUMBERS, LinearSVC(random_state=0))
 
 @pytest.mark.parametrize(("base", "scale"), [(LOGISTIC, "raw"), (MACHINE, "raw")])
 def test_it_is_the_calibrator_of_tasks_on_scores_of_folds(base, scale):
-    model = CalibratedClassifier(base, cv=3, task_column="region").fit(X, Y)
+    model = CalibratedClassifier(base, cv=StratifiedKFold(3), task_column="region").fit(X, Y)
     scores = cross_val_predict(base, X, Y, cv=StratifiedKFold(3), method="decision_function")
     expected = MultitaskPlattCalibrator(scale).fit(scores, Y, X["region"])
     (found,) = model.calibrators_
@@ -50,7 +50,7 @@ def test_it_is_the_calibrator_of_tasks_on_scores_of_folds(base, scale):
 
 def test_probabilities_are_calibrated_by_their_log_odds():
     forest = make_pipeline(NUMBERS, RandomForestClassifier(50, min_samples_leaf=9, random_state=0))
-    model = CalibratedClassifier(forest, cv=3, task_column="region").fit(X, Y)
+    model = CalibratedClassifier(forest, cv=StratifiedKFold(3), task_column="region").fit(X, Y)
     p = cross_val_predict(forest, X, Y, cv=StratifiedKFold(3), method="predict_proba")[:, 1]
     expected = MultitaskPlattCalibrator("logit").fit(p, Y, X["region"])
     assert np.allclose(model.calibrators_[0].b_, expected.b_)
