@@ -91,6 +91,7 @@ def quietly(learner, tasks):
 
 
 @every_learner
+@pytest.mark.beside_kernels
 def test_fit_leaves_the_promised_attributes(learner, asia_tasks):
     learner = clone(learner).fit(asia_tasks)
     names = sorted(asia_tasks)
@@ -107,6 +108,7 @@ def test_fit_leaves_the_promised_attributes(learner, asia_tasks):
 
 
 @every_learner
+@pytest.mark.beside_kernels
 def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
     learner = clone(learner).fit(asia_tasks)
     table = learner.arcs_

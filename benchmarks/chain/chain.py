@@ -165,10 +165,10 @@ def differences(ours, other):
 
 
 def compared(ours, other):
-    """Mean difference, its corrected standard error and p value; columns are separate problems.
+    """Mean difference, its corrected standard error and p value.
 
-    Folds of the same column share rows (Nadeau & Bengio, 2003); the mean over columns has the
-    standard error of a sum of the errors of columns, which predict each other's rows.
+    The differences of a fold are averaged over the columns, which have the same rows, so that folds
+    are the values; they share the rows that are learned from (Nadeau & Bengio, 2003).
     """
     found = differences(ours, other)
     by_fold = found.groupby("fold").apply(

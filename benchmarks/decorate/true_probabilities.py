@@ -57,12 +57,12 @@ STRATEGIES = (RANDOM, SQUARED, MARGINS, JS, BAGGED, TREES_JS, LV, NETWORK, SHARE
 __all__ = ["draw", "tables"]
 
 
-def plan(quick, trials=None):
+def plan(quick):
     """One case per class variable."""
     if quick:
         return study.every([RANDOM, JS, SHARES], network=["asia"], variable=["dysp"], trials=[1])
     return [
-        {"network": network, "variable": variable, "trials": trials or N_TRIALS}
+        {"network": network, "variable": variable, "trials": N_TRIALS}
         | {"wanted": list(STRATEGIES)}
         for network, variables in PROBLEMS.items()
         for variable in variables

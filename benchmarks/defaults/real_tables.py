@@ -63,7 +63,7 @@ class _Choosing(MultitaskLearnerCV):
         return True
 
 
-def plan(quick, trials=None):
+def plan(quick):
     """All cases except learning together by BIC."""
     if quick:
         score, parents = DEFAULT

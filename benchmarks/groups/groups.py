@@ -108,7 +108,7 @@ def plan(quick, trials=None):
             if (kind in FIRST_KINDS and (problem, rows) in SIZES[:2]) or kind == "noise":
                 names = [name for name in JUDGE if kind == "two families" or name.startswith("one")]
                 names = [*WEAKER, *([*names, BY_POSTERIOR] if kind != "noise" else [])]
-                cases += study.every(names, **one, trial=range(N_FIRST))
+                cases += study.every(names, **one, trial=range(min(trials or N_FIRST, N_FIRST)))
     return sorted(cases, key=lambda case: case["trial"])
 
 
