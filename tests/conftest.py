@@ -66,3 +66,36 @@ def call(capsys, monkeypatch, tmp_path):
         return stop.value.code, captured.out, captured.err
 
     return run
+
+
+# Tests of commands of which most look at no picture; drawing takes a third of their time.
+WITHOUT_PICTURES = (
+    "test_cli",
+    "test_learn_choices",
+    "test_learn_confidence",
+    "test_learn_task_groups",
+    "test_library_tasks",
+    "test_query_command",
+    "test_relate",
+    "test_validate_command",
+)
+EMPTY = {"png": b"\x89PNG\r\n\x1a\n", "svg": '<?xml version="1.0"?>\n<svg></svg>\n'}
+
+
+@pytest.fixture(autouse=True)
+def empty_pictures(request, monkeypatch):
+    """Let figures be made as ever but saved empty, except in tests that are marked `drawn`."""
+
+    def save(figure, file, format, **_):
+        assert figure.axes
+        file.write(EMPTY[format])
+
+    is_drawn = request.node.get_closest_marker("drawn")
+    if request.path.stem in WITHOUT_PICTURES and not is_drawn:
+        monkeypatch.setattr("matplotlib.figure.Figure.savefig", save)
+
+
+@pytest.fixture
+def few_penalties(monkeypatch):
+    """Let fewer penalties be tried, by commands and learners alike."""
+    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))

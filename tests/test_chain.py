@@ -117,3 +117,12 @@ def test_folds_have_their_share_of_every_task(cases, n_folds):
         counts = [at[test].sum() for test in folds]
         # A task has two classes.
         assert max(counts) - min(counts) <= len(chosen[0])
+
+
+def test_groups_of_every_task_are_in_every_fold():
+    task = np.repeat(["a", "b", "c"], 40)
+    groups = np.repeat(np.arange(12), 10)
+    y = np.random.default_rng(0).permutation(120) % 2
+    for _, test in splits_by(4, y, y, groups, task):
+        assert sorted(task[test]) == ["a"] * 10 + ["b"] * 10 + ["c"] * 10
+        assert len(set(groups[test])) == 3

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from command import frame, listing, mistake, record
 
 import bnmtl
@@ -34,12 +33,6 @@ FIXED = [
 ]
 # Of several tasks that share tables and whose groups are found.
 SHARED = ["borrowed.csv", "borrowing.png", "group-gains.png"]
-
-
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
 
 
 @pytest.fixture
@@ -61,7 +54,7 @@ FEW = (*USUAL, "--bootstrap", "2", "--folds", "2")
 BOTH = ("learn", "north.csv", "south.csv", *QUICK)
 
 
-@drawn
+@pytest.mark.drawn
 def test_learn_writes_everything(call, files):
     code, out, err = call(*WHOLE, *FEW[2:], "--out", "run")
     assert (code, err) == (0, "")
@@ -172,7 +165,7 @@ def test_a_run_is_read_back(call, files):
     }
 
 
-@drawn
+@pytest.mark.drawn
 def test_task_column_and_files_give_the_same(call, files):
     assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "one")[0] == 0
     assert call(*BOTH, "--out", "two")[0] == 0
@@ -180,7 +173,7 @@ def test_task_column_and_files_give_the_same(call, files):
         assert (files / "one" / name).read_bytes() == (files / "two" / name).read_bytes()
 
 
-@drawn
+@pytest.mark.drawn
 def test_results_do_not_depend_on_jobs(call, files):
     for jobs in ("1", "2"):
         few = ("--bootstrap", "4", "--folds", "2")
@@ -189,7 +182,7 @@ def test_results_do_not_depend_on_jobs(call, files):
         assert (files / "run1" / name).read_bytes() == (files / "run2" / name).read_bytes()
 
 
-@drawn
+@pytest.mark.drawn
 def test_one_task_says_that_nothing_is_shared(call, files):
     code, out, _ = call("learn", "north.csv", *FEW)
     assert code == 0
@@ -278,7 +271,7 @@ def test_equivalent_sample_size(call, files):
     assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
 
 
-@drawn
+@pytest.mark.drawn
 def test_task_names_that_no_file_can_have(call, files):
     whole = pd.concat([frame(i).assign(t=t) for i, t in enumerate(["a/b", "a b", "A_b", "../x"])])
     whole.to_csv(files / "odd.csv", index=False)
@@ -460,7 +453,7 @@ def test_constant_variables(call, files):
     assert "are in all tasks that could have them" in page
 
 
-@drawn
+@pytest.mark.drawn
 def test_names_that_no_font_can_draw_are_reported_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
@@ -678,12 +671,6 @@ def test_data(call, tmp_path):
     tasks = bnmtl.tasks.read(tmp_path / "birds.csv", task_column="region")
     for region, table in bnmtl.data.load("avimedi").items():
         pd.testing.assert_frame_equal(tasks[region], table)
-
-
-@pytest.fixture
-def few_penalties(monkeypatch):
-    """Let fewer penalties be tried, by commands and learners alike."""
-    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
 
 
 @pytest.mark.parametrize("penalty", [None, "auto"])

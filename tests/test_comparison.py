@@ -47,7 +47,6 @@ def categorical(tasks):
         {},
     ],
 )
-@pytest.mark.beside_kernels
 def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
     tasks = encode(dict(list(related().items())[:2]))
     settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
@@ -75,7 +74,6 @@ def test_folds_that_a_time_limit_cut_short_are_not_used_again():
 
 
 @pytest.mark.parametrize("settings", [CLIMB, AUTO, {**AUTO, "parameter_sample_size": 2}])
-@pytest.mark.beside_kernels
 def test_alone_and_empty_are_learned_without_the_fold(settings):
     tasks = categorical(related())
     scored = compare(SingleTaskLearner(**settings), tasks, cv=3)
@@ -160,7 +158,6 @@ def test_the_other_folds_choose_the_penalty():
     pd.testing.assert_frame_equal(again, scored)
 
 
-@pytest.mark.beside_kernels
 def test_one_standard_error_never_takes_a_smaller_penalty():
     penalties = {
         rule: compare(
@@ -197,7 +194,6 @@ def test_penalty_0_is_alone_and_one_task_has_nothing_to_share():
     assert one["together"].to_numpy() == pytest.approx(one["alone"].to_numpy())
 
 
-@pytest.mark.beside_kernels
 def test_the_order_of_what_is_given_does_not_matter():
     tasks = related()
     learner = MultitaskLearner(PairedPrior(0.9), **ONE_GROUP, **AUTO)

@@ -335,7 +335,6 @@ def test_standard_errors_count_rows_of_a_group_as_dependent():
     assert scored["group"].tolist() == [str(v) for name in sorted(VISITS) for v in VISITS[name]]
 
 
-@pytest.mark.beside_kernels
 def test_groups_of_rows_do_not_depend_on_the_order_of_rows_or_on_the_kind_of_names():
     learner, scored = visited()
     order = {name: np.random.default_rng(3).permutation(len(v)) for name, v in VISITS.items()}

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from command import frame, mistake, record
 
 import bnmtl
@@ -19,23 +18,11 @@ BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0"
 TASKS = {"north": frame(0), "south": frame(1)}
 
 
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
-
-
 @pytest.fixture
 def files(tmp_path):
     for name, table in TASKS.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture
-def few_penalties(monkeypatch):
-    """Let fewer penalties be tried, by commands and learners alike."""
-    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +135,7 @@ def test_the_smoothing_of_tables(call, files):
         assert f"{rule}, got {size}" in err
 
 
-@drawn
+@pytest.mark.drawn
 def test_tables_in_common(call, files):
     code, _, err = call(*BOTH, "--penalty", "0.9", "--folds", "2", "--out", "run")
     assert (code, err) == (0, "")

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from command import frame, listing, mistake, record
 from pictures import texts
 from small import noise
@@ -30,23 +29,11 @@ CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 FAST = ("--restarts", "0", "--bootstrap", "5", "--folds", "2")
 
 
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
-
-
 @pytest.fixture
 def files(tmp_path):
     for seed, name in enumerate(("north", "south")):
         frame(seed).to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture
-def few_penalties(monkeypatch):
-    """Let fewer penalties be tried, by commands and learners alike."""
-    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
 
 
 @pytest.mark.parametrize("penalty", ["0.9", "auto"])
@@ -196,7 +183,7 @@ def copied_noise():
     return pd.concat([rows, rows])
 
 
-@drawn
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "options", [{}, {"threshold": 0.5, "required": "required.csv"}], ids=["learned", "consensus"]
 )
@@ -226,7 +213,7 @@ def test_a_limit_that_keeps_all_families_out_is_reported(call, files):
     assert "No arc was learned, and `--max-cells 2` kept out families" in out
 
 
-@drawn
+@pytest.mark.drawn
 def test_that_nothing_was_found_comes_before_the_consensus(monkeypatch, files):
     copied_noise().to_csv(files / "noise.csv", index=False)
     monkeypatch.chdir(files)

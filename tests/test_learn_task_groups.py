@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures
 from command import listing, mistake, record
 
 from bnmtl.cli import learn, summaries
@@ -28,12 +27,6 @@ def chain(seed, order, n=150):
         columns.append(np.where(rng.random(n) < 0.88, columns[-1], 1 - columns[-1]))
     table = pd.DataFrame(dict(zip([f"x{i}" for i in order], columns, strict=True)))
     return table[sorted(table)]
-
-
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -200,12 +193,6 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
     paths = [f"{name}.csv" for name in ORDERS]
     assert message in mistake(call("learn", *paths, *QUICK, "--task-groups", *arguments))
     assert listing(files) == before
-
-
-@pytest.fixture
-def few_penalties(monkeypatch):
-    """Let fewer penalties be tried, by commands and learners alike."""
-    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
 
 
 @pytest.mark.parametrize("options", [("--penalty", "auto"), ("--choose", "posterior")])

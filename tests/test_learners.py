@@ -91,7 +91,6 @@ def quietly(learner, tasks):
 
 
 @every_learner
-@pytest.mark.beside_kernels
 def test_fit_leaves_the_promised_attributes(learner, asia_tasks):
     learner = clone(learner).fit(asia_tasks)
     names = sorted(asia_tasks)
@@ -108,7 +107,6 @@ def test_fit_leaves_the_promised_attributes(learner, asia_tasks):
 
 
 @every_learner
-@pytest.mark.beside_kernels
 def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
     learner = clone(learner).fit(asia_tasks)
     table = learner.arcs_

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from command import mistake, record
 from pages import Page
 from sklearn.base import BaseEstimator, clone
@@ -234,12 +233,6 @@ def test_scores_of_tasks_by_folds_are_those_of_the_held_out_cases():
     assert by_task == pytest.approx(by_fold)
 
 
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
-
-
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
     """Tables of clinics, and few settings for the profile "small"."""
@@ -281,7 +274,7 @@ def test_commands_show_every_task(call, tables):
     assert found.loc[1, "ensemble"] == pytest.approx(by_hand, abs=1e-6)
 
 
-@drawn
+@pytest.mark.drawn
 def test_tasks_of_a_table_of_predictions(call, tmp_path):
     store = store_with_tasks()
     for part, name in (("hillclimb", "p.csv"), ("test", "t.csv")):

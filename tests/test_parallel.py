@@ -65,12 +65,12 @@ def test_processes_learn_what_threads_learn(learner):
 
 
 def test_a_cluster_learns_what_one_machine_learns():
-    """A worker of dask with two threads, the extra [dask]."""
+    """Two workers of dask, the extra [dask]."""
     distributed = pytest.importorskip("dask.distributed")
     expected = [result(learner) for learner in LEARNERS]
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),

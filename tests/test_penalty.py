@@ -177,7 +177,6 @@ def test_one_task_is_searched_once(tasks):
     assert stages == {"single-task", "penalties", "folds"}
 
 
-@pytest.mark.beside_kernels
 def test_progress_counts_the_grid(tasks):
     events = []
     MultitaskLearnerCV(penalties=GRID, progress=events.append, **ONE_GROUP, **QUICK).fit(tasks)
@@ -240,7 +239,6 @@ def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
         )
 
 
-@pytest.mark.beside_kernels
 def test_penalties_that_contradict_constraints_leave_the_default_grid(tasks):
     constraints = {"required": {"north": [("smoke", "xray")], "south": [("xray", "smoke")]}}
     learner = MultitaskLearnerCV(**ONE_GROUP, **constraints, **QUICK).fit(tasks)
@@ -322,7 +320,6 @@ def test_shared_orders_at_every_penalty_and_in_several_threads():
 @pytest.mark.parametrize(
     "how", [{}, {"cv": 4}, {"validation": 0.2}, {"validation": "posterior"}], ids=str
 )
-@pytest.mark.beside_kernels
 def test_one_way_of_choosing_is_enough(how, tasks):
     learner = MultitaskLearnerCV(penalties=GRID, **ONE_GROUP, **how, **QUICK).fit(tasks)
     scores = learner.validation_scores_

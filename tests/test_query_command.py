@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 
 from bnmtl.active import ActiveDecorate
 from bnmtl.cli.query import _fall
@@ -29,12 +28,6 @@ def sites(n=80, n_labeled=40, seed=0):
     return table.assign(wren=pd.Series(wren, dtype=object).where(np.arange(n) < n_labeled))
 
 
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
-
-
 @pytest.fixture
 def ask(call, tmp_path):
     sites().to_csv(tmp_path / "sites.csv", index=False)
@@ -54,7 +47,7 @@ def no_curve(monkeypatch):
 COMMON = ("--ignore", "site", "--ignore", "hours")
 
 
-@drawn
+@pytest.mark.drawn
 def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     code, out, err = ask(*COMMON, "--n", 4, "--map", "east,north", "--out", "o")
     assert (code, err) == (0, "")

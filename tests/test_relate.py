@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from command import frame, listing, mistake, record
 from pages import Page
 from pictures import texts
@@ -38,12 +37,6 @@ def other(seed, n=120):
     a, b, d = rng.integers(0, 2, (3, n))
     c = np.where(rng.random(n) < 0.9, a ^ d, 1 - (a ^ d))
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
-
-
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
 
 
 @pytest.fixture
@@ -93,7 +86,7 @@ def table_of(out):
     return [line.split() for line in out.split("\n\n")[0].splitlines()]
 
 
-@drawn
+@pytest.mark.drawn
 def test_relate_writes_everything(call, towns, tmp_path):
     code, out, err = call(*THREE, "--out", "near")
     assert (code, err) == (0, "")
@@ -253,7 +246,7 @@ def test_task_names_that_no_file_can_have(call, tmp_path, given):
     assert listing(tmp_path) == ["bnmtl-relate", "odd.csv"]
 
 
-@drawn
+@pytest.mark.drawn
 def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
     call, towns, tmp_path, given, monkeypatch
 ):
@@ -340,7 +333,7 @@ def test_run_json(call, towns, tmp_path):
         assert f'<td class="name">--{name}</td><td class="text">{value}</td>' in page
 
 
-@drawn
+@pytest.mark.drawn
 def test_the_report(call, tmp_path, given):
     nasty = "<script>alert(1)</script>"
     names = [nasty, "east", "north", "south"]
@@ -406,7 +399,7 @@ def test_many_tasks(call, tmp_path, given, monkeypatch):
     assert "nearest" not in out and len(re.findall(r"\b7\b", out)) == 24
 
 
-@drawn
+@pytest.mark.drawn
 def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, tmp_path):
     assert call(*THREE, "--out", "one", "--jobs", "1")[0] == 0
     assert call("relate", *reversed(TOWNS), *QUICK, "--out", "two", "--jobs", "2")[0] == 0
@@ -584,7 +577,7 @@ def test_progress_ends_complete(call, towns, tmp_path, monkeypatch, kind):
     assert all(event.done == event.total for event in last.values() if event.total)
 
 
-@drawn
+@pytest.mark.drawn
 def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
     names = ["b", "a", "\u5909\u6570"]
     given(square(sorted(names), 1 - np.eye(3)))

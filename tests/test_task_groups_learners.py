@@ -174,7 +174,6 @@ def test_groups_are_found_at_the_default_penalty(rows):
     assert chosen.group_margins_.notna().all()
 
 
-@pytest.mark.beside_kernels
 def test_adapted_learners_keep_groups(rows):
     found = MultitaskLearnerCV(**GRID, validation="posterior", task_groups="auto", **QUICK)
     assert at_penalty(found, 0.5).task_groups == "auto"

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from blank import blank_pictures, drawn
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
@@ -48,12 +47,6 @@ def few_trees(monkeypatch):
     monkeypatch.setattr("bnmtl.cli.judged_models._TREES", 10)
 
 
-@pytest.fixture(autouse=True)
-def blank(request, monkeypatch):
-    """Draw pictures only in the tests that look at them."""
-    blank_pictures(request, monkeypatch)
-
-
 @pytest.fixture
 def judge(call, tmp_path):
     sites().to_csv(tmp_path / "sites.csv", index=False)
@@ -75,7 +68,7 @@ def read(tmp_path, name="o"):
     return record, {one: pd.read_csv(folder / one) for one in record["files"] if "csv" in one}
 
 
-@drawn
+@pytest.mark.drawn
 def test_models_are_judged_and_compared(judge, tmp_path):
     options = ("--label", "wren", "--discretize", 2, *FAST)
     code, out, err = judge(*options, "--out", "o")
@@ -279,7 +272,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(judge, tmp_path):
     np.testing.assert_allclose(first.predictions[:, shuffled.index], second.predictions)
 
 
-@drawn
+@pytest.mark.drawn
 def test_structures_are_judged_without_labels(judge, tmp_path):
     options = ("--ignore", "height", "--task-column", "region", "--folds", 3, "--rounds", 3)
     code, out, err = judge(*options, "--jobs", 1, "--out", "o")

@@ -56,7 +56,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         Cross-validation that scores each case by a classifier not fitted to it: the scores of all
         test folds go to one calibrator, then the classifier is fitted to all cases. A number means
         stratified folds without shuffling, with groups those of `StratifiedGroupKFold`; with
-        `task_column`, each has its share of every task, in whatever order the rows are. "prefit"
+        `task_column`, each has its share of every task, however the rows are sorted. "prefit"
         means that the classifier is already fitted; it is used unchanged, and ``fit`` receives the
         calibration cases. The same holds for a FrozenEstimator. "oob" fits the classifier once,
         with ``oob_score=True``, and scores each case by the members that were not fitted to it: for

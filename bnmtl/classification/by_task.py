@@ -377,7 +377,10 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         tasks = tasks_of(table, self.task_column_)
         unknown = sorted(set(tasks) - set(self.classifiers_))
         if unknown and self.unknown_task == "error":
-            remedies = ("{unknown_task=average} predicts it from all", "shuffle the rows of folds")
+            remedies = (
+                "{unknown_task=average} predicts it from all",
+                "shuffle the rows if a fold left it out",
+            )
             details = {"remedies": remedies}
             details |= {"names": list(self.classifiers_), "column": self.task_column_}
             raise InputError(None, "must be one of {names:task}", unknown[0], **details)

@@ -108,7 +108,7 @@ def _stratified(n_folds, y, groups, task):
         codes = np.unique(task, return_inverse=True)[1]
         if groups is None:
             folds = np.empty(len(y), dtype=int)
-            folds[np.lexsort((codes, y))] = np.arange(len(y)) % n_folds
+            folds[by_class_and_task(y, codes)] = np.arange(len(y)) % n_folds
             return list(PredefinedSplit(folds).split())
         of_both = np.unique(y, return_inverse=True)[1] * (codes.max() + 1) + codes
         strata = of_both if np.bincount(of_both).max() >= n_folds else y
@@ -118,6 +118,26 @@ def _stratified(n_folds, y, groups, task):
         if groups is None:
             return list(StratifiedKFold(n_folds).split(y, y))
         return list(StratifiedGroupKFold(n_folds).split(y, strata, groups))
+
+
+def by_class_and_task(y, task, seed=None):
+    """All rows, sorted by class and within it by task, otherwise as they are or in random order.
+
+    Whoever takes every so many of them has the shares of all classes, and of all tasks in each
+    class, as far as whole rows can have them, however few rows a task has.
+
+    Parameters
+    ----------
+    y, task : numpy.ndarray of shape (n_cases,)
+    seed : int, default=None
+        None keeps the order of rows of a class and task.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_cases,)
+    """
+    last = np.arange(len(y)) if seed is None else np.random.default_rng(seed).random(len(y))
+    return np.lexsort((last, task, y))
 
 
 def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):

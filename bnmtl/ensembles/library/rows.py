@@ -16,6 +16,7 @@ from bnmtl.ensembles.entries import checked_classes, checked_column, coded
 from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.siblings import Cases
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.metrics.folds import by_class_and_task
 from bnmtl.wording import type_of
 
 
@@ -110,7 +111,7 @@ class Rows:
         """The fold of each row; all classes are in each fold, and groups are whole."""
         folds, options = np.empty(len(self.y), dtype=int), {"shuffle": True, "random_state": state}
         if self.groups is None and self.tasks is not None:
-            folds[self._by_class_and_task(state)] = np.arange(len(folds)) % cv
+            folds[by_class_and_task(self.y, self.tasks, state)] = np.arange(len(folds)) % cv
             return folds
         if self.groups is None:
             splitter = StratifiedKFold(cv, **options)
@@ -121,15 +122,6 @@ class Rows:
             folds[at] = fold
             self._check_counts("cv", 1, self.y[at])
         return folds
-
-    def _by_class_and_task(self, state):
-        """All rows, sorted by class and within it by task, otherwise in random order.
-
-        Whoever takes every so many of them has the shares of all classes, and of all tasks in each
-        class, as far as whole rows can have them, however few rows a task has.
-        """
-        random = np.random.default_rng(state).random(len(self.y))
-        return np.lexsort((random, self.tasks, self.y))
 
     def _check_folds(self, cv):
         counts = np.bincount(self.y, minlength=len(self.classes))
@@ -159,7 +151,7 @@ class Rows:
         if self.groups is None and self.tasks is not None:
             # Every so many rows, beginning in the middle of the first interval.
             places = ((np.arange(held_out) + 0.5) * n_rows / held_out).astype(int)
-            held_out = self._by_class_and_task(state)[places]
+            held_out = by_class_and_task(self.y, self.tasks, state)[places]
             parts = np.setdiff1d(np.arange(n_rows), held_out), held_out
         elif self.groups is None:
             options = {"stratify": self.y, "random_state": state}
