@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Two processes of tests have one core each, and threads of BLAS that wait for each other make small
-# fits take eight times as long. NumPy reads this when it is imported.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Two processes of tests have one core each, and threads of BLAS or OpenMP that wait for each other
+# make small fits take eight times as long. Libraries read this when they are imported.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 from budget import NO_JIT  # noqa: E402

@@ -52,14 +52,14 @@ def test_cases_are_drawn_in_proportion_to_their_utilities():
     committee = SMALL.committee().fit(X, y, task)
     _, found = SMALL.query(X, y, task, return_utilities=True, committee=committee)
     counts = np.zeros(len(X))
-    for seed in range(400):
+    for seed in range(200):
         query = MultitaskQuery(n_members=3, random_state=seed)
         (row,) = query.query(X, y, task, committee=committee)
         counts[row] += 1
     shares = np.nan_to_num(found[0]) / np.nansum(found[0])
     assert counts[:60].sum() == 0
     # Four standard errors.
-    assert (np.abs(counts / 400 - shares) < 4 * np.sqrt(shares * (1 - shares) / 400) + 1e-9).all()
+    assert (np.abs(counts / 200 - shares) < 4 * np.sqrt(shares * (1 - shares) / 200) + 1e-9).all()
     query = MultitaskQuery(n_members=3, random_state=0)
     rows, by_pick = query.query(X, y, task, None, 5, return_utilities=True, committee=committee)
     assert len(set(rows)) == 5 and np.isnan(by_pick[4, rows[:4]]).all()

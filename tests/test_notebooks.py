@@ -29,16 +29,23 @@ LESS_OFTEN = {
         "[0, 0.5, 0.9, 0.99, 0.999, 0.9999, 1] if": "[0, 0.99] if",
         "[0, 0.5, 0.9, 0.99, 0.9999, 1]:": "[0, 0.99, 1]:",
         "compare(one, tasks)": "compare(one, tasks, cv=2)",
+        '"arcs": (bnmtl.PairedPrior(0.99), None),': "",
     },
     "03_which_tasks_belong_together": {
         "iterations=5": "iterations=1",
         "(3, 20)": "(2, 3)",
+        "varies.sum(axis=1) >= 3": "varies.sum(axis=1) >= 5",
+        '"same vegetation": {name: name.split()[1] for name in tasks},': "",
         "truth, 200,": "truth, 50,",
     },
     "04_a_simulation_study": {
         '("child", 200, 5)': '("sachs", 100, 2)',
         '[0, 0.9, 0.99, 1], "cv": 3': '[0, 1], "cv": 2',
+        "iterations=5": "iterations=1",
+        "make(network, n_tasks=5": "make(network, n_tasks=2",
+        "2000, random_state=1000": "200, random_state=1000",
     },
+    "05_probabilities_to_trust": {"iterations=5": "iterations=1"},
     "06_ensembles": {
         "2000, (1000, 3000, 10_000)": "300, (200, 400)",
         "n_jobs=2": "n_jobs=1",
@@ -46,7 +53,9 @@ LESS_OFTEN = {
         '[{"trees": 50}]': '[{"trees": 10}]',
         '{"trees": 100, "features": m} for m in (2, 4, 8)': '{"trees": 10, "features": 4}',
         "(8, 32, 128)": "(2, 4)",
-        "for e in (16, 64)": "for e in (4,)",
+        "for u in (8, 32) for e in (16, 64)": "for u in (4,) for e in (4,)",
+        "for c in (1, 10) for gamma in (0.02, 0.1)": "for c in (1,) for gamma in (0.1,)",
+        '{"columns": "bins 3"}, {"columns": "bins 5"}': '{"columns": "bins 3"}',
     },
     "07_which_sites_next": {"(5, 80)": "(3, 15)"},
     "08_which_model_is_better": {
@@ -54,6 +63,7 @@ LESS_OFTEN = {
         '"folds": 5': '"folds": 3',
         '["FRCO", "TRTR", "PACA", "LUME", "SYAT", "REIG"]': '["FRCO"]',
         "n_estimators=30": "n_estimators=5",
+        '["TUME", "PAMA", "SYCA", "ERRU", "SYME", "SYUN"]': '["TUME", "PAMA", "SYCA"]',
     },
     "09_from_tables_to_a_decision": {
         "cv=5, task_column": "cv=2, task_column",

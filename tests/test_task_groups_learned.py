@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from budget import NO_JIT
 
 from bnmtl import (
     BDeu,
@@ -28,7 +29,7 @@ def rows():
     """Three related tasks, and one that has nothing to do with them."""
     networks = dict(problems.deletion("asia", 3, 0.05, "shared", random_state=0))
     networks["zz"] = list(problems.unrelated("asia", 2, random_state=1).values())[1]
-    return problems.sample(networks, 300, random_state=0)
+    return problems.sample(networks, 100 if NO_JIT else 300, random_state=0)
 
 
 def arcs_of(learner, names):

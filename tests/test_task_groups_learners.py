@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from budget import NO_JIT
 from searches import encode_quietly
 
 from bnmtl import (
@@ -48,10 +49,10 @@ def chain(order, n_rows, seed, flip=0.1):
 def rows():
     """Two families of two tasks."""
     return {
-        "a1": chain("abcd", 120, 1),
-        "a2": chain("abcd", 120, 2),
-        "b1": chain("bdac", 120, 3),
-        "b2": chain("bdac", 120, 4),
+        "a1": chain("abcd", 60 if NO_JIT else 120, 1),
+        "a2": chain("abcd", 60 if NO_JIT else 120, 2),
+        "b1": chain("bdac", 60 if NO_JIT else 120, 3),
+        "b2": chain("bdac", 60 if NO_JIT else 120, 4),
     }
 
 
