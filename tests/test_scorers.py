@@ -11,7 +11,6 @@ from sklearn.metrics import get_scorer, make_scorer
 from bnmtl.calibration import learning_curve
 from bnmtl.ensembles import (
     EnsembleSelector,
-    MultitaskEnsembleSelector,
     PredictionStore,
     basic_selection,
     best_of_families,
@@ -225,11 +224,8 @@ def test_functions_of_labels_are_refused_with_given_arguments():
 
 
 def test_another_function_needs_a_direction():
-    tasks = np.repeat(["a", "b"], 30)
-    of_tasks = store_of(task=tasks)
     calls = [
         lambda f, **w: EnsembleSelector(f, **SMALL, **w).fit(STORE).weights_,
-        lambda f, **w: MultitaskEnsembleSelector(0.5, f, **SMALL, **w).fit(of_tasks).weights_,
         lambda f, **w: best_single(STORE, f, **w).weights_,
         lambda f, **w: best_of_families(STORE, f, **w)["a"].weights_,
         lambda f, **w: basic_selection(STORE, f, max_steps=3, **w).weights_,

@@ -18,14 +18,14 @@ from bnmtl import SingleTaskLearner
 from bnmtl.calibration import CalibratedClassifier
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.ensembles import EnsembleSelector, MultitaskEnsembleSelector, Stacking, build_library
+from bnmtl.ensembles import EnsembleSelector, Stacking, build_library
 from bnmtl.seeding import generator
 
 TOGETHER = "networks together"
 N_MEMBERS = 10
 OF_NETWORKS = ("Bayesian network", "multi-net", "networks of all tasks")
-ENSEMBLE, WITHOUT, PER_TASK = "ensemble", "ensemble without networks", "ensemble per task"
-SELECTED = (ENSEMBLE, WITHOUT, PER_TASK)
+ENSEMBLE, WITHOUT = "ensemble", "ensemble without networks"
+SELECTED = (ENSEMBLE, WITHOUT)
 
 
 def _known(rows):
@@ -67,7 +67,7 @@ SIMPLE = {
     "gradient boosting": _boosting,
     "random forest": _forest,
 }
-PER_TASK_ENDING = " per task"
+PER_TASK = " per task"
 SIMPLE_PER_TASK = ("naive Bayes", "logistic regression", "gradient boosting")
 
 
@@ -107,7 +107,7 @@ SHARES, BAGGED = "class shares", "bagged networks"
 WAYS = (
     SHARES,
     *MODELS,
-    *(f"{name}{PER_TASK_ENDING}" for name in SIMPLE_PER_TASK),
+    *(f"{name}{PER_TASK}" for name in SIMPLE_PER_TASK),
     BAGGED,
     *SELECTED,
 )
@@ -130,10 +130,10 @@ def probabilities(way, rows, X, y, test, seed):
         return classes, _shares(X, y, test, classes)
     if way == BAGGED:
         return classes, _bagged(X, y, test, classes, seed)
-    if not way.endswith(PER_TASK_ENDING):
+    if not way.endswith(PER_TASK):
         model = MODELS[way](rows, seed).fit(X, y)
         return model.classes_, model.predict_proba(test)
-    make = SIMPLE[way.removesuffix(PER_TASK_ENDING)]
+    make = SIMPLE[way.removesuffix(PER_TASK)]
     p = np.empty((len(test), len(classes)))
     for task in np.unique(test[TASK]):
         here, there = (X[TASK] == task).to_numpy(), (test[TASK] == task).to_numpy()
@@ -181,9 +181,5 @@ def selected(way, store, seed):
     if way == WITHOUT:
         family = store.settings["family"]
         store = store.subset(list(family.index[~family.isin(OF_NETWORKS)]))
-    options = {"metric": "cross_entropy", "random_state": seed}
-    selector = EnsembleSelector(**options)
-    if way == PER_TASK:
-        selector = MultitaskEnsembleSelector(share=0.5, **options)
-    selector.fit(store)
+    selector = EnsembleSelector(metric="cross_entropy", random_state=seed).fit(store)
     return selector.classes_, selector.predict_proba("test")

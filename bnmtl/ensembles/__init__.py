@@ -7,7 +7,6 @@ from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.library.build import build_library
 from bnmtl.ensembles.library.kept import load_model
 from bnmtl.ensembles.library.refit import LibraryEnsemble
-from bnmtl.ensembles.multitask import MultitaskEnsembleSelector
 from bnmtl.ensembles.report import SelectionReport
 from bnmtl.ensembles.rivals import (
     WeightedEnsemble,
@@ -27,7 +26,6 @@ __all__ = [
     "LibraryEnsemble",
     "MarginalSampler",
     "Mimic",
-    "MultitaskEnsembleSelector",
     "Munge",
     "NaiveBayesSampler",
     "NetworkSampler",

@@ -168,14 +168,13 @@ def happened(sums, y, n_members=1):
 
 
 class _Mixed(Additions):
-    """Scores by several metrics, or on several tasks."""
+    """Scores by several metrics."""
 
     is_exact = False
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
-        parts = zip(judge.judges, judge.split(models, axis=1), strict=True)
-        self._each = [additions_of(one, part) for one, part in parts]
+        self._each = [additions_of(one, models) for one in judge.judges]
         self.tolerance = max(one.tolerance for one in self._each)
 
     def add(self, at):

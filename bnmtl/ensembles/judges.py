@@ -87,35 +87,25 @@ def _finite(name, value):
 
 @dataclass(frozen=True)
 class MixedJudge:
-    """A weighted mean of normalized scores, of several metrics or on several tasks.
+    """A weighted mean of normalized scores by several metrics.
 
     Parameters
     ----------
-    judges : tuple of Judge or MixedJudge
+    judges : tuple of Judge
     shares : tuple of float
         Their weights, which sum to 1.
     scales : tuple of (float, float)
         Values of each judge that are normalized to 0 and to 1.
-    cases : tuple of int array, default=None
-        The cases of each judge, sorted; None means that each has all cases.
     """
 
     judges: tuple
     shares: tuple
     scales: tuple
-    cases: tuple | None = None
     name: str = "normalized score"
 
     def of(self, p):
         """Value for predictions (cases) or (cases, classes)."""
-        parts = zip(self.judges, self.split(p, axis=0), strict=True)
-        return self.mixed([judge.of(part) for judge, part in parts])
-
-    def split(self, array, axis):
-        """The cases of each judge from an array with an axis of cases."""
-        if self.cases is None:
-            return [array] * len(self.judges)
-        return [np.take(array, cases, axis) for cases in self.cases]
+        return self.mixed([judge.of(p) for judge in self.judges])
 
     def mixed(self, values):
         """The weighted mean of the normalized values of all judges."""
@@ -123,15 +113,8 @@ class MixedJudge:
         return sum(share * (value - base) / (best - base) for share, (base, best), value in parts)
 
     def at(self, cases):
-        """The judge of some of the cases, sorted, with the same scales."""
-        if self.cases is None:
-            return replace(self, judges=tuple(judge.at(cases) for judge in self.judges))
-        inside = [np.flatnonzero(np.isin(cases, one)) for one in self.cases]
-        judges = [
-            judge.at(np.searchsorted(one, cases[at]))
-            for judge, one, at in zip(self.judges, self.cases, inside, strict=True)
-        ]
-        return replace(self, judges=tuple(judges), cases=tuple(inside))
+        """The judge of some of the cases, with the same scales."""
+        return replace(self, judges=tuple(judge.at(cases) for judge in self.judges))
 
     def natural(self, value):
         """The value itself."""
@@ -188,7 +171,8 @@ def _mixed(metric, store, part):
     judges, weights, scales = [], [], []
     for name, weight in metric.items():
         first = judge_of(name, store)
-        base, best = scale_of(first, store.predictions(), len(store.classes))
+        base = _baseline(first, len(store.classes))
+        best = max(first.of(p) for p in store.predictions())
         if not best > base:
             rule = "No model beats the base rate on {name!s}, which is left out"
             warn(rule=rule, name=first.name)
@@ -201,11 +185,6 @@ def _mixed(metric, store, part):
         raise InputError("metric", rule, list(metric))
     shares = tuple(weight / sum(weights) for weight in weights)
     return MixedJudge(tuple(judges), shares, tuple(scales))
-
-
-def scale_of(judge, predictions, n_classes):
-    """What a judge says of the base rate and of the best of some predictions, one per model."""
-    return _baseline(judge, n_classes), max(judge.of(p) for p in predictions)
 
 
 def _baseline(judge, n_classes):

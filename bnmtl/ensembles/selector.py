@@ -162,24 +162,19 @@ class EnsembleSelector(BaseEstimator):
         EnsembleSelector
         """
         check_store(store)
-        self.check()
+        self._check()
         seed = seed_of(self.random_state)
         names, library = library_of(store, self.metric, self.greater_is_better)
         with Reporter(self.progress) as report:
-            self.select(store, names, library, seed, report)
+            self._choose_share(library, store.part(HILLCLIMB).groups, seed, report)
+            self._paths_ = self._paths(library, self.prune_, seed, report)
+        self._publish(store, names, library, self._paths_)
         if monitor is not None:
             judge = judge_of(self.metric, store, monitor, self.greater_is_better)
             self.trajectory_[monitor] = _monitored(store, monitor, judge, names, self._paths_)
         return self
 
-    def select(self, store, names, library, seed, report):
-        """`fit` for a library whose judge may look at other cases, for several tasks."""
-        self._choose_share(library, store.part(HILLCLIMB).groups, seed, report)
-        self._paths_ = self.paths(library, self.prune_, seed, report)
-        self._publish(store, names, library, self._paths_)
-        return self
-
-    def check(self):
+    def _check(self):
         """Raise unless the parameters are valid."""
         if self.initial != "auto":
             check_whole("initial", self.initial, least=0, remedies='"auto" chooses it')
@@ -206,13 +201,13 @@ class EnsembleSelector(BaseEstimator):
             part, rest = library.at(train), library.at(test)
             for number, share in enumerate(SHARES):
                 report("pruning", None, at * len(SHARES) + number, len(splits) * len(SHARES))
-                paths = self.paths(part, share, seed)
+                paths = self._paths(part, share, seed)
                 mean = mean_prediction(rest.models, weights_of(paths, len(rest.models)))
                 scores[share] += rest.judge.of(mean) / len(splits)
         self.prune_ = float(scores.idxmax())  # the first, and so the largest, among ties
         self.prune_scores_ = library.judge.natural(scores)
 
-    def paths(self, library, share, seed, report=None):
+    def _paths(self, library, share, seed, report=None):
         """One `Path` per bag, from the best share of the models."""
         kept = library.best(share) if share < 1 else np.arange(len(library.models))
         size = max(1, round(self.bag_fraction * len(kept)))
