@@ -111,19 +111,21 @@ def alike(differences, margin, is_harm=False, fewest=FEWEST):
     return "no" if is_beyond else "not decided"
 
 
-def gain_claim(text, published, percents):
+def gain_claim(text, published, gains, digits=1, unit=" %"):
     """A claim that a mean over cases is above 0, by a t-test.
 
     Parameters
     ----------
     text, published : str
-    percents : pandas.Series
+    gains : pandas.Series
         The gain of each case, at least two.
+    digits : int, default=1
+    unit : str, default=" %"
     """
-    p = stats.ttest_1samp(percents, 0).pvalue
-    wins = f"{(percents > 0).sum()} of {len(percents)}"
-    shown = f"{mean_and_error(percents, 1)} % (p {p:.3f}), {wins}"
-    return Claim(text, published, shown, bool(percents.mean() > 0 and p < LEVEL))
+    p = stats.ttest_1samp(gains, 0).pvalue
+    wins = f"{(gains > 0).sum()} of {len(gains)}"
+    shown = f"{mean_and_error(gains, digits)}{unit} (p {p:.3f}), {wins}"
+    return Claim(text, published, shown, bool(gains.mean() > 0 and p < LEVEL))
 
 
 def tally(signs, words):

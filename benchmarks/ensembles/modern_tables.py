@@ -1,10 +1,9 @@
 """Tables and claims of the study of the profile "modern"."""
 
 import pandas as pd
-from scipy import stats
 
-from benchmarks.claims import OURS, Claim, claims_table
-from benchmarks.summary import LEVEL, markdown, mean_and_error
+from benchmarks.claims import OURS, Claim, claims_table, gain_claim
+from benchmarks.summary import markdown, mean_and_error
 
 MODERN, SHARE = "modern, 5 folds", "modern, a fifth"
 SMALL_FOLDS, SMALL, RIVALS = "small, 5 folds", "small, a fifth", "rivals"
@@ -126,13 +125,6 @@ def _families(lines):
     )
 
 
-def _gain(text, gains):
-    """A claim that a mean over tables is above 0, by a t-test."""
-    p = stats.ttest_1samp(gains, 0).pvalue
-    shown = f"{mean_and_error(gains, 3)} (p {p:.3f}), {(gains > 0).sum()} of {len(gains)}"
-    return Claim(text, OURS, shown, bool(gains.mean() > 0 and p < LEVEL))
-
-
 # Two methods, and the claim that the first has the smaller log loss.
 _COMPARED = (
     (MODERN, SMALL_FOLDS, "with 5 folds modern beats small"),
@@ -158,10 +150,10 @@ def claims(lines):
             continue
         gains = (losses[other] - losses[one]).dropna()
         if len(gains) > 1:
-            yield _gain(text, gains)
+            yield gain_claim(text, OURS, gains, 3, "")
         part = gains[gains.index.isin(few)]
         if (one, other) == (MODERN, SMALL) and 1 < len(part) < len(gains):
-            yield _gain(f"the same on tables of fewer than {FEW} rows", part)
+            yield gain_claim(f"the same on tables of fewer than {FEW} rows", OURS, part, 3, "")
     seconds = seconds_by_table(lines)
     for other, text, most in (
         (

@@ -15,9 +15,8 @@ from benchmarks.claims import OURS, Claim, alike
 from benchmarks.ensembles.analyses import METRICS, SHARES
 from benchmarks.ensembles.problem_rows import LARGE
 from benchmarks.ensembles.selection_values import MEAN, first_mimics, having, largest, means
-from benchmarks.summary import holm
+from benchmarks.summary import LEVEL, holm
 
-LEVEL = 0.05
 RMSE, CROSS_ENTROPY = "root_mean_squared_error", "cross_entropy"
 _FEWEST = 3  # problems for a test
 ALIKE = 0.01  # normalized scores; smaller differences do not count
