@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Two processes of tests have one core each, and threads of BLAS or OpenMP that wait for each other
-# make small fits take eight times as long. Libraries read this when they are imported.
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+# Two processes of tests have one core each: threads of BLAS or OpenMP that wait for each other make
+# small fits take eight times as long, and those of joblib a fifth longer. Tests of threads ask for
+# a number of them. Libraries read this when they are imported.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 

@@ -43,14 +43,19 @@ from bnmtl import (
     PooledLearner,
     ReferencePrior,
     SingleTaskLearner,
+    active,
     calibration,
     classification,
     confidence,
     data,
+    decorate,
+    ensembles,
     metrics,
     problems,
     relatedness,
     structures,
+    trees,
+    validation,
 )
 from bnmtl.cli.main import main as command_line
 from bnmtl.learners import compare
@@ -114,12 +119,20 @@ def rows():
     birds = {name: frame.iloc[:80, :12] for name, frame in data.load("avimedi").items()}
     cells = discretize(data.load("sachs"), bins=3)
     cells = {name: frame.iloc[:40] for name, frame in list(cells.items())[:4]}
-    return {"asia": asia, "partial": partial, "gaps": gaps, "birds": birds, "cells": cells}
+    families, bases = {}, problems.unrelated("asia", 2, random_state=0)
+    for letter, base in zip("AB", bases.values(), strict=True):
+        for name, net in problems.deletion(base, 2, 0.1, random_state=0).items():
+            families[f"{letter}{name}"] = net
+    families = problems.sample(families, 200, random_state=0)
+    found = {"asia": asia, "partial": partial, "gaps": gaps, "birds": birds, "cells": cells}
+    return {**found, "families": families}
 
 
 def learners():
     """Learners by name, with the tables that they are fitted to."""
     multitask, paired = MultitaskLearner, PairedPrior(0.9)
+    choice = {"penalties": [0, 0.9], "random_state": 1, **climb(0)}
+    given = dict.fromkeys(["Atask1", "Btask1"], "first") | dict.fromkeys(["Atask2", "Btask2"], 2)
     plain_bdeu = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
     many = ("asia", "partial", "birds", "cells")
     made = {
@@ -184,6 +197,19 @@ def learners():
             ("asia",),
         ),
     }
+    grouped = ("families",)
+    made |= {
+        "groups": (multitask(random_state=1), grouped),
+        "groups, climb": (multitask(random_state=1, **climb(0)), ("families", "birds")),
+        "groups, own tables": (multitask(table_sharing=None, random_state=1), grouped),
+        "groups, edit": (multitask(EditPrior(0.9), random_state=1), grouped),
+        "groups, bdeu": (multitask(**plain_bdeu, random_state=1), grouped),
+        "groups given": (multitask(task_groups=given, random_state=1), grouped),
+        "groups, no": (multitask(task_groups=None, random_state=1), grouped),
+        "groups, one graph": (IdenticalLearner(task_groups="auto", random_state=1), grouped),
+        "groups, folds": (MultitaskLearnerCV(cv=2, **choice), grouped),
+        "groups, posterior": (MultitaskLearnerCV(validation="posterior", **choice), grouped),
+    }
     for start in ("single-task", "identical", "empty", "orders"):
         made[f"start {start}"] = (multitask(paired, start=start, random_state=1), ("asia",))
     for score in (BDeu(5), BDs(), K2(), BIC(), AIC(), LogLikelihood(), MixedDirichlet((0.1, 1))):
@@ -198,7 +224,7 @@ def learners():
 LEARNED = (
     *("configuration_", "score_", "task_scores_", "arcs_", "networks_", "borrowed_", "start_"),
     *("start_scores_", "penalty_", "validation_scores_", "validation_grid_", "arc_probability_"),
-    "graph_",
+    *("graph_", "task_groups_", "group_gains_", "group_margins_", "alternatives_"),
 )
 
 
@@ -269,7 +295,8 @@ def in_python(tables):
         cases[name] = lambda model=model: _predicted(model, first, test["task1"])
     cases["classifier by task"] = lambda: _by_task(quick, asia, test)
     cases["calibrators"] = lambda: _calibrated()
-    return cases
+    cases["evidence"] = lambda: relatedness.evidence(tables["families"], quick)
+    return cases | of_the_chain()
 
 
 def _attributes(fitted, names):
@@ -305,6 +332,93 @@ def _calibrated():
     return {**found, "several": several.predict(scores, group)}
 
 
+LIBRARY = [
+    {"family": "networks of all tasks"},
+    {"family": "Bayesian network"},
+    {"family": "logistic regression", "ridge": 1.0},
+    {"family": "decision trees", "alpha": 0.001},
+]
+
+
+def sites():
+    """Sites of two regions with a bird to predict, in random order."""
+    table = pd.concat(data.load("avimedi"), names=["region"]).reset_index("region")
+    table = table.sample(frac=1, random_state=0).reset_index(drop=True)
+    return table[["region", "stratum", "TUME", "PAMA", "ERRU", "SYME", "SYCA"]]
+
+
+def of_the_chain():
+    """Cases of everything that consumes the predictions of networks: name -> callable."""
+    table = sites()
+    X, y = table.drop(columns="SYCA"), table["SYCA"].astype(str)
+    known, new = slice(0, 90), slice(90, 150)
+    task, few = {"task_column": "region"}, {"random_state": 0}
+    together = classification.MultitaskBayesNetClassifier(
+        learner=MultitaskLearner(**climb(0), **few), **task
+    )
+
+    def predicted(model):
+        return model.fit(X[known], y[known]).predict_proba(X[new])
+
+    def selected(profile, **options):
+        test = {"test": (X[new], y[new])}
+        store = ensembles.build_library(X[known], y[known], profile, **test, **options, **few)
+        selector = ensembles.EnsembleSelector("cross_entropy", bags=3, **few).fit(store)
+        refitted = selector.refit(X[known], y[known])
+        unused = ensembles.UnusedCases.on_part(selector)
+        return {
+            "models": store.names,
+            "predictions": [store.predictions(part) for part in store.parts],
+            "weights": selector.weights_,
+            "refit": refitted.predict_proba(X[new]),
+            "unused": unused.scores,
+            "stacking": ensembles.Stacking().fit(store).predict_proba("test"),
+            "mean": ensembles.mean_of_all(store).predict_proba("test"),
+        }
+
+    def validated():
+        plan = {"scheme": "kfold", "rounds": 1, "folds": 3, "task": X["region"][:150], **few}
+        forest, birds = trees.MOBESP(n_estimators=3, **few), X.drop(columns=["region", "stratum"])
+        made = {
+            "together": validation.predict_rounds(together, X[:150], y[:150], **plan),
+            "trees": validation.predict_rounds(forest, birds[:150], y[:150], **plan),
+        }
+        return {
+            "together": made["together"].predictions,
+            "trees": made["trees"].predictions,
+            "compared": list(validation.compare(*made.values(), "squared_error", **few)),
+        }
+
+    def asked():
+        labels = y.where(y.index < 60)
+        query = active.MultitaskQuery(n_members=3, **few)
+        features = X.drop(columns="region")
+        strategy = active.ActiveDecorate(**task, **few)
+        options = {"batch_size": 4, "return_utilities": True}
+        return {
+            "together": query.query(features, labels, X["region"], **options),
+            "decorate": strategy.query(X, labels, **options),
+        }
+
+    members = {"n_estimators": 3, "max_iterations": 4, **few}
+    models = {
+        "together": together,
+        "calibrated": calibration.CalibratedClassifier(together, cv=3, **task),
+        "DECORATE": decorate.DecorateClassifier(**members, **task),
+        "DECORATE of networks": decorate.DecorateClassifier(together, **members, **task),
+        "DECORATE by networks": decorate.DecorateClassifier(generator="network", **members, **task),
+        "mimic": ensembles.Mimic(together, sampler=ensembles.NaiveBayesSampler(), **task, **few),
+    }
+    return {
+        **{f"chain {name}": lambda one=one: predicted(one) for name, one in models.items()},
+        "chain library, folds": lambda: selected(LIBRARY, cv=3, **task),
+        "chain library, share": lambda: selected(LIBRARY, hillclimb=0.3, **task),
+        "chain library, one task": lambda: selected(LIBRARY[1:], cv=3),
+        "chain validation": validated,
+        "chain queries": asked,
+    }
+
+
 # Command lines: of `learn` and `relate` on the tables that are written first, then what follows.
 COMMANDS = {
     "learn": "learn asia.csv --task-column task --out learn",
@@ -330,6 +444,12 @@ COMMANDS = {
     "--task-column task --out calibrated",
     "calibrate, apply": "calibrate predicted.csv --score p_lung_yes --task-column task "
     "--apply calibrated --out again",
+    "learn, groups": "learn families.csv --task-column task --bootstrap 4 --folds 2 --out groups",
+    "select": "select library --metric cross-entropy --test later.csv --predict later.csv "
+    "--out selected",
+    "validate": "validate sites.csv --label SYCA --task-column region --folds 2 --rounds 1 "
+    "--out judged",
+    "query": "query all.csv --label SYCA --task-column region --n 3 --out next",
     "structures": "structures asia --out asia.bif",
     "data": "data avimedi --out birds.csv",
 }
@@ -337,7 +457,7 @@ COMMANDS = {
 
 def write_inputs(folder, tables):
     """Files for the commands."""
-    for name in ("asia", "gaps"):
+    for name in ("asia", "gaps", "families"):
         parts = [frame.assign(task=task) for task, frame in tables[name].items()]
         pd.concat(parts).to_csv(folder / f"{name}.csv", index=False)
     for task in ("task1", "task2"):
@@ -345,6 +465,13 @@ def write_inputs(folder, tables):
     cells = data.load("sachs")
     parts = [frame.head(40).assign(condition=name) for name, frame in list(cells.items())[:4]]
     pd.concat(parts).to_csv(folder / "cells.csv", index=False)
+    table = sites()
+    table[:90].to_csv(folder / "sites.csv", index=False)
+    table[90:150].to_csv(folder / "later.csv", index=False)
+    table.assign(SYCA=table["SYCA"].where(table.index < 60)).to_csv(folder / "all.csv", index=False)
+    options = {"cv": 3, "task_column": "region", "random_state": 0, "out": folder / "library"}
+    X, y = table[:90].drop(columns="SYCA"), table["SYCA"][:90].astype(str)
+    ensembles.build_library(X, y, LIBRARY, **options)
     (folder / "required.csv").write_text("from,to\nsmoke,dysp\n")
     (folder / "tiers.csv").write_text("smoke\nlung,bronc\n")
 
