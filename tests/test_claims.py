@@ -187,7 +187,7 @@ def test_a_gain_over_cases_turns_with_its_sign(sign, verdict):
     tested = f"(p {p:.3f}), {(gains > 0).sum()} of 12"
     one = claims.gain_claim("text", "yes", gains)
     assert (one.verdict(), one.found()) == (verdict, f"{mean:z.1f} ± {error:.1f} % {tested}")
-    one = modern_tables._gain("text", gains)
+    one = claims.gain_claim("text", "yes", gains, 3, "")
     assert (one.verdict(), one.found()) == (verdict, f"{mean:z.3f} ± {error:.3f} {tested}")
 
 
