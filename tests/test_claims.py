@@ -17,7 +17,7 @@ from benchmarks.decorate import few_labels, query_tables, true_probabilities
 from benchmarks.decorate.curve_claims import gains as curve_gains
 from benchmarks.decorate.curve_values import paired, record
 from benchmarks.defaults import no_structure, sure_arcs
-from benchmarks.ensembles import modern_tables, selection_claims
+from benchmarks.ensembles import selection_claims
 from benchmarks.groups import real_groups
 from benchmarks.predictions import calibrated_arcs, gaps, multinets
 from benchmarks.sharing import sharing
