@@ -496,6 +496,9 @@ def run_command(folder, line):
 
 
 def _content(path):
+    if path.suffix == ".csv":
+        table = pd.read_csv(path, dtype=str)
+        return table.drop(columns="seconds") if "seconds" in table else path.read_text()
     if path.suffix != ".json":
         return path.read_text()
     record = json.loads(path.read_text())
@@ -534,7 +537,8 @@ def main():
             parts = value if isinstance(value, Mapping) else {"value": value}
             found[name] = {part: digest(content) for part, content in parts.items()}
     if arguments.write:
-        FILE.write_text(json.dumps(found, indent=1) + "\n")
+        kept = known if arguments.only else {}
+        FILE.write_text(json.dumps(kept | found, indent=1) + "\n")
     differing = [
         f"{name}: {part}"
         for name, parts in found.items()
