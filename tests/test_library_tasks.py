@@ -199,6 +199,10 @@ def store_with_tasks(seed=0):
 def test_the_store_of_a_task_is_found_by_a_number_too():
     store = PredictionStore([[0.2, 0.7, 0.4, 0.6]], [0, 1, 0, 1], task=[1, 1, 2, 2])
     assert store.of_task(1).predictions().tolist() == store.of_task("1").predictions().tolist()
+    one, whole = store.of_task("1"), store.part()
+    at = whole.task == "1"
+    assert one.predictions().tolist() == store.predictions()[:, at].tolist()
+    assert one.part().y.tolist() == whole.y[at].tolist() and set(one.part().task) == {"1"}
 
 
 @pytest.mark.parametrize("name", ["clinic", "xray"])

@@ -48,11 +48,12 @@ def chain(order, n_rows, seed, flip=0.1):
 @pytest.fixture(scope="module")
 def rows():
     """Two families of two tasks."""
+    n_rows = 60 if NO_JIT else 120
     return {
-        "a1": chain("abcd", 60 if NO_JIT else 120, 1),
-        "a2": chain("abcd", 60 if NO_JIT else 120, 2),
-        "b1": chain("bdac", 60 if NO_JIT else 120, 3),
-        "b2": chain("bdac", 60 if NO_JIT else 120, 4),
+        "a1": chain("abcd", n_rows, 1),
+        "a2": chain("abcd", n_rows, 2),
+        "b1": chain("bdac", n_rows, 3),
+        "b2": chain("bdac", n_rows, 4),
     }
 
 
