@@ -45,9 +45,6 @@ ROOMS["ensembles"] |= {"tasks", "scores", "search", "learners", "decorate", "tre
 # What a person sees stands above all of it, and nobody imports it.
 for room in ("plotting", "reports", "cli"):
     ROOMS[room] = set(ROOMS)
-ROOMS["report"] = {"reports"}
-ROOMS["inference"] = {"networks"}
-ROOMS["penalty"] = {"learners"}
 ROOMS["__main__"] = {"cli"}
 MOST_FILES = 12
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
@@ -186,27 +183,6 @@ def test_learning_does_not_load_pictures_or_pgmpy():
     code = f"import sys, bnmtl.learners; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_old_import_paths_go_on_working():
-    """In one new process, in which nothing was imported by the new path before."""
-    moved = {
-        "report": "reports.learned",
-        "inference": "networks.inference",
-        "penalty": "learners.penalty",
-    }
-    lines = [f"import bnmtl.{old}" for old in moved]
-    lines += [f"import bnmtl.{new}" for new in moved.values()]
-    lines += [f"print(bnmtl.{old} is bnmtl.{new})" for old, new in moved.items()]
-    code = "\n".join(lines)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True"] * 3
-
-
-def test_versions_are_where_they_were():
-    import bnmtl
-
-    assert bnmtl.report.versions()["bnmtl"] == bnmtl.__version__
 
 
 def test_every_public_name_is_there():

@@ -164,8 +164,8 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     path = tmp_path / "fitted" / "run.json"
     path.write_text(json.dumps({**record(tmp_path / "fitted"), **damage}))
     assert mistake(call(*APPLY)) == (
-        "bnmtl: File `fitted/run.json` must hold fitted calibrators; it is damaged or of "
-        "an earlier development version: fit them again.\n"
+        "bnmtl: File `fitted/run.json` must hold fitted calibrators; it is damaged: fit them "
+        "again.\n"
     )
 
 

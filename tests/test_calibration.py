@@ -736,22 +736,6 @@ def test_other_records_are_refused(kind, record, error):
         kind.from_record(record)
 
 
-def test_records_of_log_odds_that_do_not_say_where_they_are_clipped():
-    """Those of earlier development versions: they give what they gave, exact 0 and 1 included."""
-    found = PlattCalibrator.from_record({"scale": "logit", "a": -0.5, "b": 0.1})
-    eps = np.finfo(float).eps
-    odds = logit(np.clip([0.0, 0.3, 1.0], eps, 1 - eps))
-    assert found.predict([0.0, 0.3, 1.0]) == pytest.approx(expit(0.5 * odds - 0.1))
-    assert found.as_record()["lowest"] == eps
-    for scale in ("raw", "logit"):  # so do files of models that a library kept
-        fitted = PlattCalibrator(scale).fit([0.2, 0.4, 0.9], [0, 1, 1])
-        state = {name: one for name, one in fitted.__getstate__().items() if name != "lowest_"}
-        again = PlattCalibrator.__new__(PlattCalibrator)
-        again.__setstate__(state)
-        odds = logit(np.array([eps, 0.5])) if scale == "logit" else np.array([0.0, 0.5])
-        assert again.predict([0.0, 0.5]) == pytest.approx(expit(-fitted.a_ * odds - fitted.b_))
-
-
 def test_records_without_a_kind_are_steps():
     record = {"scores": [0.0, 1.0], "values": [0.2, 0.4]}
     assert IsotonicCalibrator.from_record(record).predict([0.5]).tolist() == [0.4]

@@ -118,7 +118,7 @@ def test_impossible_evidence_has_probability_zero():
 
 def test_inference_does_not_depend_on_the_hash_seed():
     code = (
-        "import numpy as np; from bnmtl import inference, structures;"
+        "import numpy as np; from bnmtl import structures; from bnmtl.networks import inference;"
         "network = structures.load('insurance'); frame = network.sample(60, random_state=1);"
         "gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.7);"
         "p = network.predict_proba(gaps, 'PropCost').to_numpy();"

@@ -1,6 +1,5 @@
 """`bnmtl learn --bootstrap` and `--threshold`: what the folder says of how sure arcs are."""
 
-import json
 from contextlib import nullcontext
 
 import numpy as np
@@ -240,26 +239,6 @@ def test_options_that_contradict_each_other_or_are_out_of_range(call, files):
         assert "`--threshold` must be a number above 0 and at most 1" in err
     assert "whole number of at least 0" in mistake(call("learn", "north.csv", "--bootstrap", "-1"))
     assert mistake(call("relate", "north.csv", "south.csv", "--bootstrap", "3"))
-
-
-def test_run_folders_of_earlier_versions_are_read(files):
-    """Without replicates in run.json, columns in arcs.csv and the file confidence.csv."""
-    old = files / "old"
-    old.mkdir()
-    graph = bnmtl.graphs.from_adjacency(np.eye(2, k=1), "ab")
-    network = bnmtl.BayesNet.fit(graph, frame(0)[["a", "b"]])
-    network.to_bif(old / "north.bif")
-    settings = {"paths": ["north.csv"], "task_column": None, "penalty": "auto", "score": "bdeu"}
-    tasks = [{"name": "north", "file": "north.bif", "rows": 80, "variables": 2, "arcs": 1}]
-    kept = {"program": "bnmtl", "settings": settings, "files": ["arcs.csv", "north.bif"]}
-    counts = {"arcs": 1, "all": 0, "some": 0, "one": 1}
-    (old / "run.json").write_text(json.dumps({**kept, "tasks": tasks, "arcs": counts}))
-    (old / "arcs.csv").write_text(
-        "from,to,task,strength,compelled,n_tasks,n_tasks_possible\na,b,north,5.0,False,1,1\n"
-    )
-    run = read_run(old)
-    assert set(run.configuration["north"].edges) == {("a", "b")}
-    assert run.networks["north"] == network and run.record["arcs"] == counts
 
 
 def test_learners_as_chosen():

@@ -280,25 +280,6 @@ def test_another_library_needs_force(in_this_process, tmp_path):
         build_library(X, y, RIDGES, out=plain.path)
 
 
-def test_libraries_of_before_are_calibrated_by_platts_method(in_this_process, tmp_path):
-    """Their records do not say how; models trained again are the same."""
-    X, y = numeric_frame(40)
-    folder, options = tmp_path / "store", {"random_state": 1, "calibration": "platt"}
-    first = build_library(X, y, RIDGES[:1], out=folder, **options)
-    file = folder / "library.json"
-    content = json.loads(file.read_text())
-    assert content.pop("calibration") == "platt"
-    file.write_text(json.dumps(content))
-    store = PredictionStore.open(folder)
-    assert store.library == first.library
-    calibrated = pd.Series({first.names[1]: 1.0})
-    again = LibraryEnsemble(store, calibrated).fit(X, y)
-    ((sibling,), _) = again.members_[0]
-    assert isinstance(sibling.calibrators[0], PlattCalibrator)
-    with pytest.raises(InputError, match="`calibration` must be 'auto', 'platt', 'beta', "):
-        build_library(X, y, RIDGES, calibration="sigmoid")
-
-
 def test_another_classifier_of_the_same_name_is_another_library(in_this_process, tmp_path):
     X, y = numeric_frame(40)
     options = {"out": tmp_path / "store", "random_state": 1}
@@ -751,16 +732,12 @@ FOREIGN = (
 )
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_only_its_own_files_are_replaced(built, tmp_path, is_listed):
+def test_only_its_own_files_are_replaced(built, tmp_path):
     store = PredictionStore.open(shutil.copytree(built.path, tmp_path / "store"))
     record = json.loads((store.path / "store.json").read_text())
     there = {path for path in store.path.rglob("*") if path.is_file()}
     assert {path.relative_to(store.path).as_posix() for path in there} <= set(record["files"])
-    if not is_listed:
-        del record["files"]
-        (store.path / "store.json").write_text(json.dumps(record))
-        (store.path / "models/.12-abcdef.partial").write_text("")
+    (store.path / "models/.bnmtl-12-abcdef.partial").write_text("")
     for name in FOREIGN:
         (store.path / name).parent.mkdir(exist_ok=True)
         (store.path / name).write_text("mine")
@@ -772,17 +749,6 @@ def test_only_its_own_files_are_replaced(built, tmp_path, is_listed):
             (store.path / name).parent.rmdir()
     assert store.subset(store.names[:2]).save(store.path, force=True).n_models == 2
     assert not (store.path / "models").exists()
-
-
-def test_rows_of_the_user_beside_a_saved_library_of_before(built, tmp_path):
-    store = PredictionStore.open(built.path).save(tmp_path / "store")
-    record = json.loads((store.path / "store.json").read_text())
-    del record["files"]
-    (store.path / "store.json").write_text(json.dumps(record))
-    (store.path / "rows.csv").write_text("mine,y\n1,2\n")
-    with pytest.raises(InputError, match="which holds `rows.csv`; move them"):
-        store.save(store.path, force=True)
-    assert (store.path / "rows.csv").read_text() == "mine,y\n1,2\n"
 
 
 def test_files_of_a_library_are_listed_before_they_are_written(

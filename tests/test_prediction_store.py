@@ -541,11 +541,6 @@ def contents(path):
     return found
 
 
-def forget_list(store):
-    """Make a store what it was before stores listed their files."""
-    changed(lambda record: record.pop("files"))(store)
-
-
 def put(name, text="mine"):
     def damage(store):
         (store / name).parent.mkdir(parents=True, exist_ok=True)
@@ -593,13 +588,10 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
 @pytest.mark.parametrize("foreign", FOREIGN)
-def test_files_that_a_store_does_not_list_stop_its_replacement(tmp_path, foreign, is_listed):
+def test_files_that_a_store_does_not_list_stop_its_replacement(tmp_path, foreign):
     example().save(tmp_path / "store")
     put("precious")(tmp_path / "outside")
-    if not is_listed:
-        forget_list(tmp_path / "store")
     FOREIGN[foreign](tmp_path / "store")
     before = contents(tmp_path)
     message = rf"must not hold other files if it is replaced.*which holds `{foreign}.*`; move them"
@@ -608,17 +600,13 @@ def test_files_that_a_store_does_not_list_stop_its_replacement(tmp_path, foreign
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_what_is_its_own_is_replaced(tmp_path, is_listed):
+def test_what_is_its_own_is_replaced(tmp_path):
     store = example().save(tmp_path / "store")
     (tmp_path / "outside").write_text("mine")
     linked("test/predictions/00000.npy", "outside")(store.path)
     put(".bnmtl-12-abcdef.partial")(store.path)
     put("test/predictions/.bnmtl-12-abcdef.partial")(store.path)
     (store.path / ".bnmtl-ab_cdef0").mkdir()
-    if not is_listed:
-        forget_list(store.path)
-        put("test/predictions/00001.npy")(store.path)  # of a batch that was not completed
     same(example(3).save(store.path, force=True), example(3))
     assert (tmp_path / "outside").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside", "store"]
@@ -626,26 +614,19 @@ def test_what_is_its_own_is_replaced(tmp_path, is_listed):
     assert sorted(listed) == [name for name, what in contents(store.path).items() if what]
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_a_store_without_models_is_replaced(tmp_path, is_listed):
+def test_a_store_without_models_is_replaced(tmp_path):
     example(0).save(tmp_path / "store")
-    if not is_listed:
-        forget_list(tmp_path / "store")
     same(example(3).save(tmp_path / "store", force=True), example(3))
 
 
-@pytest.mark.parametrize("is_listed", [True, False])
-def test_a_file_is_listed_before_it_is_written(tmp_path, monkeypatch, is_listed):
+def test_a_file_is_listed_before_it_is_written(tmp_path, monkeypatch):
     store = example().save(tmp_path / "store")
-    if not is_listed:
-        forget_list(store.path)
-    if is_listed:
-        put("test/predictions/00001.npy")(store.path)
-        before = contents(tmp_path)
-        with pytest.raises(InputError, match="00001.npy` must not be in the folder of a store"):
-            store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
-        assert contents(tmp_path) == before
-        (store.path / "test/predictions/00001.npy").unlink()
+    put("test/predictions/00001.npy")(store.path)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match="00001.npy` must not be in the folder of a store"):
+        store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
+    assert contents(tmp_path) == before
+    (store.path / "test/predictions/00001.npy").unlink()
     written = []
 
     def killed(path, content):
@@ -658,7 +639,7 @@ def test_a_file_is_listed_before_it_is_written(tmp_path, monkeypatch, is_listed)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(folder, "write_whole", killed)
         store.append({part: store.predictions(part) for part in store.parts}, ["a", "b"])
-    assert written == ["store.json"] * is_listed + ["hillclimb/predictions/00001.npy"]
+    assert written == ["store.json", "hillclimb/predictions/00001.npy"]
     same(PredictionStore.open(store.path), example())
     again = PredictionStore.open(store.path)
     again.append({part: again.predictions(part) for part in again.parts}, ["a", "b"])

@@ -1,4 +1,4 @@
-"""Searches and limits as objects that learners take, and what they were before."""
+"""Searches and limits as objects that learners take."""
 
 import inspect
 import pickle
@@ -34,18 +34,6 @@ LEARNERS = (
     MultitaskLearnerCV,
 )
 OPTIONS = (Orders(starts=2), HillClimbing(restarts=3, tabu=0), Exact(), Limits(max_cells=9))
-# Parameters that learners had, and where they are now.
-MOVED = {
-    "n_starts": "search=Orders(starts=",
-    "iterations": "search=Orders(iterations=",
-    "restarts": "search=HillClimbing(restarts=",
-    "perturb": "search=Orders(perturb=",
-    "tabu": "search=HillClimbing(tabu=",
-    "max_cells": "limits=Limits(max_cells=",
-    "max_families": "limits=Limits(max_families=",
-    "time_limit": "limits=Limits(time_limit=",
-    "cache_size": "limits=Limits(cache_size=",
-}
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
@@ -101,35 +89,17 @@ def test_what_follows_prior_and_score_is_given_by_name(kind):
     assert set(parameters) == set(kind().get_params(deep=False))
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
-@pytest.mark.parametrize(("name", "place"), MOVED.items())
-def test_old_parameters_name_their_new_place(kind, name, place):
-    for use in (lambda: kind(**{name: 1}), lambda: kind().set_params(**{name: 1})):
-        with pytest.raises(InputTypeError) as caught:
-            use()
-        assert str(caught.value).startswith(f"`{name}` is not a parameter of learners any longer")
-        assert place in str(caught.value)
-
-
 def test_an_option_of_a_word_is_refused():
     for learner in (SingleTaskLearner(), MultitaskLearner(PairedPrior(0.9))):
         with pytest.raises(InputTypeError, match=r"`search__starts` .* `search=Orders\(starts="):
             learner.set_params(search__starts=5)
         with pytest.raises(InputTypeError, match=r"`limits__time_limit` .* `limits=Limits\(time"):
             learner.set_params(limits__time_limit=5)
+        with pytest.raises(ValueError, match="Invalid parameter 'seach'"):
+            learner.set_params(seach__starts=5)
     # Together with the search that it belongs to it can be set.
     learner = SingleTaskLearner().set_params(search=Orders(), search__starts=5)
     assert learner.search == Orders(starts=5)
-
-
-def test_an_unknown_option_of_a_word_names_the_known_ones():
-    searches = "`iterations`, `perturb`, `restarts`, `starts`, `tabu`"
-    limits = "`cache_size`, `max_cells`, `max_families`, `time_limit`"
-    for owner, name, known in (("search", "foo", searches), ("limits", "seconds", limits)):
-        with pytest.raises(InputTypeError) as caught:
-            SingleTaskLearner().set_params(**{f"{owner}__{name}": 5})
-        expected = f"`{owner}__{name}` is not an option of `{owner}`; its options are {known}."
-        assert str(caught.value) == expected
 
 
 def test_unknown_options_are_refused_as_scikit_learn_does():

@@ -12,8 +12,6 @@ from bnmtl.metrics.cases import checked_numbers
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
 _GRADIENT = 1e-10  # gradient per unit of weight at which the fit ends
-# Where records of earlier development versions, which do not name it, clip log odds.
-_OLD_LOWEST = float(np.finfo(float).eps)
 
 
 class PlattCalibrator(BaseEstimator):
@@ -127,14 +125,8 @@ class PlattCalibrator(BaseEstimator):
         calibrator.a_, calibrator.b_ = float(record["a"]), float(record["b"])
         calibrator.lowest_ = None
         if takes_probabilities(record["scale"]):
-            calibrator.lowest_ = checked_lowest(record.get("lowest", _OLD_LOWEST))
+            calibrator.lowest_ = checked_lowest(record["lowest"])
         return calibrator
-
-    def __setstate__(self, state):
-        """Restore a pickle; those of earlier development versions do not name `lowest_`."""
-        if "a_" in state and "lowest_" not in state:
-            state = {**state, "lowest_": _OLD_LOWEST if state["scale"] == "logit" else None}
-        super().__setstate__(state)
 
 
 def takes_probabilities(scale):

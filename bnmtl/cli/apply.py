@@ -68,9 +68,7 @@ def run(options):
         check_new_columns(rows, p, "scores")
         run.lap("calibrating")
         kept = {
-            key: earlier[key]
-            for key in ("probabilities", "calibrators", "titles", "kept_between")
-            if key in earlier
+            key: earlier[key] for key in ("probabilities", "calibrators", "titles", "kept_between")
         }
         contents = {"scores.csv": as_written(rows, texts).assign(**p)}
         record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
@@ -98,17 +96,14 @@ def _earlier(path):
         return from_record(record["calibrators"]), record
     except (AttributeError, KeyError, TypeError, ValueError):
         rule, place = "must hold fitted calibrators", {"file": Path(path, RUN_FILE)}
-        found, remedies = "it is damaged or of an earlier development version", "fit them again"
+        found, remedies = "it is damaged", "fit them again"
         raise InputError(None, rule, found=found, remedies=remedies, **place) from None
 
 
 def _scores_like(earlier, column, path):
     """Return the scores; they must be probabilities if those of the earlier run were."""
     scores = checked_scores(column)
-    # Earlier development versions said it by the scale of the sigmoid.
-    if earlier.get(
-        "probabilities", earlier["calibrators"].get("platt", {}).get("scale") == "logit"
-    ):
+    if earlier["probabilities"]:
         strange = np.flatnonzero((scores < 0) | (scores > 1))
         if strange.size:
             rule, found = (

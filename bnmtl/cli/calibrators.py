@@ -41,9 +41,7 @@ def from_record(found):
     """
     if not found:
         raise ValueError
-    # Records of earlier development versions do not name the kind, which is the method.
-    kinds = {method: KINDS[one.get("calibrator", method)] for method, one in found.items()}
-    return {method: kinds[method].from_record(one) for method, one in found.items()}
+    return {method: KINDS[one["calibrator"]].from_record(one) for method, one in found.items()}
 
 
 def calibrated(calibrator, scores, tasks):

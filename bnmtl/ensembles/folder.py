@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.entries import checked_settings
-from bnmtl.ensembles.library.record import files_of_library
 from bnmtl.errors import Action, InputError
 from bnmtl.tasks.files import csv_text
 from bnmtl.writing import recover_folder, replacing_folder, write_whole
@@ -94,13 +93,6 @@ def _files_of(path):
         return _read_record(path)["files"]
     except InputError:
         return None
-
-
-def _files_of_before(path, record):
-    """All files that a store can have, if it is of a time when stores did not list them."""
-    # One batch more than the complete ones: it may have been interrupted.
-    of_parts = _files_of_parts(record["parts"], len(record["batches"]) + 1)
-    return [RECORD, MODELS, *files_of_library(path), *of_parts]
 
 
 def _files_of_parts(parts, n_batches):
@@ -272,7 +264,6 @@ def _read_record(path):
         rule, found = "must be of version 1 of the format for predictions", "it is of another one"
         raise InputError(rule=rule, found=found, file=file)
     try:
-        record.setdefault("files", _files_of_before(path, record))
         is_right = _names_its_own_files(record)
     except (KeyError, TypeError, AttributeError):
         raise _damaged(file, "it lacks entries") from None

@@ -98,7 +98,7 @@ def read_run(folder):
 
 
 def na_values_of_run(settings):
-    """Return what meant missing in the CSV files of a run; early runs had no options for it."""
+    """Return what meant missing in the CSV files of a run; by default without a run."""
     return na_values_of(settings.get("na", ()), settings.get("only_na", ()))
 
 

@@ -1,6 +1,5 @@
 """The base class of all learners: parameters, `fit` and the learned attributes."""
 
-import inspect
 import numbers
 import time
 from functools import cached_property
@@ -9,10 +8,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from bnmtl.errors import Action, warn
+from bnmtl.errors import Action, InputTypeError, warn
 from bnmtl.graphs import Configuration, graphs_by_task, learned_graph
 from bnmtl.learners.arcs import arc_table
-from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
 from bnmtl.learners.start_graphs import start_matrices
@@ -29,6 +27,9 @@ from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
+# Parameters whose options need an object, with an example.
+_WITH_OPTIONS = {"search": "search=Orders(starts=5)", "limits": "limits=Limits(time_limit=60)"}
+
 
 class Learner(BaseEstimator):
     """Base of all learners; subclasses find the graphs."""
@@ -37,15 +38,6 @@ class Learner(BaseEstimator):
     table_sharing = None
     task_groups = None
     _part_concentration = PART_CONCENTRATION
-
-    def __new__(cls, *args, **parameters):
-        refuse_moved(parameters)
-        return super().__new__(cls)
-
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        # The signature of the constructor; help would show that of `__new__`.
-        cls.__signature__ = _without_self(inspect.signature(cls.__init__))
 
     def __init__(
         self,
@@ -65,17 +57,30 @@ class Learner(BaseEstimator):
         n_jobs=None,
         progress=False,
     ):
-        self._store(locals())
-
-    def _store(self, arguments):
-        """Store the arguments of a constructor unchanged."""
-        for name in self._get_param_names():
-            setattr(self, name, arguments[name])
+        self.score = score
+        self.structure_prior = structure_prior
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.search = search
+        self.max_parents = max_parents
+        self.limits = limits
+        self.start = start
+        self.missing = missing
+        self.parameter_sample_size = parameter_sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def set_params(self, **parameters):
         """Set parameters, as in scikit-learn; those of ``search`` as ``search__starts``."""
-        refuse_moved(parameters)
-        refuse_nested(self, parameters)
+        for name in parameters:
+            owner, _, option = name.partition("__")
+            value = parameters.get(owner, getattr(self, owner, None))
+            if option and (value is None or isinstance(value, str)) and owner in _WITH_OPTIONS:
+                rule = "sets an option of {owner}, which has none"
+                remedy = f"set the object that has it, such as `{_WITH_OPTIONS[owner]}`"
+                raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)
         return super().set_params(**parameters)
 
     def fit(self, tasks, memory=None):
@@ -388,8 +393,3 @@ class Learner(BaseEstimator):
         chances = arc_probabilities(self.structure_priors(whole, groups), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)
-
-
-def _without_self(signature):
-    """The signature of a constructor without ``self``."""
-    return signature.replace(parameters=list(signature.parameters.values())[1:])

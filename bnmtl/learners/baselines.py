@@ -6,7 +6,7 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.base import Learner
 from bnmtl.learners.group_fits import OneGraphFits
-from bnmtl.learners.parameters import TABLE_SHARING, check_start, common_parameters
+from bnmtl.learners.parameters import check_start
 from bnmtl.learners.task_groups import check_task_groups, groups_for
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.effort import in_parallel
@@ -14,12 +14,6 @@ from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
 from bnmtl.wording import Bare
-
-_NONE = """None is the graph
-        of the required arcs. Exact search refuses a start unless a limit may end it early."""
-_START_EACH = f"A graph to start from, one for all tasks or a mapping by task. {_NONE}"
-_START_UNION = f"A graph to start from, over the variables of all tasks. {_NONE}"
-_START_POOLED = f"A graph to start from. {_NONE}"
 
 
 class _FromGraph(Learner):
@@ -31,11 +25,50 @@ class _FromGraph(Learner):
 
 
 class SingleTaskLearner(_FromGraph):
-    __doc__ = f"""Learn each task alone.
+    """Learn each task alone.
 
     Parameters
     ----------
-    {common_parameters(_START_EACH)}
+    score : Score, default=None
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over the graph of each task. "auto" expects few arcs, so that independent columns get
+        none: 0.1 parents for each variable that is not constant with `MixedDirichlet`, one with
+        `BDeu`, `BDs` and `K2`; with `BIC`, `AIC` and `LogLikelihood` it is uniform, like None. If
+        tasks share a graph or their tables, chance evidence adds up over tasks, so this expected
+        number applies to all tasks together. Tasks missing from a mapping get None.
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Required and forbidden arcs. One collection for all tasks applies to each task in which both
+        variables exist and vary.
+    tiers : list of lists of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"orders", "hill-climbing", "exact"}, Orders, HillClimbing or Exact, default="orders"
+        The search for the graph of one task, or for one graph of all tasks: over orders of the
+        variables, by changing one arc at a time, or over all graphs of up to 20 variables. A string
+        uses the defaults; to set options, use the classes of `bnmtl.search`, as in
+        ``Orders(starts=10)``.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    limits : bnmtl.search.Limits, default=None
+        Limits on time, families, cells of a table and memory; None is `Limits()`, which does not
+        limit the first two.
+    start : default=None
+        A graph to start from, one for all tasks or a mapping by task. None is the graph
+        of the required arcs. Exact search refuses a start unless a limit may end it early.
+    missing : {"error", "drop", "state"}, default="error"
+        How missing values are handled: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float or "auto", default="auto"
+        Smoothing of the probability tables, for any score: "auto" learns it from each table; a
+        number is an equivalent sample size and gives each task separate tables, see
+        `bnmtl.BayesNet.fit`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. Without a time limit it does not affect the
+        result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total or
+        None, score).
 
     Attributes
     ----------
@@ -63,7 +96,7 @@ class SingleTaskLearner(_FromGraph):
     --------
     >>> from bnmtl import SingleTaskLearner, structures
     >>> rows = structures.load("asia").sample(2000, random_state=0)
-    >>> learner = SingleTaskLearner(random_state=0).fit({{"clinic": rows}})
+    >>> learner = SingleTaskLearner(random_state=0).fit({"clinic": rows})
     >>> learner.configuration_["clinic"].number_of_edges()
     7
     """
@@ -78,18 +111,63 @@ class SingleTaskLearner(_FromGraph):
 
 
 class IdenticalLearner(_FromGraph):
-    __doc__ = f"""Learn one graph for all tasks, with shared or separate probability tables.
+    """Learn one graph for all tasks, with shared or separate probability tables.
 
     Maximizes log P(G) + log P(data of all tasks | G, restricted to each task's variables).
 
     Parameters
     ----------
-    {TABLE_SHARING}
+    table_sharing : "auto" or None, default="auto"
+        Whether tasks share probability tables, row by row, as far as their counts support it. With
+        `MixedDirichlet` tasks are then scored together, and with any score the tables of
+        `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number. The score
+        is exact for up to nine tasks with counts in a row of a table; for more, it sums over the
+        most probable partitions of the tasks into groups. None gives every task separate tables.
+        With one task it has no effect.
     task_groups : None, "auto" or mapping task -> label, default=None
         Which tasks have one graph: None is all of them, a mapping names the group of each task, and
         "auto" finds the groups from the data. Tables borrow from all tasks; each group learns how
         much.
-    {common_parameters(_START_UNION)}
+    score : Score, default=None
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over the graph of each task. "auto" expects few arcs, so that independent columns get
+        none: 0.1 parents for each variable that is not constant with `MixedDirichlet`, one with
+        `BDeu`, `BDs` and `K2`; with `BIC`, `AIC` and `LogLikelihood` it is uniform, like None. If
+        tasks share a graph or their tables, chance evidence adds up over tasks, so this expected
+        number applies to all tasks together. Tasks missing from a mapping get None.
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Required and forbidden arcs. One collection for all tasks applies to each task in which both
+        variables exist and vary.
+    tiers : list of lists of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"orders", "hill-climbing", "exact"}, Orders, HillClimbing or Exact, default="orders"
+        The search for the graph of one task, or for one graph of all tasks: over orders of the
+        variables, by changing one arc at a time, or over all graphs of up to 20 variables. A string
+        uses the defaults; to set options, use the classes of `bnmtl.search`, as in
+        ``Orders(starts=10)``.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    limits : bnmtl.search.Limits, default=None
+        Limits on time, families, cells of a table and memory; None is `Limits()`, which does not
+        limit the first two.
+    start : default=None
+        A graph to start from, over the variables of all tasks. None is the graph
+        of the required arcs. Exact search refuses a start unless a limit may end it early.
+    missing : {"error", "drop", "state"}, default="error"
+        How missing values are handled: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float or "auto", default="auto"
+        Smoothing of the probability tables, for any score: "auto" learns it from each table; a
+        number is an equivalent sample size and gives each task separate tables, see
+        `bnmtl.BayesNet.fit`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. Without a time limit it does not affect the
+        result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total or
+        None, score).
 
     Attributes
     ----------
@@ -134,7 +212,22 @@ class IdenticalLearner(_FromGraph):
         n_jobs=None,
         progress=False,
     ):
-        self._store(locals())
+        self.score = score
+        self.structure_prior = structure_prior
+        self.table_sharing = table_sharing
+        self.task_groups = task_groups
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.search = search
+        self.max_parents = max_parents
+        self.limits = limits
+        self.start = start
+        self.missing = missing
+        self.parameter_sample_size = parameter_sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def check_parameters(self):
         super().check_parameters()
@@ -199,11 +292,50 @@ class IdenticalLearner(_FromGraph):
 
 
 class PooledLearner(_FromGraph):
-    __doc__ = f"""Learn one network from the rows of all tasks together.
+    """Learn one network from the rows of all tasks together.
 
     Parameters
     ----------
-    {common_parameters(_START_POOLED)}
+    score : Score, default=None
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over the graph of each task. "auto" expects few arcs, so that independent columns get
+        none: 0.1 parents for each variable that is not constant with `MixedDirichlet`, one with
+        `BDeu`, `BDs` and `K2`; with `BIC`, `AIC` and `LogLikelihood` it is uniform, like None. If
+        tasks share a graph or their tables, chance evidence adds up over tasks, so this expected
+        number applies to all tasks together. Tasks missing from a mapping get None.
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Required and forbidden arcs. One collection for all tasks applies to each task in which both
+        variables exist and vary.
+    tiers : list of lists of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"orders", "hill-climbing", "exact"}, Orders, HillClimbing or Exact, default="orders"
+        The search for the graph of one task, or for one graph of all tasks: over orders of the
+        variables, by changing one arc at a time, or over all graphs of up to 20 variables. A string
+        uses the defaults; to set options, use the classes of `bnmtl.search`, as in
+        ``Orders(starts=10)``.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    limits : bnmtl.search.Limits, default=None
+        Limits on time, families, cells of a table and memory; None is `Limits()`, which does not
+        limit the first two.
+    start : default=None
+        A graph to start from. None is the graph
+        of the required arcs. Exact search refuses a start unless a limit may end it early.
+    missing : {"error", "drop", "state"}, default="error"
+        How missing values are handled: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float or "auto", default="auto"
+        Smoothing of the probability tables, for any score: "auto" learns it from each table; a
+        number is an equivalent sample size and gives each task separate tables, see
+        `bnmtl.BayesNet.fit`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. Without a time limit it does not affect the
+        result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total or
+        None, score).
 
     Attributes
     ----------

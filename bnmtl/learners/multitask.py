@@ -9,11 +9,9 @@ import networkx as nx
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
 from bnmtl.learners.group_fits import CoupledFits
-from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.learners.task_groups import (
     AUTO,
-    TASK_GROUPS,
     check_task_groups,
     given_groups,
     groups_for,
@@ -31,16 +29,9 @@ from bnmtl.search.shared_multitask import search_over
 # Penalty of the default prior.
 PENALTY = 0.99
 
-START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
-        task -> graph; None tries the first four and keeps the best score; if tasks are scored
-        together, it starts from the results of these with separate tables and, unless the search is
-        hill climbing without restarts, from the identical start. "orders" is a search over orders
-        shared by the tasks; it is tried if ``search`` is "orders". It and the identical start are
-        omitted if the constraints of the tasks contradict one another."""
-
 
 class MultitaskLearner(Learner):
-    __doc__ = f"""Learn one network per task; a prior lets the tasks learn from each other.
+    """Learn one network per task; a prior lets the tasks learn from each other.
 
     Greedy search over configurations: each step gives one pair of variables the best legal states
     in all tasks at once. ``search`` sets the searches for the start graphs. Unless it is
@@ -54,9 +45,61 @@ class MultitaskLearner(Learner):
         0 and ``table_sharing=None`` the result is the single-task result. A custom coupling has a
         method ``log_coupling(states, pair=None, tasks=None)`` with values of at most 0, and
         optionally ``structure_weights(pair, tasks)``.
-    {TABLE_SHARING}
-    {TASK_GROUPS}
-    {common_parameters(START)}
+    table_sharing : "auto" or None, default="auto"
+        Whether tasks share probability tables, row by row, as far as their counts support it. With
+        `MixedDirichlet` tasks are then scored together, and with any score the tables of
+        `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number. The score
+        is exact for up to nine tasks with counts in a row of a table; for more, it sums over the
+        most probable partitions of the tasks into groups. None gives every task separate tables.
+        With one task it has no effect.
+    task_groups : "auto", None or mapping task -> label, default="auto"
+        Which tasks learn from each other: "auto" finds the groups from the data, None is one group
+        of all, and a mapping names the group of each task. Tables borrow from all tasks; each group
+        learns how much.
+    score : Score, default=None
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over the graph of each task. "auto" expects few arcs, so that independent columns get
+        none: 0.1 parents for each variable that is not constant with `MixedDirichlet`, one with
+        `BDeu`, `BDs` and `K2`; with `BIC`, `AIC` and `LogLikelihood` it is uniform, like None. If
+        tasks share a graph or their tables, chance evidence adds up over tasks, so this expected
+        number applies to all tasks together. Tasks missing from a mapping get None.
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Required and forbidden arcs. One collection for all tasks applies to each task in which both
+        variables exist and vary.
+    tiers : list of lists of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"orders", "hill-climbing", "exact"}, Orders, HillClimbing or Exact, default="orders"
+        The search for the graph of one task, or for one graph of all tasks: over orders of the
+        variables, by changing one arc at a time, or over all graphs of up to 20 variables. A string
+        uses the defaults; to set options, use the classes of `bnmtl.search`, as in
+        ``Orders(starts=10)``.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    limits : bnmtl.search.Limits, default=None
+        Limits on time, families, cells of a table and memory; None is `Limits()`, which does not
+        limit the first two.
+    start : default=None
+        "single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
+        task -> graph; None tries the first four and keeps the best score; if tasks are scored
+        together, it starts from the results of these with separate tables and, unless the search is
+        hill climbing without restarts, from the identical start. "orders" is a search over orders
+        shared by the tasks; it is tried if ``search`` is "orders". It and the identical start are
+        omitted if the constraints of the tasks contradict one another.
+    missing : {"error", "drop", "state"}, default="error"
+        How missing values are handled: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float or "auto", default="auto"
+        Smoothing of the probability tables, for any score: "auto" learns it from each table; a
+        number is an equivalent sample size and gives each task separate tables, see
+        `bnmtl.BayesNet.fit`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. Without a time limit it does not affect the
+        result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total or
+        None, score).
 
     Attributes
     ----------
@@ -107,8 +150,8 @@ class MultitaskLearner(Learner):
     --------
     >>> from bnmtl import MultitaskLearner, PairedPrior, structures
     >>> asia = structures.load("asia")
-    >>> seeds = {{"east": 0, "west": 1}}
-    >>> rows = {{name: asia.sample(300, random_state=seed) for name, seed in seeds.items()}}
+    >>> seeds = {"east": 0, "west": 1}
+    >>> rows = {name: asia.sample(300, random_state=seed) for name, seed in seeds.items()}
     >>> learner = MultitaskLearner(PairedPrior(penalty=0.99), random_state=0).fit(rows)
     >>> sorted(learner.configuration_)
     ['east', 'west']
@@ -135,7 +178,23 @@ class MultitaskLearner(Learner):
         n_jobs=None,
         progress=False,
     ):
-        self._store(locals())
+        self.prior = prior
+        self.score = score
+        self.structure_prior = structure_prior
+        self.table_sharing = table_sharing
+        self.task_groups = task_groups
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.search = search
+        self.max_parents = max_parents
+        self.limits = limits
+        self.start = start
+        self.missing = missing
+        self.parameter_sample_size = parameter_sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def check_parameters(self):
         super().check_parameters()

@@ -27,11 +27,6 @@ FEWEST_ROWS = 10
 # Part of the remaining time that the search for groups may take.
 _SHARE_OF_TIME = 1 / 3
 
-TASK_GROUPS = """task_groups : "auto", None or mapping task -> label, default="auto"
-        Which tasks learn from each other: "auto" finds the groups from the data, None is one group
-        of all, and a mapping names the group of each task. Tables borrow from all tasks; each group
-        learns how much."""
-
 
 def check_task_groups(value):
     """Raise InputTypeError or InputError unless a value is None, "auto" or a mapping."""

@@ -9,12 +9,10 @@ from bnmtl.errors import InputError, InputTypeError, check_choice, check_number,
 from bnmtl.learners.group_fits import CoupledFits
 from bnmtl.learners.held_out import check_sample_size
 from bnmtl.learners.judges import judge_of
-from bnmtl.learners.multitask import PENALTY, START, MultitaskLearner, check_prior_names
-from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
+from bnmtl.learners.multitask import PENALTY, MultitaskLearner, check_prior_names
 from bnmtl.learners.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
 from bnmtl.learners.task_groups import (
     AUTO,
-    TASK_GROUPS,
     given_groups,
     groups_for,
     search_in_groups,
@@ -34,7 +32,7 @@ _WITHOUT_EFFECT = {"limits", "limits__time_limit", "n_jobs", "progress"}
 
 
 class MultitaskLearnerCV(MultitaskLearner):
-    __doc__ = f"""Learn the tasks together at a penalty chosen from the data.
+    """Learn the tasks together at a penalty chosen from the data.
 
     The searches for the penalties of a grid start from each other's solutions and share one cache
     of local scores.
@@ -58,19 +56,71 @@ class MultitaskLearnerCV(MultitaskLearner):
         Number of folds. Every row is held out once; tasks with fewer rows hold out one row at a
         time. The structures of a fold are searched with less effort, along the penalties. None is
         10, or the rows of the largest task if they are fewer.
-    rule : {{"best", "one-standard-error"}}, default="best"
+    rule : {"best", "one-standard-error"}, default="best"
         How folds choose: the penalty that predicts held-out rows best, or the largest one within
         one standard error of it (of the differences between folds).
-    {TABLE_SHARING}
-    {TASK_GROUPS} Groups are
-        found at a penalty of {PENALTY}; then one penalty is chosen for all groups.
-    {common_parameters(START)}
+    table_sharing : "auto" or None, default="auto"
+        Whether tasks share probability tables, row by row, as far as their counts support it. With
+        `MixedDirichlet` tasks are then scored together, and with any score the tables of
+        `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number. The score
+        is exact for up to nine tasks with counts in a row of a table; for more, it sums over the
+        most probable partitions of the tasks into groups. None gives every task separate tables.
+        With one task it has no effect.
+    task_groups : "auto", None or mapping task -> label, default="auto"
+        Which tasks learn from each other: "auto" finds the groups from the data, None is one group
+        of all, and a mapping names the group of each task. Tables borrow from all tasks; each group
+        learns how much. Groups are
+        found at a penalty of 0.99; then one penalty is chosen for all groups.
+    score : Score, default=None
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over the graph of each task. "auto" expects few arcs, so that independent columns get
+        none: 0.1 parents for each variable that is not constant with `MixedDirichlet`, one with
+        `BDeu`, `BDs` and `K2`; with `BIC`, `AIC` and `LogLikelihood` it is uniform, like None. If
+        tasks share a graph or their tables, chance evidence adds up over tasks, so this expected
+        number applies to all tasks together. Tasks missing from a mapping get None.
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Required and forbidden arcs. One collection for all tasks applies to each task in which both
+        variables exist and vary.
+    tiers : list of lists of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"orders", "hill-climbing", "exact"}, Orders, HillClimbing or Exact, default="orders"
+        The search for the graph of one task, or for one graph of all tasks: over orders of the
+        variables, by changing one arc at a time, or over all graphs of up to 20 variables. A string
+        uses the defaults; to set options, use the classes of `bnmtl.search`, as in
+        ``Orders(starts=10)``.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    limits : bnmtl.search.Limits, default=None
+        Limits on time, families, cells of a table and memory; None is `Limits()`, which does not
+        limit the first two.
+    start : default=None
+        "single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
+        task -> graph; None tries the first four and keeps the best score; if tasks are scored
+        together, it starts from the results of these with separate tables and, unless the search is
+        hill climbing without restarts, from the identical start. "orders" is a search over orders
+        shared by the tasks; it is tried if ``search`` is "orders". It and the identical start are
+        omitted if the constraints of the tasks contradict one another.
+    missing : {"error", "drop", "state"}, default="error"
+        How missing values are handled: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float or "auto", default="auto"
+        Smoothing of the probability tables, for any score: "auto" learns it from each table; a
+        number is an equivalent sample size and gives each task separate tables, see
+        `bnmtl.BayesNet.fit`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend only on data and parameters.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. Without a time limit it does not affect the
+        result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total or
+        None, score).
 
     Attributes
     ----------
     penalty_ : float
         The chosen penalty; the largest among ties.
-    chosen_by_ : {{"posterior", "cv", "one-standard-error", "held-out rows"}}
+    chosen_by_ : {"posterior", "cv", "one-standard-error", "held-out rows"}
         How the penalty was chosen.
     validation_scores_ : pandas.Series by penalty
         Mean over tasks of the mean log-likelihood of a held-out row, in nats; if the posterior
@@ -134,7 +184,27 @@ class MultitaskLearnerCV(MultitaskLearner):
         n_jobs=None,
         progress=False,
     ):
-        self._store(locals())
+        self.prior = prior
+        self.score = score
+        self.penalties = penalties
+        self.validation = validation
+        self.cv = cv
+        self.rule = rule
+        self.structure_prior = structure_prior
+        self.table_sharing = table_sharing
+        self.task_groups = task_groups
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.search = search
+        self.max_parents = max_parents
+        self.limits = limits
+        self.start = start
+        self.missing = missing
+        self.parameter_sample_size = parameter_sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def check_parameters(self):
         super().check_parameters()

@@ -5,7 +5,6 @@ import pandas as pd
 from bnmtl.confidence import sure_words
 from bnmtl.errors import InputTypeError
 from bnmtl.graphs import compelled_arcs, groups_by_label, takes_part
-from bnmtl.io.versions import versions
 from bnmtl.learners.arcs import ALONE, counted_in_groups, sharing_counts, sharing_kinds
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.task_groups import group_sentence
@@ -16,9 +15,6 @@ from bnmtl.reports.held_out import held_out_section
 from bnmtl.reports.page import Html, count, frame_table, image, number, write_page
 from bnmtl.reports.task_groups import groups_section
 from bnmtl.wording import type_of
-
-# `versions` also has an old import path, `bnmtl.report`.
-__all__ = ["versions", "write"]
 
 _HELD_OUT = (
     "Mean over the tasks of the log-likelihood of a held-out row, for structures learned with each "

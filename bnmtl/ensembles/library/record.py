@@ -5,11 +5,8 @@
 be trained.
 """
 
-import contextlib
 import csv
 import json
-import os
-import re
 from dataclasses import asdict, dataclass, field, replace
 
 import pandas as pd
@@ -23,7 +20,6 @@ RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", 
 MODELS = "models"  # the folder of trained models
 FORMAT = {"program": "bnmtl", "format": "library", "version": 1}
 # A trained model, or one that was being written.
-_MODEL = r"[0-9a-f]{16}\.joblib|\.[0-9]+-[0-9a-f]{6}\.partial"
 SKIPPED_COLUMNS = ("model", "family", "reason", "seconds", "time_limit", "max_memory")
 
 
@@ -51,7 +47,7 @@ class LibraryRecord:
     estimators : dict of str to classifier
         Classifiers of the user by name of the model; not saved.
     calibration : str
-        Method of calibration; that of earlier development versions was "platt".
+        Method of calibration.
     na_values : tuple of str
         What means missing in CSV files of new rows.
     group : str or None
@@ -126,49 +122,13 @@ def read_record(folder):
             rule, found = "must be of version 1 of the format for libraries", "it is of another one"
             raise InputError(rule=rule, found=found, file=file)
         content["models"] = tuple(content["models"])
-        content.setdefault("calibration", "platt")
-        content["na_values"] = tuple(content.get("na_values", NA_VALUES))
+        content["na_values"] = tuple(content["na_values"])
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         rule, remedies = "must be as it was written", "build the library again"
         raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=file) from None
-
-
-def files_of_library(folder):
-    """The files of a library in a folder of a store that does not list its files.
-
-    Only those whose names and contents are as a library writes them.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-
-    Returns
-    -------
-    list of str
-        Paths inside the folder.
-    """
-    files = []
-    with contextlib.suppress(InputError):
-        read_skipped(folder)
-        files += [SKIPPED] if (folder / SKIPPED).is_file() else []
-    with contextlib.suppress(InputError):
-        record = read_record(folder)
-        if record is not None:
-            files.append(RECORD)
-            files += [name for name in (ROWS, HILLCLIMB) if _is_of(folder / name, record)]
-            models = os.listdir(folder / MODELS) if (folder / MODELS).is_dir() else ()
-            files += [f"{MODELS}/{name}" for name in models if re.fullmatch(_MODEL, name)]
-    return files
-
-
-def _is_of(path, record):
-    """Whether a file of rows has the columns of a library and its labels."""
-    with contextlib.suppress(OSError, ValueError, csv.Error), path.open(newline="") as file:
-        return next(csv.reader(file), None) == [*record.columns, record.label]
-    return False
 
 
 def rows_as_bytes(rows, X, y, others=None):
