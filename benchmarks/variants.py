@@ -11,13 +11,11 @@ from bnmtl import BDeu, IdenticalLearner, MultitaskLearnerCV, PooledLearner, Sin
 from bnmtl.graphs import graphs_by_task
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
-from bnmtl.search.multitask import STARTS, MultitaskSearch
+from bnmtl.search.grouped import greedy_path
+from bnmtl.search.multitask import STARTS, MultitaskSearch, search_over
 from bnmtl.search.options import search_of
-from bnmtl.search.path import greedy_path
-from bnmtl.search.problem import TaskProblem
-from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.problem import TaskProblem, constraints_by_task
 
 # Equivalent sample size of tables and their maximum number of cells.
 SAMPLE_SIZE = 1.0

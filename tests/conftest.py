@@ -55,11 +55,11 @@ def bundled_fonts(monkeypatch):
 def call(capsys, monkeypatch, tmp_path):
     """Run the command `bnmtl` in an empty folder; returns (exit code, stdout, stderr)."""
     from bnmtl.cli.main import main
-    from bnmtl.plotting import files
+    from bnmtl.plotting import drawing
 
     monkeypatch.chdir(tmp_path)
     # Pictures of fewer pixels are as complete.
-    monkeypatch.setattr(files, "_DPI", 40)
+    monkeypatch.setattr(drawing, "_DPI", 40)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as stop:
@@ -100,4 +100,4 @@ def empty_pictures(request, monkeypatch):
 @pytest.fixture
 def few_penalties(monkeypatch):
     """Let fewer penalties be tried, by commands and learners alike."""
-    monkeypatch.setattr("bnmtl.learners.penalty.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))
+    monkeypatch.setattr("bnmtl.learners.validated.DEFAULT_PENALTIES", (0.0, 0.9, 0.999, 1.0))

@@ -9,8 +9,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from bnmtl import BDeu, EditPrior, PairedPrior
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.problem import JointProblem, TaskProblem
+from bnmtl.search.problem import JointProblem, TaskProblem, constraints_by_task
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 

@@ -38,7 +38,7 @@ from bnmtl.active import (
     RandomQuery,
     SingleClassifier,
     TreeCommittee,
-    picking,
+    query,
     utilities,
 )
 from bnmtl.classification import BayesNetClassifier
@@ -131,24 +131,22 @@ def test_one_class_leaves_nothing_to_decide():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.data())
 def test_the_best_are_picked_and_ties_are_drawn(values, data):
     values, size = np.array(values, dtype=float), data.draw(st.integers(1, len(values)))
-    picked = picking.pick_best(values, size, np.random.default_rng(0))
+    picked = query.pick_best(values, size, np.random.default_rng(0))
     assert len(set(picked)) == size
     assert sorted(values[picked]) == sorted(values)[len(values) - size :]
     tied = np.flatnonzero(values == values.max())
-    first = {
-        int(picking.pick_best(values, 1, np.random.default_rng(seed))[0]) for seed in range(60)
-    }
+    first = {int(query.pick_best(values, 1, np.random.default_rng(seed))[0]) for seed in range(60)}
     assert first == set(tied.tolist())
 
 
 def test_draws_are_in_proportion_and_without_replacement():
     values, n = np.array([0.0, 1.0, 3.0]), 4000
     rng = np.random.default_rng(0)
-    drawn = np.array([picking.draw_in_proportion(values, 3, rng) for _ in range(n)])
+    drawn = np.array([query.draw_in_proportion(values, 3, rng) for _ in range(n)])
     assert (np.sort(drawn, axis=1) == [0, 1, 2]).all()
     assert (drawn[:, 2] == 0).all()
     assert np.mean(drawn[:, 0] == 2) == pytest.approx(0.75, abs=4 * np.sqrt(0.75 * 0.25 / n))
-    alike = [int(picking.draw_in_proportion(np.zeros(4), 1, rng)[0]) for _ in range(n)]
+    alike = [int(query.draw_in_proportion(np.zeros(4), 1, rng)[0]) for _ in range(n)]
     shares = np.bincount(alike, minlength=4) / n
     np.testing.assert_allclose(shares, 0.25, atol=4 * np.sqrt(0.25 * 0.75 / n))
 

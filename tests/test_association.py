@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from bnmtl.learners.arcs import signed_association, tau_b
 from bnmtl.tasks import Task, discretize, encode
-from bnmtl.tasks.association import signed_association, tau_b
 
 pytestmark = pytest.mark.beside_kernels
 

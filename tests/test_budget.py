@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from bnmtl._kernels.scoring import ASKED
-from bnmtl.search import budget
-from bnmtl.search.budget import Budget
+from bnmtl.search import graph_state
+from bnmtl.search.graph_state import Budget
 
 pytestmark = pytest.mark.beside_kernels
 
 
 @pytest.mark.parametrize(
     "seconds_a_family, expected",
-    [(1e-2, 20), (1e-4, 2000), (1e-9, budget.FAMILIES_BETWEEN_LOOKS)],
+    [(1e-2, 20), (1e-4, 2000), (1e-9, graph_state.FAMILIES_BETWEEN_LOOKS)],
 )
 def test_kernels_come_back_several_times_a_second(monkeypatch, seconds_a_family, expected):
     clock = [100.0]
-    monkeypatch.setattr(budget.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(graph_state.time, "perf_counter", lambda: clock[0])
     counters = np.zeros(ASKED + 1, np.int64)
     scratch, spending = SimpleNamespace(counters=counters), Budget()
     for _ in range(12):

@@ -14,7 +14,7 @@ from pages import Page
 from scipy.special import expit, logit
 
 from bnmtl import calibration, plotting
-from bnmtl.calibration.verdict import best, verdict
+from bnmtl.calibration.quality import best, verdict
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
 

@@ -46,7 +46,7 @@ from bnmtl.calibration import (
     PlattCalibrator,
     TemperatureCalibrator,
 )
-from bnmtl.calibration.methods import METHODS
+from bnmtl.calibration.classifier import METHODS
 from bnmtl.errors import InputTypeError
 from bnmtl.metrics.prediction import root_mean_squared_error
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs

@@ -26,8 +26,8 @@ from bnmtl.calibration import (
     TemperatureCalibrator,
     reliability,
 )
-from bnmtl.calibration.methods import METHODS, calibrator_of
-from bnmtl.calibration.platt_by_task import log_marginal
+from bnmtl.calibration.classifier import METHODS, calibrator_of
+from bnmtl.calibration.platt import log_marginal
 
 pytestmark = [
     pytest.mark.beside_kernels,

@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 from searches import agrees_with_its_arcs, dags, problem_of, random_frame, state_of
 
 from bnmtl import BDeu
-from bnmtl._kernels import changes
-from bnmtl.search import climbs, hill_climbing
-from bnmtl.search.budget import Budget
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.problem import TaskProblem
+from bnmtl._kernels import climbing
+from bnmtl.search import hill_climbing, orders
+from bnmtl.search.graph_state import Budget
+from bnmtl.search.problem import TaskProblem, constraints_by_task
 from bnmtl.tasks import encode
 
 
 def disturbed(state, seed, n_changes):
     """The graph after random changes."""
     with state.scores.scratch() as scratch:
-        changes.disturb(
+        climbing.disturb(
             state.scores.engine.table,
             scratch.table,
             state.task.table,
@@ -85,7 +84,7 @@ def drawn_near(dag, variables, size, seed):
     """Variables that `draw_near` draws."""
     near = np.full(size, -1)
     random = np.array([seed + 1], np.uint64)
-    n_near = changes.draw_near(dag.table, np.array(variables), random, near)
+    n_near = climbing.draw_near(dag.table, np.array(variables), random, near)
     assert (near[n_near:] == -1).all()
     return near[:n_near].tolist()
 
@@ -134,7 +133,7 @@ def test_variables_without_pairs_are_not_drawn():
 def climbs_of(state, seed):
     """The climbs of a search over orders, before its first start."""
     walk = SimpleNamespace(engine=state.scores.engine.table, random=np.array([seed + 1], np.uint64))
-    return climbs.Climbs(state, walk, 10, 10, Budget())
+    return orders.Climbs(state, walk, 10, 10, Budget())
 
 
 @settings(max_examples=examples(30))

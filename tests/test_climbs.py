@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from searches import agrees_with_its_arcs, may_set, problem_of, random_frame, state_of
 
 from bnmtl import ArcPrior
-from bnmtl._kernels import climbing, merging
+from bnmtl._kernels import climbing
 from bnmtl._kernels import dags as kernels
-from bnmtl.search import climbs, orders
-from bnmtl.search.budget import NO_LIMIT, Budget
-from bnmtl.search.graph_state import by_child, new_dag
+from bnmtl.search import orders
+from bnmtl.search.graph_state import NO_LIMIT, Budget, by_child, new_dag
 
 
 def random_graph(rng, n, density=0.3):
@@ -50,9 +49,9 @@ def test_the_better_parts_of_two_graphs_are_merged(seed, n, least):
         for matrix in (first, second)
     ]
     expected = naive.merged(first, second, np.subtract(local_scores[1], local_scores[0]), least)
-    memory, merged = merging.new_merge(n), np.zeros((n, n), dtype=bool)
+    memory, merged = climbing.new_merge(n), np.zeros((n, n), dtype=bool)
     dags = dag_reset_to(state, first), dag_reset_to(state, second)
-    found = merging.merge(
+    found = climbing.merge(
         memory.table, state.task.table, dags[0].table, dags[1].table, least, merged
     )
     assert found == (expected != first).any()
@@ -67,9 +66,9 @@ def test_a_part_that_closes_a_cycle_is_left_as_it_is():
     first, second = (np.zeros((4, 4), dtype=bool) for _ in range(2))
     first[[0, 2, 3], [1, 3, 0]] = True
     second[[0, 1, 2], [1, 2, 3]] = True
-    memory, merged = merging.new_merge(4), np.zeros((4, 4), dtype=bool)
+    memory, merged = climbing.new_merge(4), np.zeros((4, 4), dtype=bool)
     dags = dag_reset_to(state, first), dag_reset_to(state, second)
-    assert not merging.merge(
+    assert not climbing.merge(
         memory.table, state.task.table, dags[0].table, dags[1].table, 1e-9, merged
     )
 
@@ -131,7 +130,7 @@ def test_large_graphs_are_searched_as_small_ones_are(constraints, seed, monkeypa
     problem = problem_of(random_frame(seed, 6, 80), **constraints)
     found = []
     for large in (64, 2):
-        monkeypatch.setattr(climbs, "LARGE", large)
+        monkeypatch.setattr(orders, "LARGE", large)
         state = state_of(problem, seed)
         orders.search(state, np.random.default_rng(seed), Budget(), n_starts=3, iterations=10)
         found.append(state.score)

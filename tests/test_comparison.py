@@ -16,7 +16,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.cli.messages import OPTION_WORDS
-from bnmtl.learners import compare, gain, verdict
+from bnmtl.learners import compare, comparison, gain
 from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
@@ -244,13 +244,13 @@ def test_what_run_json_keeps():
             "together": [-1.0, -3.0, -5.0],
         }
     )
-    record = verdict.held_out_record(scored)
+    record = comparison.held_out_record(scored)
     assert record["folds"] == 2
     assert (record["together"], record["alone"], record["empty"]) == (-3.0, -10 / 3, -4.0)
     assert record["tasks"]["a"] == {"together": -2.0, "alone": -2.5, "empty": -3.0}
     assert list(record["differences"]) == ["together - alone", "together - empty", "alone - empty"]
     assert record["differences"]["together - empty"] == list(gain(scored, "together", "empty"))
-    alone = verdict.held_out_record(scored.drop(columns="together"))
+    alone = comparison.held_out_record(scored.drop(columns="together"))
     assert list(alone["differences"]) == ["alone - empty"] and "together" not in alone
 
 
@@ -264,14 +264,14 @@ def test_tasks_that_pay_for_learning_together_are_named():
         for noise in rng.normal(size=40)
     ]
     lone = {"task": "d", "fold": 0, "empty": -9.0, "alone": -5.0, "together": -8.0}
-    record = verdict.held_out_record(pd.DataFrame([*rows, lone]))
+    record = comparison.held_out_record(pd.DataFrame([*rows, lone]))
     assert list(record["worse_together"]) == ["b"]
     difference, error = record["worse_together"]["b"]
     assert (difference, error) == (pytest.approx(-0.6, abs=0.05), pytest.approx(0.016, abs=0.006))
-    *_, last = verdict.sentences(record, 3)
+    *_, last = comparison.sentences(record, 3)
     assert last.startswith("Learning together is worse than alone for b (")
     alone = pd.DataFrame(rows).drop(columns="together")
-    assert verdict.held_out_record(alone)["worse_together"] == {}
+    assert comparison.held_out_record(alone)["worse_together"] == {}
 
 
 def record(over_empty, over_alone=None):
@@ -298,7 +298,7 @@ def record(over_empty, over_alone=None):
     ],
 )
 def test_sentences(held_out, n_arcs, words):
-    found = verdict.sentences(held_out, n_arcs)
+    found = comparison.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
 
@@ -318,22 +318,22 @@ def test_sentences(held_out, n_arcs, words):
 def test_remedies_are_in_the_words_of_the_user(words, more, max_cells, relate):
     unclear, worse = record([1.0, 0.1], [0.15, 0.1]), record([1.0, 0.1], [-0.3, 0.1])
     for held_out, n_arcs in ((unclear, 3), (unclear, 0), (record([0.1, 0.2]), 3)):
-        assert more in " ".join(verdict.sentences(held_out, n_arcs, words=words))
-    assert max_cells in verdict.sentences(unclear, 0, max_cells=8, words=words)[0]
-    assert relate in verdict.sentences(worse, 3, words=words)[1]
+        assert more in " ".join(comparison.sentences(held_out, n_arcs, words=words))
+    assert max_cells in comparison.sentences(unclear, 0, max_cells=8, words=words)[0]
+    assert relate in comparison.sentences(worse, 3, words=words)[1]
 
 
 def test_tables_that_help_without_arcs_are_reported():
     shared = {**record([0.0, 0.0], [0.4, 0.1]), "shares_tables": True}
-    first, second = verdict.sentences(shared, 0)
+    first, second = comparison.sentences(shared, 0)
     assert first.startswith("Nothing was found: no arc was learned.")
     assert second == (
         "Sharing tables still helped: +0.40 ± 0.10 nats per row against each task alone."
     )
     too_little = record([0.0, 0.0], [0.15, 0.1])
     for other in ({**shared, "shares_tables": False}, {**shared, **too_little}):
-        assert verdict.sentences(other, 0) == [first]
-    assert verdict.sentences({**shared, "ended_by": ["time_limit"]}, 0) == [first]
+        assert comparison.sentences(other, 0) == [first]
+    assert comparison.sentences({**shared, "ended_by": ["time_limit"]}, 0) == [first]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_folds_that_were_cut_short_give_no_verdict(learner):
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
     scored = compare(clone(learner).set_params(limits=Limits(time_limit=0)).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
-    sentences = verdict.sentences(verdict.held_out_record(scored), 3)
+    sentences = comparison.sentences(comparison.held_out_record(scored), 3)
     assert (
         len(sentences) == 1
         and "ended early" in sentences[0]
@@ -362,7 +362,7 @@ def test_folds_that_were_cut_short_give_no_verdict(learner):
 
 
 def test_what_was_not_looked_for_is_not_called_missing():
-    (sentence,) = verdict.sentences(record([0.0, 0.0]), 0, ("time_limit",))
+    (sentence,) = comparison.sentences(record([0.0, 0.0]), 0, ("time_limit",))
     assert "Nothing was found" not in sentence and "more time" in sentence
 
 
@@ -378,7 +378,7 @@ def test_what_was_not_looked_for_is_not_called_missing():
     ],
 )
 def test_differences_have_as_many_digits_as_their_errors_need(difference, error, text):
-    assert verdict.value(difference, error) == text
+    assert comparison.value(difference, error) == text
 
 
 def test_a_requested_start_must_exist():
@@ -413,7 +413,7 @@ def test_groups_of_tasks_have_one_group_beside_them():
         together = scored["together"][scored["task"].isin(names)]
         assert together.tolist() == pytest.approx(part["together"].tolist())
     assert (scored["together"] != scored["one_group"]).any()
-    kept = verdict.held_out_record(scored)
+    kept = comparison.held_out_record(scored)
     assert kept["one_group"] == pytest.approx(scored["one_group"].mean())
     assert list(kept["differences"])[:2] == ["together - one_group", "together - alone"]
 
@@ -426,7 +426,7 @@ def test_tasks_that_are_groups_of_their_own_are_learned_alone():
     one = dict.fromkeys(tasks, "all")
     scored = compare(MultitaskLearner(task_groups=one, **SEPARATE), tasks, cv=2)
     assert scored["together"].tolist() == scored["one_group"].tolist()
-    assert "one_group" not in verdict.held_out_record(scored)
+    assert "one_group" not in comparison.held_out_record(scored)
 
 
 @pytest.mark.slow_without_jit

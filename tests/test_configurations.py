@@ -14,7 +14,7 @@ from searches import PRIORS, joint_problem, random_constraints, random_tasks
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.couplings import Couplings
+from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.ties import Ties, tolerance
 
 

@@ -17,7 +17,7 @@ from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import generator_of
-from bnmtl.decorate.by_task import ByTask
+from bnmtl.decorate.classifier import ByTask
 from bnmtl.ensembles import MarginalSampler, Munge
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.validation import predict_rounds

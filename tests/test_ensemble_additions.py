@@ -6,7 +6,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl.ensembles import PredictionStore, additions, ranked_additions
+from bnmtl.ensembles import PredictionStore, additions
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
 from bnmtl.ensembles.selection import library_of
@@ -83,7 +83,7 @@ def test_few_models_need_logarithms_when_there_are_members():
 @pytest.mark.parametrize("grid", [3, 50, None])
 @pytest.mark.parametrize("n_cases", [41, 96])
 def test_scores_of_more_models_than_a_block(metric, grid, n_cases, monkeypatch):
-    monkeypatch.setattr(ranked_additions, "_FEW", 7)
+    monkeypatch.setattr(additions, "_FEW", 7)
     monkeypatch.setattr(additions, "_BLOCK", 9)
     monkeypatch.setattr(additions, "_CASES", 16)
     chosen = library(2, 40, n_cases, grid, metric=metric)

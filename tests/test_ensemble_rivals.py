@@ -25,7 +25,7 @@ from bnmtl.ensembles import (
     mean_of_all,
     model_averaging,
 )
-from bnmtl.ensembles.folds import stratified_folds
+from bnmtl.ensembles.judges import stratified_folds
 from bnmtl.ensembles.rivals import TEMPERATURES
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import additions_of
-from bnmtl.ensembles.entries import SCALE
+from bnmtl.ensembles.entries import SCALE, mean_prediction
 from bnmtl.ensembles.judges import BINARY, judge_of
-from bnmtl.ensembles.means import mean_prediction
 from bnmtl.ensembles.selection import library_of
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction

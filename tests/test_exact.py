@@ -22,10 +22,8 @@ from searches import (
 
 from bnmtl import AIC, BIC, K2, ArcPrior, BDeu, BDs, LogLikelihood
 from bnmtl.search import exact, orders
-from bnmtl.search.budget import Budget
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.graph_state import GraphState
-from bnmtl.search.problem import JointProblem, NoCommonGraph, TaskProblem
+from bnmtl.search.graph_state import Budget, GraphState
+from bnmtl.search.problem import JointProblem, NoCommonGraph, TaskProblem, constraints_by_task
 from bnmtl.search.ties import Ties
 
 SCORES = [BDeu(), BDeu(equivalent_sample_size=20), BIC(), AIC(), LogLikelihood(), K2(), BDs()]

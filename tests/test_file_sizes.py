@@ -7,7 +7,7 @@ import pytest
 from command import mistake
 
 import bnmtl
-from bnmtl.io import file_sizes
+from bnmtl.io import run
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -27,7 +27,7 @@ def test_sizes_are_about_right(tmp_path, n_states, n_parents, n_rows):
     graph = nx.DiGraph([(f"v{i}", child) for i in range(n_parents)])
     bnmtl.BayesNet.fit(graph, frame).to_bif(tmp_path / "one.bif")
     size = (tmp_path / "one.bif").stat().st_size
-    expected = sum(file_sizes.file_bytes(graph, encode({"one": frame})["one"]).values())
+    expected = sum(run.file_bytes(graph, encode({"one": frame})["one"]).values())
     overhead = 60 * (n_parents + 1)
     assert size / 1.6 < expected + overhead < size * 1.6
 
@@ -55,7 +55,7 @@ def test_sizes_beyond_floats_are_shown():
     graph = nx.DiGraph((f"v{i}", "v160") for i in range(160))
     message = r"about \d\.\de\+97 MB, .* `v160` given 160 parents .* has 1\.0e\+322 cells for 20 "
     with pytest.raises(ValueError, match=message):
-        file_sizes.check_file_sizes({"wide": graph}, task, "give fewer")
+        run.check_file_sizes({"wide": graph}, task, "give fewer")
 
 
 @pytest.mark.parametrize("relatedness", ["direct", "indirect"])
@@ -75,7 +75,7 @@ def test_a_table_that_is_too_large_in_python():
 
 def test_a_raised_limit(call, files, monkeypatch):
     """Families that were found are bounded by the user's own limit; their files are, too."""
-    monkeypatch.setattr(file_sizes, "MOST_BYTES", 170)
+    monkeypatch.setattr(run, "MOST_BYTES", 170)
     frame = table(3, 2, 60)
     frame["v2"] = frame["v0"]
     frame.to_csv(files / "same.csv", index=False)

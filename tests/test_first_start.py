@@ -22,8 +22,8 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl._kernels import _jit, cache, takers
-from bnmtl.search.first_start import search_kernels
+from bnmtl._kernels import _jit, takers, terms
+from bnmtl.search.compilation import search_kernels
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -71,7 +71,7 @@ import numpy as np
 from kernels_of_a_test import half, quarter, unrelated
 
 from bnmtl.progress import Reporter
-from bnmtl.search.first_start import compilation_reported
+from bnmtl.search.compilation import compilation_reported
 
 
 def show(event):
@@ -192,7 +192,7 @@ def test_the_total_is_of_the_kernels_that_a_search_calls(
     behind = _jit.kernels_within(one for one in kernels if isinstance(one, _jit.Callback))
     # Only searches of many families need more memory, and only an arc that two tasks gain by is
     # solved for.
-    behind |= _jit.kernels_within([cache.move, takers.best_joint_states])
+    behind |= _jit.kernels_within([terms.move, takers.best_joint_states])
     differing = (_jit.kernels_within(called) ^ listed) - behind
     assert sorted(function.__qualname__ for function in differing) == []
 

@@ -24,7 +24,7 @@ from bnmtl.learners.held_out import (
     most_folds,
 )
 from bnmtl.tasks import encode
-from bnmtl.tasks.copies import n_differing_in_one, originals
+from bnmtl.tasks.task import n_differing_in_one, originals
 
 DAGS = list(naive.all_dags(4))
 SHARE = {"validation": 0.05, "cv": None}

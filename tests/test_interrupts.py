@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from bnmtl.cli.interrupts import interrupts_heard
+from bnmtl.cli.main import interrupts_heard
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from budget import NO_JIT
 
-from bnmtl._kernels import _jit, dags, merging, scoring
+from bnmtl._kernels import _jit, climbing, dags, scoring
 
 pytestmark = pytest.mark.skipif(NO_JIT, reason="nothing is compiled")
 
@@ -99,7 +99,7 @@ def test_a_field_of_another_table_fails_in_plain_python():
     command = [sys.executable, "-c", TABLES]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     refused = [line.split(" is not a field of this table")[0] for line in done.stdout.splitlines()]
-    places = [scoring.METHOD, dags.PARENTS, scoring.WAITING, merging.WAITING]
+    places = [scoring.METHOD, dags.PARENTS, scoring.WAITING, climbing.WAITING]
     assert refused == [f"{field.name}, {field.place} of its layout," for field in places]
 
 

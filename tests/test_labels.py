@@ -13,15 +13,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl import active, trees
 from bnmtl.active.committees import BaggingCommittee, BoostingCommittee, TreeCommittee
-from bnmtl.active.multitask_committee import MultitaskCommittee
+from bnmtl.active.multitask import MultitaskCommittee
 from bnmtl.calibration import AdaBoostM1, CalibratedClassifier, LogisticCorrection, PlattCalibrator
-from bnmtl.calibration.reliable import reliability
+from bnmtl.calibration.quality import reliability
 from bnmtl.classification import (
     BayesNetClassifier,
     MultiNetClassifier,
     MultitaskBayesNetClassifier,
 )
-from bnmtl.cli.scores import checked_labels
+from bnmtl.cli.tables import checked_labels
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles import PredictionStore, Stacking
 from bnmtl.ensembles.compression.controls import NaiveBayesSampler

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.speed import layouts
 from bnmtl import plotting, structures
-from bnmtl.plotting.signs import points_along
+from bnmtl.plotting.graphs import points_along
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -9,7 +9,7 @@ import bnmtl
 from bnmtl import HillClimbing
 from bnmtl.io import read_run
 from bnmtl.learners import compare
-from bnmtl.learners.verdict import held_out_record
+from bnmtl.learners.comparison import held_out_record
 
 pytestmark = pytest.mark.beside_kernels
 

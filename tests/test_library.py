@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl.calibration import AdaBoostM1, AutoCalibrator, PlattCalibrator
+from bnmtl.calibration import AdaBoostM1, AutoCalibrator
 from bnmtl.ensembles import (
     EnsembleSelector,
     LibraryEnsemble,
@@ -35,11 +35,11 @@ from bnmtl.ensembles import (
     load_model,
 )
 from bnmtl.ensembles.entries import rounded
-from bnmtl.ensembles.library import kept, networks, workers
+from bnmtl.ensembles.library import families, refit, workers
 from bnmtl.ensembles.library.record import SKIPPED_COLUMNS, read_record, training_rows
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
-from bnmtl.ensembles.library.siblings import seed_for
+from bnmtl.ensembles.library.trained import seed_for
 from bnmtl.errors import InputError, InputTypeError
 
 pytestmark = pytest.mark.beside_kernels
@@ -418,7 +418,7 @@ def test_networks_are_compiled_before_they_are_trained(monkeypatch, tmp_path):
     network = [{"family": "Bayesian network", "score": "BIC"}]
     for settings, memory in ((network, None), (network, 2 * 10**9), (RIDGES, None)):
         build_library(X, y, settings, max_memory=memory, out=tmp_path / str(len(given)))
-    assert given == [networks.compile_networks, None, None]
+    assert given == [families.compile_networks, None, None]
 
 
 def test_networks_of_all_kinds_are_compiled(monkeypatch):
@@ -427,8 +427,8 @@ def test_networks_of_all_kinds_are_compiled(monkeypatch):
     def scores(self, X):
         made.append(type(self.estimator))
 
-    monkeypatch.setattr(networks.Single, "scores", scores)
-    networks.compile_networks()
+    monkeypatch.setattr(families.Single, "scores", scores)
+    families.compile_networks()
     assert len(made) == 6 + 2 + 2 and len(set(made)) == 3
 
 
@@ -755,14 +755,14 @@ def test_files_of_a_library_are_listed_before_they_are_written(
     in_this_process, monkeypatch, tmp_path
 ):
     X, y = numeric_frame(40)
-    save, seen = kept.save, []
+    save, seen = refit.save, []
 
     def listed(place, fit, siblings):
         record = json.loads((tmp_path / "store/store.json").read_text())
-        seen.append(f"models/{kept.file_of(fit)}" in record["files"])
+        seen.append(f"models/{refit.file_of(fit)}" in record["files"])
         return save(place, fit, siblings)
 
-    monkeypatch.setattr(kept, "save", listed)
+    monkeypatch.setattr(refit, "save", listed)
     arguments = {"out": tmp_path / "store", "random_state": 1}
     build_library(X, y, RIDGES, keep_models=True, **arguments)
     assert seen and all(seen)

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from pages import Page
 
 from bnmtl import plotting
-from bnmtl.cli.ensemble_options import LibraryOptions, SelectOptions
+from bnmtl.cli.options import LibraryOptions, SelectOptions
 from bnmtl.ensembles import (
     EnsembleSelector,
     LibraryEnsemble,

@@ -26,16 +26,14 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator
-from bnmtl.calibration.methods import METHODS, calibrator_of
+from bnmtl.calibration.classifier import METHODS, calibrator_of
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import Columns, preparation
-from bnmtl.ensembles.library.families import CHOICES, FAMILIES
-from bnmtl.ensembles.library.networks import TOGETHER
+from bnmtl.ensembles.library.families import CHOICES, FAMILIES, TOGETHER
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
-from bnmtl.ensembles.library.siblings import seed_for, train
-from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios
+from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios, seed_for, train
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.ensembles import MarginalSampler, Mimic, Munge, NaiveBayesSampler, NetworkSampler
-from bnmtl.ensembles.compression.students import Encoder, ModelStudent, NetStudent
+from bnmtl.ensembles.compression.mimic import Encoder, ModelStudent, NetStudent
 from bnmtl.errors import InputError, InputTypeError
 
 # They call compiled code as users do, and compile none.

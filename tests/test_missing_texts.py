@@ -8,18 +8,21 @@ from command import mistake, record
 from matplotlib.figure import Figure
 
 from bnmtl import plotting
-from bnmtl.cli.columns import read_table
-from bnmtl.cli.ensemble_options import LibraryOptions, SelectOptions
-from bnmtl.cli.judged_cases import read_rows
 from bnmtl.cli.library import labelled
 from bnmtl.cli.main import app
-from bnmtl.cli.new_rows import read_new_cases
-from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions
-from bnmtl.cli.pool import read_pool
-from bnmtl.cli.query_options import QueryOptions
-from bnmtl.cli.stores import read_store
-from bnmtl.cli.tasks import read_tasks
-from bnmtl.cli.validate_options import ValidateOptions
+from bnmtl.cli.options import (
+    CalibrateOptions,
+    LibraryOptions,
+    Options,
+    PredictOptions,
+    QueryOptions,
+    RelateOptions,
+    SelectOptions,
+    ValidateOptions,
+)
+from bnmtl.cli.query import read_pool
+from bnmtl.cli.select import read_new_cases, read_store
+from bnmtl.cli.tables import read_judged_rows, read_table, read_tasks
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.ensembles.library import workers
 from bnmtl.ensembles.library.record import read_skipped, training_rows, write_skipped
@@ -139,7 +142,9 @@ READERS = {
     "library": of_library,
     "select": options_of(SelectOptions, store="s", metric="m"),
     "query": pooled,
-    "validate": lambda path, **options: of(read_rows(ValidateOptions(table=path, **options))),
+    "validate": lambda path, **options: of(
+        read_judged_rows(ValidateOptions(table=path, **options))
+    ),
 }
 
 

@@ -14,7 +14,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.learners import compare
-from bnmtl.learners.verdict import held_out_record, of_arcs
+from bnmtl.learners.comparison import held_out_record, of_arcs
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels

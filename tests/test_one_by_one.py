@@ -11,11 +11,11 @@ from sklearn.base import clone
 from small import ONE_GROUP
 
 from bnmtl import ArcPrior, MultitaskLearner, Orders, PairedPrior, problems
-from bnmtl.search import one_by_one, orders
-from bnmtl.search.budget import Budget
+from bnmtl.search import configurations, orders
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.couplings import Couplings
+from bnmtl.search.graph_state import Budget
 from bnmtl.search.hill_climbing import search as climb
+from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.ties import Ties
 
 FROM = "multitask from "
@@ -47,7 +47,7 @@ def test_given_the_others_scores_change_as_the_whole_does(prior, seed, n, with_p
     matrices = random_graphs(problem, rng)
     search = at(matrices)
     for s in range(len(matrices)):
-        state = one_by_one.given_the_others(search, s)
+        state = configurations.given_the_others(search, s)
         assert (state.adjacency == matrices[s]).all()
         before = state.score
         for _ in range(3):
@@ -67,7 +67,7 @@ def test_pairs_that_a_penalty_of_1_rules_out_are_left_as_they_are():
     _, at = searches(0, 4, PairedPrior(1.0))
     matrices = np.zeros((3, 4, 4), dtype=bool)
     matrices[:, 0, 1] = True
-    state = one_by_one.given_the_others(at(matrices), 0)
+    state = configurations.given_the_others(at(matrices), 0)
     assert not (state.constraints.permitted & ~matrices[0]).any()
     assert state.constraints.required[0, 1]
 
@@ -84,7 +84,7 @@ def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
     def find(s, state):
         climb(state, np.random.default_rng(seed), Budget(), restarts=10)
 
-    ended = one_by_one.improve(search, find, at, Budget())
+    ended = configurations.improve(search, find, at, Budget())
     assert ended.score >= before
     assert at(ended.adjacency.copy()).score == pytest.approx(ended.score)
     if ended.violated or n > 3:

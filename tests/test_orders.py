@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from searches import joint_problem, problem_of, random_frame, state_of, three_tasks
 
 from bnmtl import EditPrior, MultitaskLearner, Orders, PairedPrior, structures
-from bnmtl._kernels import known_families, trees
 from bnmtl._kernels import orders as kernels
+from bnmtl._kernels import trees
 from bnmtl._kernels._jit import stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
-from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.couplings import Couplings
+from bnmtl.search.graph_state import Budget
+from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
 
@@ -77,7 +77,7 @@ def test_families_equal_naive_growth(seed, prior, order):
     states = joint.search.states
     with states[0].scores.scratch() as scratch:
         for child in range(4):
-            found = known_families.score_of(
+            found = kernels.score_of(
                 joint.walk.engine,
                 scratch.table,
                 joint.tables,
@@ -151,7 +151,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
             moved.insert(place, x)
             total = 0.0
             for child in range(n):
-                total += known_families.score_of(
+                total += kernels.score_of(
                     joint.walk.engine,
                     scratch.table,
                     joint.tables,

@@ -10,11 +10,10 @@ from small import CLIMB, ONE_GROUP, partial
 from bnmtl import BDeu, EditPrior, HillClimbing, MultitaskLearner, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
+from bnmtl.search.grouped import complete, greedy_path, solve_path
 from bnmtl.search.multitask import MultitaskSearch, Solution
-from bnmtl.search.path import complete, greedy_path, solve_path
-from bnmtl.search.problem import TaskProblem
+from bnmtl.search.problem import TaskProblem, constraints_by_task
 from bnmtl.tasks import encode
 
 GRID = [1.0, 1 - 1e-6, 0.999, 0.99, 0.9, 0.5, 0.2, 0.0]

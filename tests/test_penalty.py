@@ -23,7 +23,7 @@ from bnmtl import (
 )
 from bnmtl.learners import compare
 from bnmtl.learners.held_out import held_out_rows, held_out_split
-from bnmtl.learners.penalty import DEFAULT_PENALTIES, chosen_penalty
+from bnmtl.learners.validated import DEFAULT_PENALTIES, chosen_penalty
 from bnmtl.metrics import edit_distance
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import encode

@@ -23,7 +23,7 @@ from pictures import one_axes
 from bnmtl import plotting, structures
 from bnmtl.errors import InputError, InputTypeError, MissingExtra
 from bnmtl.graphs import compelled_arcs, sharing
-from bnmtl.plotting import fonts
+from bnmtl.plotting import layout
 from bnmtl.plotting.drawing import ABSENT, COLORS
 from bnmtl.plotting.layout import majority_arcs
 
@@ -353,12 +353,12 @@ def test_the_table_fills_its_figure():
 
 def test_a_font_that_has_the_signs_is_taken():
     script = "\N{MATHEMATICAL SCRIPT CAPITAL A}"  # not in DejaVu Sans, but in matplotlib's STIX
-    chosen = fonts.families(f"x{script}")
+    chosen = layout.families(f"x{script}")
     assert len(chosen) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert plotting.png(plotting.dags(graph((script, "b"))))
-        assert fonts.families("plain") == fonts.families("\N{GREEK SMALL LETTER BETA}")
+        assert layout.families("plain") == layout.families("\N{GREEK SMALL LETTER BETA}")
     (text,) = (
         text
         for axes in plotting.dags(graph((script, "b"))).axes

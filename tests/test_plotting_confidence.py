@@ -9,7 +9,7 @@ from pictures import assert_readable, graph, texts
 
 from bnmtl import plotting, structures
 from bnmtl.plotting.drawing import COLORS
-from bnmtl.plotting.signs import sign_places
+from bnmtl.plotting.graphs import sign_places
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -16,8 +16,8 @@ from scipy.spatial.distance import squareform
 from bnmtl import plotting
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.drawing import COLORS
-from bnmtl.plotting.trees import cut_height, node_clusters
-from bnmtl.relatedness.nearest import writer
+from bnmtl.plotting.tasks import cut_height, node_clusters
+from bnmtl.relatedness.measures import writer
 
 pytestmark = pytest.mark.beside_kernels
 

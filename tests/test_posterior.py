@@ -26,10 +26,9 @@ from bnmtl import (
 )
 from bnmtl.graphs import adjacency
 from bnmtl.scores import CONCENTRATIONS, PART_CONCENTRATION, PARTITIONS
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import JointProblem, TaskProblem
+from bnmtl.search.neighborhood import Couplings
+from bnmtl.search.penalty_posterior import log_posterior
+from bnmtl.search.problem import JointProblem, TaskProblem, constraints_by_task
 from bnmtl.tasks import encode
 
 LISTED = {("x1", "x2"): 0.0, ("x2", "x3"): 0.5, ("x3", "x4"): 1.0}

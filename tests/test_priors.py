@@ -16,7 +16,7 @@ from small import square
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.priors.states import (
+from bnmtl.priors.coupling import (
     CustomCoupling,
     EditCoupling,
     PairedCoupling,

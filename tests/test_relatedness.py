@@ -27,7 +27,7 @@ from bnmtl.graphs import from_adjacency
 from bnmtl.learners.held_out import held_out_rows
 from bnmtl.metrics import edit_distance
 from bnmtl.networks.shared_tables import fit_tables
-from bnmtl.priors.listed import read_distances
+from bnmtl.priors.coupling import read_distances
 from bnmtl.relatedness import direct, evidence, indirect, shared, true
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.tasks import encode

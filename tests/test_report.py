@@ -19,7 +19,7 @@ from bnmtl import (
     SingleTaskLearner,
     report,
 )
-from bnmtl.learners import verdict
+from bnmtl.learners import comparison
 from bnmtl.learners.arcs import sharing_counts
 from bnmtl.reports.page import Html, bold, frame_table
 
@@ -140,9 +140,9 @@ NO_GAIN = {"differences": {"alone - empty": [0.1, 0.2]}, "tasks": {}}
     ],
 )
 def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
-    assert verdict.nothing_found(held_out, n_arcs, **limits) == is_nothing
-    first = verdict.sentences(held_out, n_arcs, **limits)[0]
-    assert first.startswith(verdict.NOTHING) == is_nothing
+    assert comparison.nothing_found(held_out, n_arcs, **limits) == is_nothing
+    first = comparison.sentences(held_out, n_arcs, **limits)[0]
+    assert first.startswith(comparison.NOTHING) == is_nothing
 
 
 def test_only_what_is_html_has_markup_in_tables():

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood, MixedDirichlet, SingleTaskLearner
-from bnmtl._kernels import partition, terms
+from bnmtl._kernels import counting, terms
 from bnmtl.scores import CONCENTRATIONS, decomposable
 from bnmtl.tasks import encode
 
@@ -227,7 +227,7 @@ def test_partitions_hold_the_rows_of_every_cell(frame, times, data):
     engine = bound.engine
     assert engine.weight_at[0] == -1
     with bound.scratch() as scratch:
-        for way in (partition.part, partition.part_by_sorting):
+        for way in (counting.part, counting.part_by_sorting):
             n_cells = way(engine.table, 0, child, parents, len(parents), scratch.table)
             found = [rows_of_cell(scratch, cell) for cell in range(n_cells)]
             assert found == list(expected.values())
@@ -256,10 +256,10 @@ def rows_of_cell(scratch, cell):
 @pytest.mark.parametrize("n_rows", [448, 449, 704, 720, 768, 1000])
 def test_memory_for_the_largest_task_holds_the_partitions_of_smaller_ones(n_rows):
     """Cells of a smaller task may have bit sets from fewer rows on; one row a cell needs most."""
-    room = partition.new_partition(n_rows).bits.size
+    room = counting.new_partition(n_rows).bits.size
     for n_smaller in range(1, n_rows + 1):
         n_words = -(-n_smaller // 64)
-        fewest = max(n_words // partition.WORDS_PER_ROW, 1)
+        fewest = max(n_words // counting.WORDS_PER_ROW, 1)
         assert (n_smaller // fewest + 1) * n_words <= room, n_smaller
 
 

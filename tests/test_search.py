@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from searches import agrees_with_its_arcs, dags, may_set, problem_of, random_frame, state_of
 
 from bnmtl import AIC, ArcPrior, HillClimbing
-from bnmtl._kernels import changes, climbing
+from bnmtl._kernels import climbing
 from bnmtl.progress import Reporter
 from bnmtl.search import Memory
-from bnmtl.search.budget import Budget
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
+from bnmtl.search.graph_state import Budget
 from bnmtl.search.hill_climbing import search
 from bnmtl.search.one_graph import search_tasks
+from bnmtl.search.problem import constraints_by_task
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
 
@@ -250,7 +250,7 @@ def test_a_tie_within_a_pair_falls_to_the_coin(favored):
     coins = np.zeros((2, 2), dtype=bool)
     coins[favored, 1 - favored] = True
     a, b, state, gain = winner(gains, coins=coins)
-    assert (a, b, state) == (favored, 1 - favored, changes.SET)
+    assert (a, b, state) == (favored, 1 - favored, climbing.SET)
     assert gain == gains[a, b]
 
 
@@ -272,7 +272,7 @@ def test_what_is_better_by_more_than_the_tolerance_is_not_a_tie():
 
 
 def test_without_an_allowed_change_nothing_wins():
-    assert winner(np.full((3, 3), np.nan))[2] == changes.NONE
+    assert winner(np.full((3, 3), np.nan))[2] == climbing.NONE
 
 
 def test_structure_prior_enters_gains_and_score():

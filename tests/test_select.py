@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pages import Page
 
 from bnmtl import plotting
-from bnmtl.cli.ensemble_options import SelectOptions
+from bnmtl.cli.options import SelectOptions
 from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases
 from bnmtl.io.run import read_record
 from bnmtl.metrics import prediction

@@ -31,9 +31,8 @@ from bnmtl import (
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
-from bnmtl.relatedness.groups import Groups
-from bnmtl.relatedness.measures import as_distances
-from bnmtl.relatedness.sizes import SizeChoice
+from bnmtl.relatedness.measures import Groups, as_distances
+from bnmtl.relatedness.selection import SizeChoice
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels

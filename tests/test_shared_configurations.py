@@ -41,12 +41,10 @@ from bnmtl.learners import base
 from bnmtl.learners.adapted import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.one_by_one import given_the_others
-from bnmtl.search.problem import JointProblem, NoCommonGraph, TaskProblem
-from bnmtl.search.shared_configurations import SharedConfigurationSearch
-from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.configurations import SharedConfigurationSearch, given_the_others
+from bnmtl.search.multitask import search_over
+from bnmtl.search.neighborhood import Couplings
+from bnmtl.search.problem import JointProblem, NoCommonGraph, TaskProblem, constraints_by_task
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
 

@@ -15,10 +15,16 @@ from shared import counted, counts_of
 
 from bnmtl import BayesNet, structures
 from bnmtl._kernels.groups import MOST_EXACT
-from bnmtl.networks import components, fit_networks, shared_tables, smoothing
-from bnmtl.networks.components import PARTITIONS, STRENGTHS, Components, learned_weights
-from bnmtl.networks.shared_tables import SharedTables, fit_tables
-from bnmtl.networks.smoothing import posterior_mean
+from bnmtl.networks import fit_networks, shared_tables, tables
+from bnmtl.networks.shared_tables import (
+    PARTITIONS,
+    STRENGTHS,
+    Components,
+    SharedTables,
+    fit_tables,
+    learned_weights,
+)
+from bnmtl.networks.tables import posterior_mean
 from bnmtl.tasks import encode
 
 CASES = [case for case in reference.sharing()["cases"] if len(case["counts"]) > 1]
@@ -30,8 +36,8 @@ def concentrations(monkeypatch):
     """Fewer concentrations of cells than the default has."""
 
     def change(values):
-        monkeypatch.setattr(components, "CONCENTRATIONS", values)
-        monkeypatch.setattr(smoothing, "CONCENTRATIONS", values)
+        monkeypatch.setattr(shared_tables, "CONCENTRATIONS", values)
+        monkeypatch.setattr(tables, "CONCENTRATIONS", values)
 
     return change
 
@@ -286,8 +292,8 @@ def test_each_group_learns_how_much_its_tables_borrow():
                 expected = parts[family].averaged(weights, members).tables[at]
                 assert found.tables[name][child].ravel() == pytest.approx(expected.ravel())
     one, without = (fit_tables(graphs, tasks, given) for given in ([sorted(tasks)[::-1]], None))
-    for name, tables in without.tables.items():
-        assert all(np.array_equal(table, one.tables[name][v]) for v, table in tables.items())
+    for name, own in without.tables.items():
+        assert all(np.array_equal(table, one.tables[name][v]) for v, table in own.items())
     assert one.borrowed.equals(without.borrowed)
 
 

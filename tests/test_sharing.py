@@ -13,7 +13,7 @@ from scipy.integrate import dblquad, quad
 from scipy.special import beta
 from shared import counted
 
-from bnmtl._kernels import all_sets, groups, probable_groups, scoring, terms
+from bnmtl._kernels import all_sets, groups, scoring, terms
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import Task
 
@@ -280,7 +280,7 @@ SURE = [[4000, 0, 0], [4000, 0, 0], [0, 4000, 0], [1300, 1400, 1300], [9, 0, 400
 def test_naive_twin_of_many_counts(row, concentrations):
     counts = row[:, None].tolist()
     expected = naive_tables.shared_evidence(counts, concentrations, TS)
-    for add in (add_all_partitions, probable_groups.add_probable_partitions):
+    for add in (add_all_partitions, groups.add_probable_partitions):
         if len(row) < 4 or add is add_all_partitions:
             found = log_evidence(add, with_more_tasks([row]), concentrations, TS)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
@@ -338,7 +338,7 @@ def test_probable_partitions_are_near_to_all_of_them(kind, n_rows, n_cases):
     for seed in range(9):
         rows = with_more_tasks(rows_of(kind, n_rows, n_cases, 6, seed))
         exact = log_evidence(add_all_partitions, rows, CONCENTRATIONS, TS)
-        near = log_evidence(probable_groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
         off.append(abs(near - exact))
     assert np.median(off) < 0.1
     assert max(off) < 0.5
@@ -349,7 +349,7 @@ def test_few_partitions_are_all_of_them():
     for k in (1, 2, 3):
         rows = with_more_tasks(rows_of("by halves", 4, 12, k, 0))
         exact = log_evidence(add_all_partitions, rows, CONCENTRATIONS, TS)
-        near = log_evidence(probable_groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
         assert near == pytest.approx(exact, abs=1e-6)
 
 

@@ -16,11 +16,10 @@ from shared import CONCENTRATIONS, SCORE, TS, log_evidence, tasks_of
 from bnmtl import ArcPrior, Exact, HillClimbing, Orders
 from bnmtl.progress import Reporter
 from bnmtl.scores import PART_CONCENTRATION
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.graph_state import GraphState
 from bnmtl.search.one_graph import search_identical
-from bnmtl.search.problem import JointProblem, TaskProblem
+from bnmtl.search.problem import JointProblem, TaskProblem, constraints_by_task
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
 

@@ -12,7 +12,7 @@ from small import related
 
 from bnmtl import BayesNet, HillClimbing, MixedDirichlet, SingleTaskLearner
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
-from bnmtl.networks.smoothing import check_size, posterior_mean
+from bnmtl.networks.tables import check_size, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
 
 pytestmark = pytest.mark.beside_kernels

@@ -15,10 +15,14 @@ from shared import counts_of, tasks_of
 
 from bnmtl import BDeu, MixedDirichlet
 from bnmtl.scores import CONCENTRATIONS, PART_CONCENTRATION, PARTITIONS
-from bnmtl.search.constraints import Constraints, constraints_by_task
-from bnmtl.search.group_value import GroupValue, OneGraphValue, acyclic
-from bnmtl.search.problem import NoCommonGraph, TaskProblem
-from bnmtl.search.task_groups import GroupSearch, log_partition_prior
+from bnmtl.search.problem import Constraints, NoCommonGraph, TaskProblem, constraints_by_task
+from bnmtl.search.task_groups import (
+    GroupSearch,
+    GroupValue,
+    OneGraphValue,
+    acyclic,
+    log_partition_prior,
+)
 
 
 def value_of(tasks, score=None, required=(), forbidden=(), is_shared=True, kind=GroupValue):

@@ -19,7 +19,7 @@ from bnmtl import (
 from bnmtl.learners.adapted import as_chosen, with_graphs
 from bnmtl.learners.arcs import counted_in_groups, sharing_counts, sharing_kinds
 from bnmtl.learners.task_groups import group_sentence
-from bnmtl.reports.task_groups import groups_section
+from bnmtl.reports.learned import groups_section
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
 

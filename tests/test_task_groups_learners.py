@@ -22,7 +22,7 @@ from bnmtl import (
 from bnmtl.errors import InputWarning
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen, at_penalty, for_tasks, with_graphs
-from bnmtl.learners.fold_scores import score_folds
+from bnmtl.learners.held_out import score_folds
 from bnmtl.learners.task_groups import group_sentence
 from bnmtl.search import Limits
 

@@ -10,9 +10,9 @@ from searches import dags, problem_of, random_frame, state_of
 
 from bnmtl import K2, ArcPrior
 from bnmtl.graphs import cpdag, from_adjacency
-from bnmtl.search.budget import Budget
+from bnmtl.search.graph_state import Budget
 from bnmtl.search.hill_climbing import search
-from bnmtl.search.tie_breaking import break_ties, representative
+from bnmtl.search.ties import break_ties, representative
 
 
 def class_of(matrix):

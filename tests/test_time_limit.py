@@ -8,7 +8,7 @@ import pytest
 from budget import NO_JIT
 from command import record
 
-from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.cli.runs import TimeLimit
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
-from bnmtl.trees.ensemble import class_bag, on_trees_of
-from bnmtl.trees.leaves import majority_votes, smoothed, without_case
+from bnmtl.trees.bagged import class_bag, on_trees_of
+from bnmtl.trees.probability import majority_votes, smoothed, without_case
 
 pytestmark = pytest.mark.beside_kernels
 KINDS = [BaggedPETs, EnhancedBaggedPETs, MOBESP]

@@ -11,10 +11,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.cli import validate_structures
-from bnmtl.cli.judged_cases import Cases
-from bnmtl.cli.judged_models import models_of
-from bnmtl.cli.scores import hashes
-from bnmtl.cli.validate_options import ValidateOptions
+from bnmtl.cli.options import ValidateOptions
+from bnmtl.cli.tables import Cases, hashes
+from bnmtl.cli.validate import models_of
 from bnmtl.confidence import ArcStability, arc_stability
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.tasks import split
@@ -44,7 +43,7 @@ def sites(n=90, seed=0):
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr("bnmtl.cli.judged_models._TREES", 10)
+    monkeypatch.setattr("bnmtl.cli.validate._TREES", 10)
 
 
 @pytest.fixture

@@ -12,10 +12,15 @@ from bnmtl.errors import InputError
 from bnmtl.metrics.prediction import accuracy, cross_entropy, squared_error
 from bnmtl.metrics.resampled import interval_width, resampled_error, resampled_p
 from bnmtl.validation import Rounds, bias_variance, bootstrap_error, compare, predict_rounds
-from bnmtl.validation.nothing import class_shares
-from bnmtl.validation.scoring import OF_CASES
-from bnmtl.validation.tables import bias_variance_table, differences_table, measures_table
-from bnmtl.validation.verdict import NOTHING, sentences
+from bnmtl.validation.rounds import OF_CASES
+from bnmtl.validation.tables import (
+    NOTHING,
+    bias_variance_table,
+    class_shares,
+    differences_table,
+    measures_table,
+    sentences,
+)
 
 pytestmark = pytest.mark.beside_kernels
 

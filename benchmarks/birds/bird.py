@@ -32,7 +32,7 @@ from benchmarks.thesis.pool import PENALTY, held_out_of
 from benchmarks.variants import VALIDATION, Searches, learner_of
 from bnmtl import EditPrior, PairedPrior
 from bnmtl.learners.held_out import by_learner
-from bnmtl.learners.penalty import best_penalty
+from bnmtl.learners.validated import best_penalty
 from bnmtl.search import Memory
 from bnmtl.tasks import encode
 

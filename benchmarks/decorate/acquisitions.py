@@ -34,7 +34,7 @@ from benchmarks.decorate.curve_values import N_FOLDS
 from benchmarks.decorate.curves import QUICK, check_needs, folds_of, read
 from benchmarks.decorate.learners import DrawnGaps, Indicators, decorate, tree
 from bnmtl.active import GODA, ErrorSampling, ExpectedUtility, RandomAcquisition
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_acquisitions"

@@ -21,7 +21,7 @@ from benchmarks.decorate.curve_pictures import draw, more_pictures
 from benchmarks.decorate.curve_values import MORE_TABLES, N_FOLDS, TABLES
 from benchmarks.decorate.learners import BASE, DECORATE, METHODS, fitted
 from benchmarks.predictions import uci
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_curves"

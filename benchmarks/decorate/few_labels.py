@@ -18,7 +18,7 @@ from benchmarks.decorate.learners import Indicators
 from benchmarks.summary import markdown
 from bnmtl.decorate import SETTINGS as NAMED
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator
 from bnmtl.trees import EnhancedBaggedPETs

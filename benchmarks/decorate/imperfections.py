@@ -16,7 +16,7 @@ from benchmarks.decorate.curves import QUICK, folds_of, read
 from benchmarks.decorate.curves import check_needs as check_tables
 from benchmarks.decorate.imperfection_tables import draw, more_pictures, tables
 from benchmarks.decorate.learners import BASE, DECORATE, fitted
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_imperfections"

@@ -42,7 +42,7 @@ from benchmarks.decorate.learners import Indicators, tree
 from benchmarks.decorate.visits import AVIMEDI, FEEDERWATCH, sites_of
 from bnmtl.classification import NetworkImputer
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_imputations"

@@ -22,7 +22,7 @@ from benchmarks.summary import markdown
 from bnmtl import plotting
 from bnmtl.active import BaggingCommittee
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import generator
 
 NAME = "decorate_bases"

@@ -30,8 +30,8 @@ from benchmarks.decorate.truth_tables import (
 )
 from bnmtl import structures
 from bnmtl.active import RandomQuery
-from bnmtl.active.contenders import fitted, labels_of, read_contenders
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.active.experiment import fitted, labels_of, read_contenders
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.prediction import jensen_shannon, squared_error
 from bnmtl.seeding import generator
 

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.defaults.ways import expecting
 from bnmtl import MultitaskLearner
 from bnmtl.learners import compare
-from bnmtl.learners.fold_scores import penalty_scores
-from bnmtl.learners.penalty import best_penalty
+from bnmtl.learners.held_out import penalty_scores
+from bnmtl.learners.validated import best_penalty
 
 # Expected parents of a variable, in ascending order; 0: no arcs, None: uniform prior.
 GRID = (0, 0.01, 0.03, 0.1, 0.3, 1.0, None)

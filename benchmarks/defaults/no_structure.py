@@ -43,8 +43,8 @@ from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen
-from bnmtl.learners.sparsity import auto_prior
-from bnmtl.learners.verdict import held_out_record, of_arcs
+from bnmtl.learners.base import auto_prior
+from bnmtl.learners.comparison import held_out_record, of_arcs
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
 

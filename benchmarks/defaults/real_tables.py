@@ -24,8 +24,9 @@ from benchmarks.drawing import panels
 from benchmarks.summary import markdown, parts, present
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
-from bnmtl.learners.fold_scores import penalty_scores
-from bnmtl.networks import components, smoothing
+from bnmtl.learners.held_out import penalty_scores
+from bnmtl.networks import shared_tables
+from bnmtl.networks import tables as probability_tables
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "real_tables"
@@ -161,7 +162,7 @@ def with_tables_shared(tasks, _score, _parents, baseline):
 def concentrations_up_to_100():
     """Tables are smoothed as if the default score had concentrations up to 100."""
     with ExitStack() as stack:
-        for module in (components, smoothing):
+        for module in (shared_tables, probability_tables):
             stack.enter_context(patch.object(module, "CONCENTRATIONS", UP_TO_100))
         yield
 

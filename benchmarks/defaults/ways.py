@@ -5,12 +5,11 @@ import time
 import numpy as np
 
 from bnmtl import ArcPrior, MultitaskLearnerCV
-from bnmtl.learners.fold_scores import penalty_scores, score_folds
-from bnmtl.learners.held_out import default_folds
-from bnmtl.learners.penalty import best_penalty, chosen_penalty, paired_errors
+from bnmtl.learners.held_out import default_folds, penalty_scores, score_folds
+from bnmtl.learners.validated import best_penalty, chosen_penalty, paired_errors
 from bnmtl.progress import Reporter
+from bnmtl.search.grouped import solve_path
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.path import solve_path
 
 CHOSEN = ("posterior", "cv", "one-standard-error", "posterior within one error")
 FIXED_PENALTIES = (0.9, 0.99, 0.999, 0.9999, 1.0)

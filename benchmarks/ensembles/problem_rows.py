@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks.predictions import good_probabilities
 from bnmtl.ensembles import build_library
-from bnmtl.ensembles.library import grids
+from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import is_available
 
@@ -90,8 +90,8 @@ def profile_of(trial):
 
 def settings_of(profile, n_rows, columns):
     """The settings of a profile when the study was run: "thesis" has more since then."""
-    later = list(grids.later(columns))
-    found = [one for one in grids.PROFILES[profile](n_rows, columns) if one not in later]
+    later = list(settings.later(columns))
+    found = [one for one in settings.PROFILES[profile](n_rows, columns) if one not in later]
     return [one for one in found if is_available(one["family"])]
 
 

@@ -22,8 +22,7 @@ from benchmarks.ensembles.selection_values import (
 )
 from benchmarks.summary import markdown, mean_and_error
 from bnmtl.ensembles.library.columns import Columns
-from bnmtl.ensembles.library.grids import DIFFERENCES
-from bnmtl.ensembles.library.settings import fits_of
+from bnmtl.ensembles.library.settings import DIFFERENCES, fits_of
 from bnmtl.metrics.prediction import baseline
 
 _NAMES = {"selected": "selection", "averaged": "model averaging", "single": "best single model"}

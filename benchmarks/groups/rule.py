@@ -19,10 +19,10 @@ from benchmarks import study
 from benchmarks.groups import groups, real_groups
 from benchmarks.summary import markdown, mean_and_error, parts
 from bnmtl import MultitaskLearner
-from bnmtl.learners import group_fits
+from bnmtl.learners import task_groups as learner_groups
 from bnmtl.learners.adapted import keeping_groups
 from bnmtl.scores import CONCENTRATIONS
-from bnmtl.search import group_value, task_groups
+from bnmtl.search import task_groups
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.tasks import encode
 
@@ -41,8 +41,8 @@ TABLES = ("avimedi", "breast cancer", "mite", "ksl", "Crime")
 
 
 def _concentration(value):
-    judge = partial(group_value.GroupValue, concentration=value)
-    return [(group_fits.CoupledFits, "value", staticmethod(judge))]
+    judge = partial(task_groups.GroupValue, concentration=value)
+    return [(learner_groups.CoupledFits, "value", staticmethod(judge))]
 
 
 class WithoutOneGraph:
@@ -69,8 +69,8 @@ RULES = {
     **{f"concentration {a:g}": _concentration(a) for a in (0.01, 0.1, 0.3)},
     **{f"margin {nats}": [(task_groups, "MARGIN", nats + 1e-9)] for nats in (0, 20)},
     "uniform prior of partitions": [(task_groups, "log_partition_prior", lambda groups: 0.0)],
-    "no common start": [(group_fits, "quick_fits", _quick_fits)],
-    "common concentrations": [(group_value, "MOST_EXACT", 0)],
+    "no common start": [(learner_groups, "quick_fits", _quick_fits)],
+    "common concentrations": [(task_groups, "MOST_EXACT", 0)],
 }
 
 

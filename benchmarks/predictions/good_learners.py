@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from bnmtl.ensembles.library import grids
+from bnmtl.ensembles.library import settings
 from bnmtl.ensembles.library.columns import BINS, SCALED, Columns
 from bnmtl.ensembles.library.settings import fits_of
 
@@ -27,7 +27,7 @@ _OF_THE_STUDY = {
     "nominal attributes": ("as they are and as 0 and 1", "0 and 1; for naive Bayes also in bins"),
 }
 DIFFERENCES = (
-    *((what, *_OF_THE_STUDY.get(what, texts)) for what, *texts in grids.THESIS_DIFFERENCES),
+    *((what, *_OF_THE_STUDY.get(what, texts)) for what, *texts in settings.THESIS_DIFFERENCES),
     ("trials", "five folds of the same 5000 rows", "five draws"),
     ("COVTYPE", "all 581,012 rows", "30,000 of them, drawn evenly; 25,000 test"),
     ("positives of COVTYPE", "said to be the largest class, 36 %", "class 1, 36.3 %; 2 is larger"),
@@ -81,8 +81,8 @@ def settings_of(learner, n_rows, n_columns):
         yield from ({**fixed, "steps": steps} for steps in TWO_LEVEL_STEPS)
         return
     columns = Columns({f"x{at}": None for at in range(n_columns)})
-    later = list(grids.later(columns))
-    for setting in grids.thesis(n_rows, columns):
+    later = list(settings.later(columns))
+    for setting in settings.thesis(n_rows, columns):
         if setting["family"] != learner or setting.get("C", 1.0) < SMALLEST_COST:
             continue
         if setting in later:

@@ -23,7 +23,7 @@ from benchmarks.predictions.good_learners import LEARNERS, TWO_LEVELS, Model, mo
 from benchmarks.predictions.good_pictures import draw
 from benchmarks.predictions.good_tables import CROSS_ENTROPY, RMSE, tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
-from bnmtl.ensembles.library import families, grids
+from bnmtl.ensembles.library import families, settings
 from bnmtl.metrics import prediction
 from bnmtl.seeding import generator
 
@@ -55,8 +55,8 @@ FIXED = {
     "draws": N_DRAWS,
     "svm_iterations": families.SVM_ITERATIONS,
     "learning_rate": families.LEARNING_RATE,
-    "epochs": grids.EPOCHS,
-    "bins": grids.N_BINS,
+    "epochs": settings.EPOCHS,
+    "bins": settings.N_BINS,
 }
 
 

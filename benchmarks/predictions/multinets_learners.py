@@ -18,7 +18,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
-from bnmtl.networks.smoothing import posterior_mean
+from bnmtl.networks.tables import posterior_mean
 from bnmtl.seeding import generator
 
 TARGET = "class to predict"

@@ -17,8 +17,8 @@ from benchmarks.timing import timed
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.couplings import Couplings
 from bnmtl.search.multitask import Solution
+from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.ties import Ties
 
 NAME = "joint"

@@ -16,8 +16,8 @@ from benchmarks.summary import markdown
 from benchmarks.variants import shared_search
 from bnmtl import MultitaskLearner, Orders, PairedPrior
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.shared_configurations import SharedConfigurationSearch
+from bnmtl.search.configurations import SharedConfigurationSearch
+from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.ties import Ties
 
 NAME = "many_tasks"

@@ -18,9 +18,8 @@ from benchmarks.sharing.sharing import SAME, related_of
 from benchmarks.summary import markdown, means_of
 from bnmtl import MultitaskLearner
 from bnmtl.networks import fit_networks
-from bnmtl.networks.components import PARTITIONS, STRENGTHS, learned_weights
-from bnmtl.networks.several import networks_of as networks_with
-from bnmtl.networks.shared_tables import SharedTables
+from bnmtl.networks.shared_tables import PARTITIONS, STRENGTHS, SharedTables, learned_weights
+from bnmtl.networks.shared_tables import networks_of as networks_with
 
 NAME = "table_weights"
 SETTINGS = ("problem", "tables", "rows", "trial", "weights")

@@ -29,10 +29,9 @@ from bnmtl import (
     structures,
 )
 from bnmtl.search import hill_climbing
-from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.neighborhood import best_states
+from bnmtl.search.graph_state import Budget
+from bnmtl.search.neighborhood import Couplings, best_states
 from bnmtl.search.problem import JointProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode

@@ -14,8 +14,8 @@ from benchmarks import study
 from benchmarks.summary import markdown, parts
 from benchmarks.timing import rounded, timed
 from bnmtl import plotting, problems, structures
+from bnmtl.plotting.graphs import points_along
 from bnmtl.plotting.layout import majority_arcs
-from bnmtl.plotting.signs import points_along
 
 NAME = "layouts"
 SETTINGS = ("network", "engine")

@@ -34,7 +34,7 @@ from bnmtl import (
 )
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.search import hill_climbing, orders
-from bnmtl.search.budget import Budget
+from bnmtl.search.graph_state import Budget
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import discretize, encode
 

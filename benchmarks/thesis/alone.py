@@ -5,7 +5,7 @@ import networkx as nx
 from benchmarks.thesis.pool import mean_held_out, train_and_held_out
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
-from bnmtl.learners.penalty import best_penalty
+from bnmtl.learners.validated import best_penalty
 
 # Probabilities of an arc in the prior of sparse graphs; 0.5 is the uniform prior.
 PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)

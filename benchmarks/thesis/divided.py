@@ -15,7 +15,7 @@ from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import PENALTY
 from benchmarks.variants import learner_of
 from bnmtl import MultitaskLearner
-from bnmtl.learners.penalty import best_penalty
+from bnmtl.learners.validated import best_penalty
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "divided"

@@ -19,8 +19,7 @@ from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.relatedness import indirect, shared
-from bnmtl.relatedness.measures import as_distances
-from bnmtl.relatedness.nearest import nearest_first
+from bnmtl.relatedness.measures import as_distances, nearest_first
 
 SHARE, AT_LEAST = 0.05, 10
 

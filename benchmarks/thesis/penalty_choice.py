@@ -25,10 +25,10 @@ from benchmarks.thesis.pool import held_out_of, mean_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, Searches, learner_of
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior
 from bnmtl.learners.held_out import held_out_rows, held_out_split
-from bnmtl.learners.penalty import best_penalty, penalty_grid
+from bnmtl.learners.validated import best_penalty, penalty_grid
 from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
-from bnmtl.search.path import solve_path
+from bnmtl.search.grouped import solve_path
 
 NAME = "penalty_choice"
 SETTINGS = ("problem", "trial", "choice")

@@ -15,7 +15,7 @@ from benchmarks.related import Related
 from benchmarks.variants import SAMPLE_SIZE, Searches
 from bnmtl import PairedPrior, problems
 from bnmtl.learners.held_out import HeldOut, held_out_rows, held_out_split
-from bnmtl.learners.penalty import best_penalty, penalty_grid
+from bnmtl.learners.validated import best_penalty, penalty_grid
 from bnmtl.relatedness import true
 from bnmtl.search import Memory
 from bnmtl.tasks import Tasks

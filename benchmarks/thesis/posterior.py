@@ -30,9 +30,9 @@ from benchmarks.thesis.alone import PROBABILITIES
 from benchmarks.thesis.penalty_choice import median_rest
 from benchmarks.variants import Searches
 from bnmtl import ArcPrior, EditPrior, PairedPrior
-from bnmtl.learners.penalty import best_penalty, penalty_grid
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.posterior import log_posterior
+from bnmtl.learners.validated import best_penalty, penalty_grid
+from bnmtl.search.neighborhood import Couplings
+from bnmtl.search.penalty_posterior import log_posterior
 
 NAME = "posterior"
 SETTINGS = ("problem", "trial", "choice")
@@ -131,7 +131,7 @@ def candidates(paths, choice):
 
 
 def log_posterior_by_task(couplings, matrices, log_likelihood):
-    """`bnmtl.search.posterior.log_posterior` with one arc probability per task."""
+    """`bnmtl.search.penalty_posterior.log_posterior` with one arc probability per task."""
     groups, value = {}, 0.0
     for i, j in np.argwhere(couplings.pairs).tolist():
         members, coupling = couplings.of(i, j)

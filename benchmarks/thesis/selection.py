@@ -35,7 +35,7 @@ from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
 from benchmarks.variants import LEARNERS, learner_of
 from bnmtl import MultitaskLearner, PairedPrior
-from bnmtl.learners.penalty import best_penalty
+from bnmtl.learners.validated import best_penalty
 from bnmtl.relatedness import TaskSelector
 
 NAME = "selection"

@@ -32,8 +32,7 @@ from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of,
 from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, learner_of
 from bnmtl import MultitaskLearner
 from bnmtl.relatedness import indirect, shared, true
-from bnmtl.relatedness.measures import as_distances
-from bnmtl.relatedness.nearest import nearest_first
+from bnmtl.relatedness.measures import as_distances, nearest_first
 
 NAME = "task_number"
 SETTINGS = ("variant", "trial", "relatedness")

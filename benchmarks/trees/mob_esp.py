@@ -34,11 +34,11 @@ from benchmarks.trees.mob_esp_tables import (
     draw,
 )
 from bnmtl.calibration import PlattCalibrator
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.prediction import lift_chart_area
 from bnmtl.seeding import generator, with_seed
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
-from bnmtl.trees.ensemble import TreeEnsemble, on_trees_of
+from bnmtl.trees.bagged import TreeEnsemble, on_trees_of
 
 NAME = "mob_esp"
 SETTINGS = ("table", "method")

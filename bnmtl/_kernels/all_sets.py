@@ -1,24 +1,9 @@
-"""Evidence of a family over any set of tasks that may share its table, for ``sharing``, ``takers``.
+"""Sums over partitions of tasks into parts with concentrations of their own, for ``all_sets``.
 
-The common evidence E of a family over a set S of tasks has concentrations that all tasks share,
+Parts have a Chinese restaurant process prior with a ``concentration``; ``scale`` is the number of
+integer units per nat.
 
-    E(S) = log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
-                                      w_t(B) prod over groups b of B of exp D(b's counts in j; c) ),
-
-see ``groups``. The evidence is a mixture of it and of a sum over partitions A of the tasks into
-parts with concentrations of their own,
-
-    log( 1/2 exp E(S) + 1/2 sum over A of w_u(A) prod over parts a of A of exp E(a) ).
-
-For one task, both equal the local score of the mixture. For more than `MOST_EXACT` tasks with rows,
-and where the engine's PARTS is empty, the evidence is E.
-
-One recursion per row gives the sums over partitions of all sets of tasks, so computing all sets
-costs little more than computing the largest one, see ``groups``. Factors of rows are multiplied;
-logarithms are taken only before a product could overflow or underflow.
-
-Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
-them have the child and the parents. A set is an int whose bit i stands for the i-th member.
+Data contract: as in ``groups``; SET_EVIDENCE contains the common evidence of all sets of members.
 """
 
 import math
@@ -26,15 +11,17 @@ import math
 import numpy as np
 
 from bnmtl._kernels._jit import Callback, call, kernel, table_at
-from bnmtl._kernels.cache import MISSING, keep, recall
+from bnmtl._kernels.counting import ARITIES, N_ROWS
 from bnmtl._kernels.groups import (
     COUNTS,
     LEAST_SUM,
     MOST_EXACT,
     NORMS,
+    PART_SUMS,
     PRODUCT_RANGE,
     SEPARATE,
     SET_EVIDENCE,
+    SET_GAINS,
     SET_PRODUCTS,
     SET_TOTALS,
     SHIFTS,
@@ -42,6 +29,7 @@ from bnmtl._kernels.groups import (
     TASK_EVIDENCE,
     TOTALS,
     add_logs,
+    add_probable_partitions,
     size_of,
     sum_sets,
 )
@@ -53,9 +41,6 @@ from bnmtl._kernels.joint_rows import (
     count_block,
     gather,
 )
-from bnmtl._kernels.partition import ARITIES, N_ROWS
-from bnmtl._kernels.parts import mix_sets, mixed_evidence
-from bnmtl._kernels.probable_groups import add_probable_partitions
 from bnmtl._kernels.scoring import (
     ASKED,
     BASES,
@@ -76,7 +61,64 @@ from bnmtl._kernels.scoring import (
     VARIABLE_KEYS,
     family_value,
 )
-from bnmtl._kernels.terms import log_mean, mixture_evidence
+from bnmtl._kernels.terms import MISSING, keep, log_mean, mixture_evidence, recall
+
+
+@kernel
+def mix_sets(scratch, n_members, concentration, scale, step):
+    """Sum over partitions of sets into parts with concentrations of their own, in PART_SUMS.
+
+    ``step`` is 1 for all sets, or 2 for those that the sum over all members needs. Logs are
+    relative to the evidence of the tasks alone, and not normalized.
+    """
+    evidence, gains, sums = SET_EVIDENCE(scratch), SET_GAINS(scratch), PART_SUMS(scratch)
+    full, log_weight = (np.int64(1) << n_members) - 1, math.log(concentration)
+    for group in range(1, full + 1):
+        alone = np.int64(0)
+        for i in range(n_members):
+            if (group >> i) & 1:
+                alone += evidence[np.int64(1) << i]
+        gains[group] = (evidence[group] - alone) / scale
+    sums[0] = 0.0
+    for group in range(step, full, step):
+        sums[group] = sum_of_parts(gains, sums, np.int64(group), log_weight)
+    sums[full] = sum_of_parts(gains, sums, full, log_weight)
+
+
+@kernel
+def sum_of_parts(gains, sums, members, log_weight):
+    """Log sum over the partitions of a set by recursion on the part of its first task."""
+    low = members & -members
+    rest, most, total = members ^ low, -np.inf, 0.0
+    others = rest
+    while True:
+        part = others | low
+        value = log_weight + math.lgamma(float(size_of(part))) + gains[part] + sums[rest ^ others]
+        if value > most:
+            total = total * math.exp(most - value) + 1.0
+            most = value
+        else:
+            total += math.exp(value - most)
+        if others == 0:
+            return most + math.log(total)
+        others = (others - 1) & rest
+
+
+@kernel
+def mixed_evidence(scratch, n_members, concentration, scale, group):
+    """Evidence of a set of members, as an integer, after `mix_sets`."""
+    evidence = SET_EVIDENCE(scratch)
+    alone, n, log_rising = np.int64(0), np.int64(0), 0.0
+    for i in range(n_members):
+        if (group >> i) & 1:
+            alone += evidence[np.int64(1) << i]
+            log_rising += math.log(concentration + n)
+            n += 1
+    common, separate = SET_GAINS(scratch)[group], PART_SUMS(scratch)[group] - log_rising
+    most = max(common, separate)
+    mean = 0.5 * (math.exp(common - most) + math.exp(separate - most))
+    return alone + np.int64(np.rint((most + math.log(mean)) * scale))
+
 
 # Distinguish the key of a set of tasks from the key of a single task, and the two evidences.
 OF_A_SET, OF_A_MIXTURE = np.int64(0x5DEECE66D1234567), np.int64(0x2545F4914F6CDD1D)

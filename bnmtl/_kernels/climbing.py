@@ -1,13 +1,13 @@
-"""Hill climbing over DAGs with a tabu list and restarts, used by ``bnmtl.search``.
+"""Changes of one arc and random perturbations, used by ``climbing``, ``orders`` and searches.
 
-Data contract: as in ``dags`` and ``changes``. ``marks`` are those of graphs already visited,
-possibly none.
+Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b and reverses
+b -> a if present; state 0 removes a -> b; state -1 means no change. The state of the random number
+generator is ``random``, uint64 (1,).
 """
 
 import numpy as np
 
-from bnmtl._kernels._jit import kernel
-from bnmtl._kernels.changes import NONE, REMOVE, SET, change_arcs, disturb
+from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout
 from bnmtl._kernels.dags import (
     ARC_KEYS,
     BOUNDS,
@@ -16,19 +16,301 @@ from bnmtl._kernels.dags import (
     HELD,
     MARK,
     MAY_REMOVE,
+    MEMBERS,
     N_PARENTS,
     ORDER_KEYS,
     PARENTS,
     PERMITTED,
     STAMPS,
     TOLERANCE,
+    USABLE,
+    clear_arc,
     copy_dag,
+    family_score,
     gather_ancestors,
     may_set,
     refresh,
+    set_arc,
     total_score,
 )
-from bnmtl._kernels.scoring import ASKED, COUNTERS, NOTHING, QUEUE, TOUCHED, WAITING
+from bnmtl._kernels.scoring import (
+    ARITIES,
+    ASKED,
+    COUNTERS,
+    MOST_CELLS,
+    NOTHING,
+    QUEUE,
+    TOUCHED,
+    WAITING,
+)
+
+# Typed, because numba compiles a function again for every literal argument.
+NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
+
+
+@kernel
+def change_arcs(dag, task, scratch, a, b, state):
+    """Make a change without refreshing gains."""
+    if state == REMOVE:
+        clear_arc(dag, task, a, b, scratch)
+        return
+    if HELD(dag)[a, b]:
+        clear_arc(dag, task, b, a, scratch)
+    set_arc(dag, task, a, b)
+
+
+@kernel
+def draw(random, below):
+    """Draw an integer from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+
+
+@kernel
+def draw_near(dag, variables, random, near):
+    """Draw variables that are close in the graph: a random one, its neighbors, theirs, and so on.
+
+    They are written to ``near``, whose size limits their number. If a component of the graph is
+    exhausted, another random variable of ``variables`` follows.
+
+    Returns
+    -------
+    int
+        Number of variables drawn.
+    """
+    held = HELD(dag)
+    wanted = min(near.size, variables.size)
+    done, end = np.int64(0), np.int64(0)
+    while end < wanted:
+        if done == end:
+            end = add_new(near, end, variables[draw(random, variables.size)])
+            continue
+        v, first = near[done], draw(random, held.shape[0])
+        done += 1
+        for step in range(held.shape[0]):
+            u = (first + step) % held.shape[0]
+            if end < wanted and (held[u, v] or held[v, u]):
+                end = add_new(near, end, u)
+    return end
+
+
+@kernel
+def add_new(members, n_members, v):
+    """Append v to ``members`` unless it is already there; returns their number."""
+    for at in range(n_members):
+        if members[at] == v:
+            return n_members
+    members[n_members] = v
+    return n_members + 1
+
+
+@kernel
+def is_small_enough(engine, task, dag, b, a):
+    """Whether no task's family of b, with a as a parent, exceeds its maximum number of cells."""
+    arities, parents = ARITIES(engine), PARENTS(dag)
+    members, usable = MEMBERS(task), USABLE(task)
+    for at in range(members.size):
+        if not usable[at, b, a]:
+            continue
+        cells = float(arities[b]) * arities[a]
+        for i in range(N_PARENTS(dag)[b]):
+            if usable[at, b, parents[b, i]]:
+                cells *= arities[parents[b, i]]
+        if cells > MOST_CELLS(engine)[members[at]]:
+            return False
+    return True
+
+
+@kernel
+def disturb(engine, scratch, task, dag, variables, random, n_changes):
+    """Make random legal changes of one arc each: set, remove or reverse it, all equally likely.
+
+    The arcs are among ``variables``; ``scratch.touched`` marks the children whose gains have to be
+    refreshed.
+    """
+    touched, held = TOUCHED(scratch), HELD(dag)
+    for v in range(N_PARENTS(dag).size):
+        touched[v] = False
+    m = variables.size
+    done, tried = 0, 0
+    while done < n_changes and tried < 64 * m * m:
+        tried += 1
+        a, b = variables[draw(random, m)], variables[draw(random, m)]
+        if a == b:
+            continue
+        if held[b, a]:
+            if not MAY_REMOVE(task)[b, a]:
+                continue
+            state = REMOVE
+        elif may_set(dag, task, a, b) and is_small_enough(engine, task, dag, b, a):
+            state = SET
+        else:
+            continue
+        if state == SET and held[a, b]:
+            touched[a] = True
+        change_arcs(dag, task, scratch, a, b, state)
+        touched[b] = True
+        done += 1
+
+
+MERGE = layout(
+    CHOSEN := flags("chosen"),  # (n,): whether a child has its parents of the second graph
+    PART := ints("part"),  # (n,): union-find, link towards the head of a child's part, or -1
+    GAIN := floats("gain"),  # (n,): gain of the part of a head
+    TRIED := flags("tried"),  # (n,): whether the part of a head has been tried
+    MERGE_WAITING := ints("waiting"),  # (n,): number of unprocessed children of a variable
+    MERGE_QUEUE := ints("queue"),  # (n,)
+)
+
+
+def new_merge(n):
+    """Memory for graphs of n variables."""
+    return Arrays(
+        MERGE,
+        **{name: np.zeros(n, np.int64) for name in ("part", "waiting", "queue")},
+        **{name: np.zeros(n, dtype=bool) for name in ("chosen", "tried")},
+        gain=np.zeros(n),
+    )
+
+
+@kernel
+def differs(first, second, v):
+    """Whether v has different parents in the two graphs."""
+    if STAMPS(first)[v] == STAMPS(second)[v]:
+        return False
+    n_parents = N_PARENTS(first)[v]
+    if n_parents != N_PARENTS(second)[v]:
+        return True
+    parents, others = PARENTS(first)[v], PARENTS(second)[v]
+    found = False
+    for at in range(n_parents):
+        found = found or parents[at] != others[at]
+    return found
+
+
+@kernel
+def head_of(part, v):
+    """The head, a child that represents the part of v."""
+    while part[v] != v:
+        v = part[v]
+    return v
+
+
+@kernel
+def join_parents(part, dag, v):
+    """Merge the part of v with the parts of its parents."""
+    parents = PARENTS(dag)[v]
+    for at in range(N_PARENTS(dag)[v]):
+        if part[parents[at]] >= 0:
+            part[head_of(part, parents[at])] = head_of(part, v)
+
+
+@kernel
+def find_parts(memory, task, first, second):
+    """Merge changed children that are adjacent in either graph into parts; sum their gains."""
+    part, gain = PART(memory), GAIN(memory)
+    for v in range(part.size):
+        part[v] = v if differs(first, second, v) else -1
+        gain[v] = 0.0
+    for v in range(part.size):
+        if part[v] >= 0:
+            join_parents(part, first, v)
+            join_parents(part, second, v)
+    for v in range(part.size):
+        if part[v] >= 0:
+            gain[head_of(part, v)] += family_score(task, second, v) - family_score(task, first, v)
+
+
+@kernel
+def has_cycle(memory, first, second):
+    """Whether the currently chosen families form a cycle."""
+    chosen, waiting, queue = CHOSEN(memory), MERGE_WAITING(memory), MERGE_QUEUE(memory)
+    parents, others = PARENTS(first), PARENTS(second)
+    n_parents, n_others = N_PARENTS(first), N_PARENTS(second)
+    n = chosen.size
+    for v in range(n):
+        waiting[v] = 0
+    for v in range(n):
+        for at in range(n_others[v] if chosen[v] else n_parents[v]):
+            waiting[others[v, at] if chosen[v] else parents[v, at]] += 1
+    done, end = np.int64(0), np.int64(0)
+    for v in range(n):
+        if waiting[v] == 0:
+            queue[end] = v
+            end += 1
+    while done < end:
+        v = queue[done]
+        done += 1
+        for at in range(n_others[v] if chosen[v] else n_parents[v]):
+            u = others[v, at] if chosen[v] else parents[v, at]
+            waiting[u] -= 1
+            if waiting[u] == 0:
+                queue[end] = u
+                end += 1
+    return end < n
+
+
+@kernel
+def choose_part(memory, head, is_chosen):
+    """Take the families of a part from the second graph if ``is_chosen``, else from the first."""
+    part, chosen = PART(memory), CHOSEN(memory)
+    for v in range(part.size):
+        if part[v] >= 0 and head_of(part, v) == head:
+            chosen[v] = is_chosen
+
+
+@kernel
+def merge(memory, task, first, second, least, merged):
+    """Replace parts of the first graph by those of the second that gain ``least``, best first.
+
+    The result is written to ``merged``, bool (n, n) [child, parent]. Parts that would close a cycle
+    are not replaced.
+
+    Returns
+    -------
+    bool
+        Whether any part was replaced; otherwise nothing is written.
+    """
+    part, chosen = PART(memory), CHOSEN(memory)
+    gain, tried = GAIN(memory), TRIED(memory)
+    find_parts(memory, task, first, second)
+    for v in range(part.size):
+        chosen[v] = False
+        tried[v] = part[v] != v or not gain[v] >= least
+    any_chosen = False
+    while True:
+        best = np.int64(-1)
+        for v in range(part.size):
+            if not tried[v] and (best < 0 or gain[v] > gain[best]):
+                best = np.int64(v)
+        if best < 0:
+            break
+        tried[best] = True
+        choose_part(memory, best, np.bool_(True))
+        if has_cycle(memory, first, second):
+            choose_part(memory, best, np.bool_(False))
+        else:
+            any_chosen = True
+    if any_chosen:
+        write_graph(memory, first, second, merged)
+    return any_chosen
+
+
+@kernel
+def write_graph(memory, first, second, merged):
+    """Write the chosen families."""
+    chosen = CHOSEN(memory)
+    for v in range(chosen.size):
+        for u in range(chosen.size):
+            merged[v, u] = False
+        n_parents = N_PARENTS(second if chosen[v] else first)[v]
+        parents = PARENTS(second if chosen[v] else first)[v]
+        for at in range(n_parents):
+            merged[v, parents[at]] = True
 
 
 @kernel

@@ -8,8 +8,8 @@ for variable v.
 import numpy as np
 
 from bnmtl._kernels._jit import call, flags, floats, ints, kernel, layout, words
+from bnmtl._kernels.counting import CODE_AT
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
-from bnmtl._kernels.partition import CODE_AT
 from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, PARTITIONS, QUEUE, WAITING, WANTED
 
 DAG = layout(

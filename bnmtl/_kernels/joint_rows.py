@@ -8,9 +8,7 @@ run; the runs of all tasks with the same configuration form a block.
 import numpy as np
 
 from bnmtl._kernels._jit import flags, ints, kernel, layout, popcount, uint32s, words
-from bnmtl._kernels.counting import count_bits
-from bnmtl._kernels.groups import GROUPS
-from bnmtl._kernels.partition import (
+from bnmtl._kernels.counting import (
     ARITIES,
     BITS,
     BITS_AT,
@@ -26,9 +24,11 @@ from bnmtl._kernels.partition import (
     ROWS_AT,
     WEIGHT_AT,
     WEIGHTS,
+    count_bits,
     most_bits,
     part,
 )
+from bnmtl._kernels.groups import GROUPS
 
 JOINT = layout(
     *GROUPS,

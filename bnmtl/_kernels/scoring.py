@@ -20,11 +20,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels._jit import Arrays, Callback, flags, floats, ints, kernel, layout, table_at
-from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.counting import count_alone, count_with
-from bnmtl._kernels.groups import new_groups
-from bnmtl._kernels.joint_rows import JOINT, new_joint
-from bnmtl._kernels.partition import (
+from bnmtl._kernels.counting import (
     ARITIES,
     CELLS,
     CODE_AT,
@@ -32,9 +28,13 @@ from bnmtl._kernels.partition import (
     N_CASES,
     PARTITION,
     ROWS,
+    count_alone,
+    count_with,
     new_partition,
     part,
 )
+from bnmtl._kernels.groups import new_groups
+from bnmtl._kernels.joint_rows import JOINT, new_joint
 from bnmtl._kernels.terms import (
     AIC,
     BDS,
@@ -42,12 +42,15 @@ from bnmtl._kernels.terms import (
     K2,
     LONGEST_MIXTURE,
     LONGEST_TABLE,
+    MISSING,
     MIXTURE,
     N_MIXTURE_TABLES,
     N_TABLES,
     add_mixture_terms,
+    keep,
     log_mean,
     pseudo_counts,
+    recall,
     table_sum,
 )
 

@@ -23,10 +23,10 @@ from bnmtl._kernels.groups import (
     SUMS,
     TOTALS,
     WEIGHTS_OF,
+    add_probable_partitions,
     log_sum,
     sum_sets,
 )
-from bnmtl._kernels.probable_groups import add_probable_partitions
 
 
 @kernel

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout, uint8s, uint32s
-from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, N_CASES, N_ROWS
+from bnmtl._kernels.counting import ARITIES, CODE_AT, CODES, N_CASES, N_ROWS
 from bnmtl._kernels.scoring import (
     ASKED,
     COMPUTED,

@@ -13,8 +13,8 @@ import numpy as np
 
 from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
 from bnmtl._kernels.all_sets import shared_value, value_sets
+from bnmtl._kernels.counting import ARITIES, CODE_AT
 from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
-from bnmtl._kernels.partition import ARITIES, CODE_AT
 from bnmtl._kernels.scoring import METHOD, MOST_CELLS, SCALE, VARIABLE_KEYS
 
 TAKERS = layout(

@@ -8,10 +8,8 @@ from bnmtl.active.committees import (
     TreeCommittee,
 )
 from bnmtl.active.experiment import run_experiment
-from bnmtl.active.forecast import Forecast, forecast
-from bnmtl.active.measures import data_utilization, improvement
-from bnmtl.active.multitask import MultitaskQuery
-from bnmtl.active.multitask_committee import MultitaskCommittee
+from bnmtl.active.measures import Forecast, data_utilization, forecast, improvement
+from bnmtl.active.multitask import MultitaskCommittee, MultitaskQuery
 from bnmtl.active.strategies import (
     ActiveDecorate,
     ActiveDecorateJS,

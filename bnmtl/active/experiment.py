@@ -1,28 +1,272 @@
-"""Learning curves of strategies on data whose labels are known and revealed one batch at a time."""
+"""Pairs of a strategy that asks for labels and a classifier that learns from them."""
 
+import contextlib
 import hashlib
+import inspect
+import json
+import os
 import re
 import time
 import warnings
+from collections.abc import Mapping
 from numbers import Integral
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from bnmtl.active.contenders import fitted, labels_of, read_contenders
-from bnmtl.active.curves_file import CurvesFile
 from bnmtl.decorate.artificial import take
+from bnmtl.decorate.committee import fitted_or_constant
 from bnmtl.errors import InputError, InputTypeError, check_jobs, check_whole
-from bnmtl.metrics.classifiers import probabilities_of
+from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
-from bnmtl.seeding import generator, seed_of
+from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
+from bnmtl.writing import check_file, write_whole
+
+_SEEDS = 2**31 - 1
+# Arguments of a query that the experiment sets.
+_OURS = {"X", "y", "batch_size", "return_utilities"}
+
+
+class Contender(NamedTuple):
+    """What is compared in an experiment.
+
+    Parameters
+    ----------
+    strategy : scikit-learn estimator with ``query(X, y, batch_size=...)``
+    predictor : classifier or "own"
+        "own" is the committee of the strategy.
+    arguments : mapping
+        Further arguments of ``query``.
+    """
+
+    strategy: object
+    predictor: object
+    arguments: dict
+
+    def seeded(self, seed, first_labels, n_classes):
+        """The strategy and the predictor of one step, with seeds.
+
+        Parameters
+        ----------
+        seed : tuple
+            An int, and names of the trial and the step.
+        first_labels : numpy.ndarray of int
+            Those of the first sample, from which the minority class is known.
+        n_classes : int
+
+        Returns
+        -------
+        (strategy, predictor)
+        """
+        drawn = int(generator(*seed).integers(_SEEDS))
+        strategy = with_seed(self.strategy, drawn)
+        parameters = strategy.get_params(deep=False)
+        if "minority_class" in parameters and parameters["minority_class"] is None:
+            counts = np.bincount(first_labels, minlength=n_classes)
+            strategy.set_params(minority_class=int(counts.argmin()))
+        if isinstance(self.predictor, str):
+            return strategy, strategy.committee()
+        return strategy, with_seed(self.predictor, drawn)
+
+    def ask(self, strategy, predictor, X, y, batch_size):
+        """Rows to label next."""
+        arguments = dict(self.arguments)
+        if isinstance(self.predictor, str):
+            arguments["committee"] = predictor
+        rows = np.asarray(strategy.query(X, y, batch_size=batch_size, **arguments))
+        is_new = rows.dtype.kind in "iu" and len(set(rows.tolist())) == len(rows) == batch_size
+        if not is_new or not np.isnan(y[rows]).all():
+            rule = "must return {n} different rows without a label"
+            raise InputError("strategies", rule, rows.tolist(), n=batch_size)
+        return rows
+
+
+def read_contenders(strategies, predictor):
+    """Contenders by name.
+
+    Parameters
+    ----------
+    strategies : mapping
+        As in `run_experiment`.
+    predictor : classifier or "own"
+        For strategies that are not given with one.
+
+    Returns
+    -------
+    dict of str to Contender
+    """
+    if not hasattr(strategies, "items") or not len(strategies):
+        rule = "must be a mapping from names to strategies"
+        raise InputTypeError("strategies", rule, type_of(strategies))
+    return {str(name): _contender(str(name), one, predictor) for name, one in strategies.items()}
+
+
+def _contender(name, given, predictor):
+    strategy, predictor, arguments = _parts(name, given, predictor)
+    is_estimator = hasattr(strategy, "get_params") and not isinstance(strategy, type)
+    if not is_estimator or not hasattr(strategy, "query"):
+        rule = "{name} must be a scikit-learn estimator with a method `query`"
+        raise InputTypeError("strategies", rule, type_of(strategy), name=name)
+    _check_arguments(name, strategy, arguments)
+    if isinstance(predictor, str):
+        if predictor != "own":
+            raise InputError("predictor", 'must be a classifier or "own"', predictor)
+        if not hasattr(strategy, "committee"):
+            rule = "{name} has no committee that could predict"
+            remedies = "give a pair of a strategy and a classifier"
+            raise InputError("strategies", rule, remedies=remedies, name=name)
+    elif not (hasattr(predictor, "predict_proba") and is_classifier(predictor)):
+        rule = 'must be a classifier with `predict_proba` or "own"'
+        raise InputTypeError("predictor", rule, type_of(predictor))
+    return Contender(strategy, predictor, arguments)
+
+
+def _parts(name, given, predictor):
+    if not isinstance(given, tuple):
+        return given, predictor, {}
+    if not 1 <= len(given) <= 3:
+        rule = "{name} must be a strategy, or a tuple of it, a classifier, and arguments"
+        raise InputError("strategies", rule, len(given), name=name)
+    defaults = (None, predictor, {})
+    return (*given, *defaults[len(given) :])
+
+
+def _check_arguments(name, strategy, arguments):
+    """Raise unless the query of a strategy takes further arguments."""
+    if not isinstance(arguments, Mapping):
+        rule = "must give the arguments of `query` of {name} as a mapping"
+        raise InputTypeError("strategies", rule, type_of(arguments), name=name)
+    taken = inspect.signature(strategy.query).parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    for one in arguments:
+        if one in _OURS or not (takes_any or one in taken):
+            rule = "must give only arguments that `query` of {name} takes"
+            found = "the experiment sets {one}" if one in _OURS else "it has no {one}"
+            raise InputError("strategies", rule, found=found, name=name, one=str(one))
+
+
+def labels_of(codes, labeled):
+    """Codes of the labeled rows, NaN for the others."""
+    y = np.full(len(codes), np.nan)
+    y[labeled] = codes[labeled]
+    return y
+
+
+def fitted(predictor, X, codes, labeled):
+    """A predictor fitted to the labeled rows."""
+    rows = np.sort(np.asarray(labeled))
+    X, y = take(X, rows), codes[rows]
+    # A committee knows what to do with one class, and is asked for its members.
+    if hasattr(predictor, "member_probabilities"):
+        return predictor.fit(X, y)
+    return fitted_or_constant(predictor, X, y)
+
+
+_FORMAT = "learning curves of bnmtl, version 1"
+# What a line must say to be part of a curve.
+_PLACES = {"data", "strategy", "trial", "last"}
+
+
+class CurvesFile:
+    """Lines of an experiment in a file; the first line has its settings.
+
+    Parameters
+    ----------
+    path : str, path-like or None
+        None keeps lines in memory only.
+    settings : dict
+        What must be equal for a file to be continued.
+    seed : int
+        Of a new file; a continued one has its own.
+
+    Attributes
+    ----------
+    seed : int
+    curves : dict (data, strategy, trial) -> list of dict
+        Whole curves only.
+    """
+
+    def __init__(self, path, settings, seed):
+        self.seed, self.curves = seed, {}
+        self._path = None
+        if path is None:
+            return
+        if not isinstance(path, str | os.PathLike):
+            raise InputTypeError("out", "must be the name of a file or None", type_of(path))
+        self._path = Path(path)
+        check_file(self._path)
+        if self._path.exists():
+            self._read(settings)
+        else:
+            self._write({"format": _FORMAT, "settings": settings, "seed": seed})
+
+    def add(self, key, lines):
+        """Append one curve, in one piece."""
+        self.curves[key] = lines
+        if self._path is not None:
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(text)
+
+    def _read(self, settings):
+        header, *lines = map(_parsed, self._lines())
+        if lines and lines[-1] is None:
+            del lines[-1]  # a kill cut it
+        lines = [{} if not isinstance(line, dict) else line for line in lines]
+        if not _is_header(header) or not all(line.keys() >= _PLACES for line in lines):
+            self._refuse("holds something else")
+        if header["settings"] != settings:
+            different = [one for one in settings if header["settings"].get(one) != settings[one]]
+            self._refuse(f"is of an experiment with other {' and '.join(different) or 'settings'}")
+        self.seed = header["seed"]
+        found = {}
+        for line in lines:
+            key = (line["data"], line["strategy"], line["trial"])
+            found.setdefault(key, []).append(line)
+        self.curves = {key: curve for key, curve in found.items() if curve[-1]["last"]}
+        # What a kill left behind is removed, before curves are appended to it.
+        self._write(header)
+
+    def _lines(self):
+        try:
+            return self._path.read_text(encoding="utf-8").splitlines() or [""]
+        except UnicodeDecodeError:
+            self._refuse("holds something else")
+        except OSError as error:
+            self._refuse(f"cannot be read ({error.strerror})")
+
+    def _write(self, header):
+        lines = [header, *(line for curve in self.curves.values() for line in curve)]
+        content = "".join(json.dumps(line) + "\n" for line in lines)
+        write_whole(self._path, content.encode())
+
+    def _refuse(self, found):
+        rule = "must be a new file, or one of the same experiment"
+        given = Bare(f"`{self._path}`, which {found}")
+        raise InputError("out", rule, given, remedies="choose another one")
+
+
+def _is_header(line):
+    """Whether a line has the settings and the seed of an experiment."""
+    if not isinstance(line, dict) or line.get("format") != _FORMAT:
+        return False
+    return isinstance(line.get("settings"), dict) and isinstance(line.get("seed"), int)
+
+
+def _parsed(line):
+    with contextlib.suppress(json.JSONDecodeError):
+        return json.loads(line)
+    return None
+
 
 _COLUMNS = [
     *("data", "strategy", "trial", "step", "n_labels", "error", "squared_error"),

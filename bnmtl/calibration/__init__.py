@@ -1,16 +1,15 @@
 """Calibration of the scores of any classifier to probabilities."""
 
-from bnmtl.calibration.auto import AutoCalibrator
-from bnmtl.calibration.beta import BetaCalibrator
-from bnmtl.calibration.boosting import AdaBoostM1
+from bnmtl.calibration.boosting import AdaBoostM1, LogisticCorrection
+from bnmtl.calibration.calibrators import (
+    AutoCalibrator,
+    BetaCalibrator,
+    IsotonicCalibrator,
+    TemperatureCalibrator,
+)
 from bnmtl.calibration.classifier import CalibratedClassifier
-from bnmtl.calibration.correction import LogisticCorrection
-from bnmtl.calibration.curve import learning_curve
-from bnmtl.calibration.isotonic import IsotonicCalibrator
-from bnmtl.calibration.platt import PlattCalibrator
-from bnmtl.calibration.platt_by_task import MultitaskPlattCalibrator
-from bnmtl.calibration.reliable import reliability
-from bnmtl.calibration.temperature import TemperatureCalibrator
+from bnmtl.calibration.platt import MultitaskPlattCalibrator, PlattCalibrator
+from bnmtl.calibration.quality import learning_curve, reliability
 
 __all__ = [
     "AdaBoostM1",

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that wraps and calibrates any other classifier."""
+"""The calibrators by the names of their methods."""
 
 import warnings
 
@@ -10,25 +10,75 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.calibration.arguments import (
+from bnmtl.calibration.calibrators import (
+    AutoCalibrator,
+    BetaCalibrator,
+    IsotonicCalibrator,
+    TemperatureCalibrator,
+)
+from bnmtl.calibration.platt import (
+    MultitaskPlattCalibrator,
+    PlattCalibrator,
     check_estimator,
     check_every_class,
     check_takes_out_of_bag,
     check_takes_weights,
     checked_calibration,
-    checked_classes,
     checked_folds,
     checked_labels,
+    classes_of,
     share_cases,
 )
-from bnmtl.calibration.isotonic import IsotonicCalibrator
-from bnmtl.calibration.methods import calibrator_by_task, calibrator_of, check_method
-from bnmtl.calibration.temperature import TemperatureCalibrator
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
+
+# (of decision values, of probabilities)
+_CALIBRATORS = {
+    "auto": (PlattCalibrator(), AutoCalibrator()),
+    "platt": (PlattCalibrator(), PlattCalibrator()),
+    "beta": (PlattCalibrator(), BetaCalibrator()),
+    "isotonic": (IsotonicCalibrator(), IsotonicCalibrator()),
+    "temperature": (TemperatureCalibrator(), TemperatureCalibrator(scale="logit")),
+}
+METHODS = tuple(_CALIBRATORS)
+
+
+def calibrator_of(method, is_probability):
+    """The unfitted calibrator of a method, by name; other calibrators are returned as they are.
+
+    "auto" is `AutoCalibrator` for probabilities and Platt's sigmoid for other scores. Beta
+    calibration needs probabilities, so it is Platt's sigmoid for other scores, too.
+    """
+    return _CALIBRATORS[method][is_probability] if isinstance(method, str) else method
+
+
+def calibrator_by_task(is_probability):
+    """The unfitted calibrator with one sigmoid per task, for "auto" and "platt".
+
+    Of probabilities it takes the log odds, so that it leaves calibrated ones as they are.
+    """
+    return MultitaskPlattCalibrator("logit" if is_probability else "raw")
+
+
+def check_method(method, by_task=False):
+    """Raise unless it is a calibrator or the name of one; one by task has a sigmoid."""
+    if by_task and (not isinstance(method, str) or method not in ("auto", "platt")):
+        rule = "must be 'auto' or 'platt' with {task_column}, which has a sigmoid for each task"
+        raise InputError("method", rule, method)
+    is_name = isinstance(method, str) and method in METHODS
+    if not is_name and not is_calibrator(method):
+        names = ", ".join(map(repr, METHODS))
+        rule = "must be one of {names!s} or a calibrator with fit and predict"
+        raise InputError("method", rule, method, names=names)
+
+
+def is_calibrator(value):
+    """Whether it is an object with fit and predict."""
+    return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")
+
 
 ENOUGH_FOR_ISOTONIC = 1000
 
@@ -159,7 +209,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
             self._fit_calibrators(self._scores(base, X), y, sample_weight, task)
             return self
-        self.classes_ = checked_classes(y)
+        self.classes_ = classes_of(y)
         check_takes_weights(base, sample_weight)
         if kind == "oob":
             self._fit_out_of_bag(X, y, sample_weight, task)

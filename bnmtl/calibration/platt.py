@@ -1,13 +1,158 @@
-"""Platt's method: a sigmoid of the scores, fitted by regularized maximum likelihood."""
+"""Checks of the arguments of calibrated classifiers."""
 
 import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.sparse import issparse
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
-from bnmtl.calibration.arguments import checked_classes, checked_scores
-from bnmtl.errors import check_choice, check_number
-from bnmtl.metrics.cases import checked_numbers
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
+from bnmtl.metrics.cases import checked_cases, checked_numbers, checked_weights
+from bnmtl.metrics.folds import checked_groups, splits_by
+from bnmtl.tasks.labels import read_labels
+from bnmtl.wording import Bare, type_of
+
+
+def checked_labels(X, y):
+    """Labels as an array with one label per case, or an error."""
+    y, n = read_labels(y), _num_samples(X)
+    if len(y) != n:
+        raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
+    check_classification_targets(y)
+    return y
+
+
+def checked_scores(scores, y, weights=None, is_probability=False):
+    """Scores, labels 0 and 1 and weights of the cases that count, or an error."""
+    names = ("y", "scores", "sample_weight")
+    y, scores, weights = checked_cases(y, scores, weights, is_probability, names)
+    counts = weights > 0
+    return scores[counts], y[counts], weights[counts]
+
+
+def classes_of(y, rule="must hold cases of two classes or more"):
+    """The classes of labels, sorted; fewer than two are an error."""
+    classes = np.unique(y)
+    if len(classes) < 2:
+        found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
+        raise InputError("y", rule, Bare(found))
+    return classes
+
+
+def checked_calibration(calibration):
+    """Calibration cases and their labels, or an error."""
+    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
+        rule = "must be a pair (X, y) of calibration cases and their labels"
+        raise InputTypeError("calibration", rule, type_of(calibration))
+    (X,) = indexable(calibration[0])
+    return X, checked_labels(X, calibration[1])
+
+
+def checked_folds(cv, X, y, groups=None, task=None):
+    """Pairs of training and test rows; each row is tested once, rows of a group together."""
+    groups = None if groups is None else checked_groups(groups, len(y))
+    folds = splits_by(cv, X, y, groups, task)
+    tested = np.concatenate([np.arange(0), *(test for _, test in folds)])
+    times = np.bincount(tested, minlength=len(y))
+    if (times != 1).any():
+        row = int((times != 1).argmax())
+        rule, found = "must put every case into one test fold", "row {row} is in {times}"
+        remedy = "use disjoint folds that cover all cases"
+        raise InputError("cv", rule, found=found, remedies=remedy, row=row, times=times[row])
+    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
+    if never:
+        rule, found = "must train with every class", "{never!r} is in no training fold"
+        raise InputError("cv", rule, found=found, remedies="use other folds", never=never[0])
+    return folds
+
+
+def check_takes_weights(estimator, weights):
+    """Raise if weights are given but the classifier does not accept them."""
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        rule = "must be left out for {estimator!s}, whose fit does not take it"
+        remedy = "to weight calibration cases only, fit it first and use {cv=prefit}"
+        raise InputError("sample_weight", rule, remedies=remedy, estimator=type_of(estimator))
+
+
+def check_takes_out_of_bag(estimator):
+    """Raise unless members of the classifier leave cases out, which they can predict."""
+    parameters = estimator.get_params(deep=False)
+    remedy = "use folds"
+    # Those of scikit-learn have votes if they are asked for, those of `bnmtl.trees` always.
+    has_votes = "oob_score" in parameters or hasattr(type(estimator), "oob_decision_function_")
+    if not has_votes or not is_classifier(estimator):
+        rule = "must be a forest or bagging if {cv=oob}, because others have no out-of-bag votes"
+        raise InputTypeError("estimator", rule, type_of(estimator), remedies=remedy)
+    for name, needed in (("bootstrap", True), ("warm_start", False)):
+        if parameters.get(name, needed) != needed:
+            rule = "must have {name!s}={needed!s} if {cv=oob}, or there are no out-of-bag votes"
+            details = {"name": name, "needed": needed, "remedies": (f"set {name}={needed}", remedy)}
+            raise InputError("estimator", rule, parameters[name], **details)
+
+
+def check_every_class(y, classes):
+    """Raise unless calibration cases have exactly the classes of the estimator."""
+    found = set(y.tolist())
+    unknown = sorted(found.difference(classes.tolist()), key=str)
+    if unknown:
+        rule = "of the calibration cases must hold classes of the estimator"
+        raise InputError("y", rule, unknown[0], remedies="leave such cases out")
+    absent = [one for one in classes.tolist() if one not in found]
+    if absent:
+        rule, found = "of the calibration cases must hold every class", "it lacks {absent!r}"
+        remedies = ("add such cases", "train without the class")
+        raise InputError("y", rule, found=found, remedies=remedies, absent=absent[0])
+
+
+def share_cases(X, other):
+    """Whether two tables are the same object, share memory, or have equal row labels.
+
+    Row labels 0 .. n - 1 are those of any table and say nothing if both tables have them. If one
+    has them, the rows of equal labels must be equal, too.
+    """
+    tables = pd.DataFrame | pd.Series
+    if isinstance(X, tables) and isinstance(other, tables):
+        n_counted = _is_counted(X.index) + _is_counted(other.index)
+        labels = set(X.index).intersection(other.index) if n_counted < 2 else ()
+        if labels and (n_counted == 0 or _are_equal(X, other, labels)):
+            return True
+    pairs = zip(_columns(X), _columns(other), strict=False)
+    return X is other or any(np.shares_memory(column, its) for column, its in pairs)
+
+
+def _are_equal(X, other, labels):
+    """Whether the first rows of some labels are equal in two tables."""
+    first, second = (one[one.index.isin(labels)] for one in (X, other))
+    first = first[~first.index.duplicated()]
+    return first.equals(second[~second.index.duplicated()].loc[first.index])
+
+
+def _is_counted(index):
+    """Whether the labels are 0 .. n - 1 in any order."""
+    return set(index) == set(range(len(index)))
+
+
+def _columns(X):
+    """The columns of tables and arrays as arrays, copied if they are not numpy arrays."""
+    if isinstance(X, pd.DataFrame):
+        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
+    if isinstance(X, pd.Series):
+        return [X.to_numpy()]
+    if issparse(X):
+        return [X.data]
+    return list(X.T) if isinstance(X, np.ndarray) else []
+
+
+def check_estimator(estimator):
+    """Raise unless it is an object with a fit."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        rule = "must be a classifier, for example LogisticRegression(), or None"
+        raise InputTypeError("estimator", rule, estimator)
+
 
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
@@ -159,7 +304,7 @@ def sigmoid(scores, a, b, lowest):
 
 def smoothed(y, weights):
     """Targets between 0 and 1, so that the fit is finite even if scores separate the classes."""
-    checked_classes(y, "must hold cases of both classes, 0 and 1")
+    classes_of(y, "must hold cases of both classes, 0 and 1")
     n_positive, n_negative = weights @ y, weights @ (1 - y)
     return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
 
@@ -225,3 +370,174 @@ def newton(f, targets, weights, prior=None, precision=0.0):
             break
         point, reached = there, value
     return point
+
+
+# Bounds of the logarithm of the variance, between sharing everything and nothing.
+_LOG_VARIANCES = (-12.0, 6.0)
+
+
+class MultitaskPlattCalibrator(BaseEstimator):
+    """Calibrate the scores of several tasks by one sigmoid per task, shrunk towards a common one.
+
+    The pair (a, b) of each task has a Gaussian prior around the pair fitted to all rows. Its
+    variance maximizes the marginal likelihood (by Laplace's method): if tasks are similar it is
+    small and tasks with few rows follow the others; if they differ it is large and each task
+    follows its own rows.
+
+    Parameters
+    ----------
+    scale : {"raw", "logit"}, default="raw"
+        As in `PlattCalibrator`: the scores themselves, or the log odds of probabilities, clipped
+        by the number of cases of all tasks.
+
+    Attributes
+    ----------
+    a_, b_ : pandas.Series by task
+        P(y = 1) = 1 / (1 + exp(a f + b)).
+    pooled_ : PlattCalibrator
+        The sigmoid of all rows, for new tasks.
+    variance_ : float
+        Prior variance of slope and offset, for scores standardized over all rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit`` and ``predict``: for labels other than 0 and 1, only one class over all tasks,
+        scores that are not finite numbers, different lengths, rows without a task and, in
+        ``predict``, new tasks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores, task = rng.normal(size=600), np.repeat(["north", "south"], 300)
+    >>> y = rng.random(600) < 1 / (1 + np.exp(-scores - 2 * (task == "south")))
+    >>> calibrator = MultitaskPlattCalibrator().fit(scores, y, task)
+    >>> calibrator.predict([0.0, 0.0], ["north", "south"]).round(1)
+    array([0.5, 0.9])
+    """
+
+    def __init__(self, scale="raw"):
+        self.scale = scale
+
+    def fit(self, scores, y, task, sample_weight=None):
+        """Fit the sigmoids.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        y : array-like of 0 and 1, shape (n,)
+        task : array-like of names, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            Weight of each case; a case with the weight 2 counts as two cases.
+
+        Returns
+        -------
+        MultitaskPlattCalibrator
+        """
+        is_probability = takes_probabilities(self.scale)
+        names = _names(task, len(np.asarray(scores)))
+        if sample_weight is not None:
+            names = names[checked_weights(sample_weight, len(names), name="sample_weight") > 0]
+        scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
+        self.pooled_ = PlattCalibrator(self.scale).fit(scores, y, weights)
+        # The same for all tasks, whose sigmoids are to be alike.
+        f, exponent = in_range(scaled(scores, self.pooled_.lowest_))
+        targets, (center, spread) = smoothed(y, weights), location(f, weights)
+        units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
+        pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
+        rows_of = {name: names == name for name in sorted(set(names))}
+        parts = {name: (units[at], targets[at], weights[at]) for name, at in rows_of.items()}
+
+        def negative(log_variance):
+            return -sum(
+                log_marginal(*part, pooled, np.exp(log_variance)) for part in parts.values()
+            )
+
+        found = minimize_scalar(negative, bounds=_LOG_VARIANCES, method="bounded")
+        self.variance_ = float(np.exp(found.x))
+        pairs = {name: newton(*part, pooled, 1 / self.variance_) for name, part in parts.items()}
+        slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
+        self.a_ = np.ldexp(pd.Series(slopes, name="a"), -exponent)
+        self.b_ = pd.Series(
+            {name: offset - slopes[name] * center for name, (_, offset) in pairs.items()}, name="b"
+        )
+        return self
+
+    def predict(self, scores, task):
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        task : array-like of names, shape (n,), or str
+            A single name applies to all scores.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            P(y = 1).
+        """
+        check_is_fitted(self)
+        scores = checked_numbers("scores", scores, takes_probabilities(self.scale))
+        names = _names([task] * len(scores) if isinstance(task, str) else task, len(scores))
+        unknown = sorted(set(names) - set(self.a_.index))
+        if unknown:
+            rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
+            raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
+        a, b = (by_task.loc[names].to_numpy() for by_task in (self.a_, self.b_))
+        return sigmoid(scores, a, b, self.pooled_.lowest_)
+
+    def as_record(self):
+        """Return a record of numbers and text from which `from_record` restores the calibrator."""
+        return {
+            "scale": self.scale,
+            "a": self.a_.to_dict(),
+            "b": self.b_.to_dict(),
+            "variance": self.variance_,
+            "pooled": {key: one for key, one in self.pooled_.as_record().items() if key != "scale"},
+        }
+
+    @classmethod
+    def from_record(cls, record):
+        """Restore a fitted calibrator; the inverse of `as_record`.
+
+        Parameters
+        ----------
+        record : dict
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not a valid record.
+        """
+        calibrator = cls(scale=record["scale"])
+        calibrator.pooled_ = PlattCalibrator.from_record(
+            {"scale": record["scale"], **record["pooled"]}
+        )
+        calibrator.a_ = pd.Series(record["a"], dtype=float, name="a")
+        calibrator.b_ = pd.Series(record["b"], dtype=float, name="b").loc[calibrator.a_.index]
+        calibrator.variance_ = float(record["variance"])
+        return calibrator
+
+
+def _names(task, n):
+    names = pd.Series(task, dtype=object)
+    if len(names) != n:
+        raise InputError("task", "must be one name per score, {n}", len(names), n=n)
+    if names.isna().any():
+        rule, found = "must name the task of every score", "that of row {row} is missing"
+        row = int(names.isna().to_numpy().argmax())
+        remedies = ("fill it", "leave the row out")
+        raise InputError("task", rule, found=found, remedies=remedies, row=row)
+    return names.astype(str).to_numpy(dtype=object)
+
+
+def log_marginal(f, targets, weights, prior, variance):
+    """Laplace's approximation of the log marginal likelihood of a task, over its pair (a, b)."""
+    point = newton(f, targets, weights, prior, 1 / variance)
+    design = np.column_stack([f, np.ones_like(f)])
+    bend = curvature(design, point, weights) + np.eye(2) / variance
+    distance = ((point - prior) ** 2).sum() / (2 * variance)
+    likelihood = -loss(design, point, targets, weights)
+    return likelihood - distance - np.log(variance) - np.linalg.slogdet(bend)[1] / 2

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.base import NetworkClassifier
+from bnmtl.classification.network import NetworkClassifier
 from bnmtl.classification.rows import (
     check_parameters,
     coded,
@@ -19,7 +19,7 @@ from bnmtl.classification.rows import (
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner, PooledLearner
 from bnmtl.networks.inference import check_possible, log_evidence
-from bnmtl.networks.smoothing import posterior_mean
+from bnmtl.networks.tables import posterior_mean
 
 
 class MultiNetClassifier(NetworkClassifier):

@@ -7,8 +7,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnmtl.classification.base import NetworkClassifier
-from bnmtl.classification.network import BayesNetClassifier
+from bnmtl.classification.network import BayesNetClassifier, NetworkClassifier
 from bnmtl.classification.rows import (
     as_frame,
     check_features,
@@ -16,12 +15,12 @@ from bnmtl.classification.rows import (
     encoded,
     labels_of,
     new_learner,
+    number_edges,
     repeated_rows,
     target_classes,
     target_name,
     used_rows,
 )
-from bnmtl.classification.states import number_edges
 from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.learners import MultitaskLearner
 from bnmtl.learners.adapted import at_penalty

@@ -7,8 +7,13 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.rows import as_frame, check_parameters, new_learner
-from bnmtl.classification.states import CellPool, ColumnStates
+from bnmtl.classification.rows import (
+    CellPool,
+    ColumnStates,
+    as_frame,
+    check_parameters,
+    new_learner,
+)
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.networks import inference

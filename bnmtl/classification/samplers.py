@@ -6,8 +6,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.rows import as_frame, check_parameters, encoded, new_learner
-from bnmtl.classification.states import CellPool, ColumnStates
+from bnmtl.classification.rows import (
+    CellPool,
+    ColumnStates,
+    as_frame,
+    check_parameters,
+    encoded,
+    new_learner,
+)
 from bnmtl.errors import InputTypeError, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.seeding import generator, seed_of

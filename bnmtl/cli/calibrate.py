@@ -1,39 +1,368 @@
-"""One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
+"""Convert fitted calibrators to records of run.json and back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold
 
-from bnmtl.calibration import MultitaskPlattCalibrator, PlattCalibrator, reliability
-from bnmtl.calibration.verdict import best, gain, window_of
-from bnmtl.cli.calibrators import as_record
-from bnmtl.cli.columns import (
-    as_written,
-    check_new_columns,
-    complete_names,
-    na_values,
-    read_table,
+from bnmtl.calibration import (
+    AutoCalibrator,
+    BetaCalibrator,
+    IsotonicCalibrator,
+    MultitaskPlattCalibrator,
+    PlattCalibrator,
+    TemperatureCalibrator,
+    reliability,
 )
-from bnmtl.cli.cross_calibration import DEFAULT, Calibrated
+from bnmtl.calibration.classifier import METHODS, calibrator_of
+from bnmtl.calibration.quality import best, gain, window_of
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.scores import (
-    ALL,
+from bnmtl.cli.tables import (
+    ALL_ROWS,
+    as_written,
     check_columns,
+    check_new_columns,
     checked_labels,
     checked_scores,
     checked_tasks,
+    complete_names,
     hashes,
+    na_values,
+    read_table,
 )
 from bnmtl.errors import InputError, warn
+from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record
 from bnmtl.metrics.prediction import (
     calibration_error,
     cross_entropy,
     roc_area,
     root_mean_squared_error,
 )
-from bnmtl.reports.calibrated import MOST_TASKS
-from bnmtl.reports.calibrated import write as write_report
+from bnmtl.reports.downstream import MOST_TASKS
+from bnmtl.reports.downstream import write_calibrated as write_report
+from bnmtl.tasks.files import NA_VALUES
+from bnmtl.wording import Bare
+
+KINDS = {
+    "platt": PlattCalibrator,
+    "beta": BetaCalibrator,
+    "isotonic": IsotonicCalibrator,
+    "temperature": TemperatureCalibrator,
+    "platt_by_task": MultitaskPlattCalibrator,
+}
+
+
+def kind_of(calibrator):
+    """The name of the kind of a calibrator, which is that of its method unless this is "auto"."""
+    return next(name for name, kind in KINDS.items() if type(calibrator) is kind)
+
+
+def as_record(fitted):
+    """Describe each calibrator by numbers and lists; keys are methods."""
+    return {
+        method: {"calibrator": kind_of(one), **one.as_record()} for method, one in fitted.items()
+    }
+
+
+def from_record(found):
+    """Return calibrators by method; the inverse of `as_record`.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the records were not written by `as_record`.
+    """
+    if not found:
+        raise ValueError
+    return {method: KINDS[one["calibrator"]].from_record(one) for method, one in found.items()}
+
+
+def calibrated(calibrator, scores, tasks):
+    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together.
+
+    Parameters
+    ----------
+    calibrator : calibrator
+    scores : float array of shape (n,)
+    tasks : str array of shape (n,) or None
+        Ignored by calibrators without tasks.
+
+    Returns
+    -------
+    float array of shape (n,)
+    """
+    if not isinstance(calibrator, MultitaskPlattCalibrator):
+        return calibrator.predict(scores)
+    p = calibrator.pooled_.predict(scores)
+    known = np.isin(tasks.astype(str), list(calibrator.a_.index))
+    if known.any():
+        p[known] = calibrator.predict(scores[known], tasks[known])
+    return p
+
+
+_TITLES = {"platt": "Platt", "platt_by_task": "Platt by task"}
+DEFAULT = ("auto", "isotonic")
+_FOLDS = 10
+
+
+class Calibrated:
+    """Scores calibrated by all methods; for labelled cases, fitted to the other folds.
+
+    Cases without a label are calibrated by all labelled cases. Cases are sorted by label, task and
+    score before they are divided into folds, so folds do not depend on the order of the rows.
+
+    Parameters
+    ----------
+    scores : float array of shape (n,)
+    y : float array of shape (n,)
+        1, 0, or nan for missing labels; at least two cases per class.
+    tasks : str array of shape (n,) or None
+    ties : array of shape (n,)
+        Sort key for cases that are equal in all of these.
+    methods : sequence of str, default=DEFAULT
+    groups : array of shape (n,) or None
+        Cases of a group are in one fold.
+
+    Attributes
+    ----------
+    cases : int array of shape (n_labelled,)
+        The labelled cases, sorted as for the folds.
+    are_probabilities : bool
+        Whether all scores are from 0 to 1; "auto" is then one of two methods, and sigmoids by task
+        use log odds.
+    titles : dict of str to str
+        Titles of the methods.
+    stages : dict of str to float array of shape (n,)
+        Probabilities by title of the method; the first is "before" if scores are probabilities.
+    columns : dict of str to float array of shape (n,)
+        The same without "before", by name of the column to be written.
+    fitted : dict
+        Calibrators fitted to all labelled cases, by method.
+    n_folds : int
+    lowest : float
+        Probabilities are clipped to [lowest, 1 - lowest]: the labelled cases are too few to
+        distinguish more extreme ones from 0 or 1.
+    """
+
+    def __init__(self, scores, y, tasks, ties, methods=DEFAULT, groups=None):
+        self.scores, self.y, self.tasks = scores, y, tasks
+        self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
+        _check_methods(methods, self.are_probabilities)
+        calibrators = {name: calibrator_of(name, self.are_probabilities) for name in methods}
+        if tasks is not None:
+            scale = "logit" if self.are_probabilities else "raw"
+            calibrators["platt_by_task"] = MultitaskPlattCalibrator(scale=scale)
+        self.cases = rows = self._ordered(ties)
+        self.lowest = 1 / (len(rows) + 2)
+        folds = self._folds() if groups is None else self._folds_of(groups[rows])
+        self.n_folds = int(folds.max()) + 1
+        self.fitted = {name: self._fit(clone(model), rows) for name, model in calibrators.items()}
+        self.titles = {name: _title(name, fitted) for name, fitted in self.fitted.items()}
+        self.stages = {"before": scores} if self.are_probabilities else {}
+        self.columns = {}
+        for method, calibrator in calibrators.items():
+            p = self._predict(self.fitted[method], np.arange(len(scores)))
+            for fold in range(self.n_folds):
+                model = self._fit(clone(calibrator), rows[folds != fold])
+                p[rows[folds == fold]] = self._predict(model, rows[folds == fold])
+            p = self.clipped(p)
+            self.stages[self.titles[method]] = self.columns[f"calibrated_{method}"] = p
+
+    def labelled(self):
+        """Return the labels of `cases`, and their probabilities by title of the method."""
+        return self.y[self.cases], {name: p[self.cases] for name, p in self.stages.items()}
+
+    def clipped(self, p):
+        """Return probabilities that are as far from 0 and 1 as labelled cases can distinguish."""
+        return np.clip(p, self.lowest, 1 - self.lowest)
+
+    def _ordered(self, ties):
+        """Return the labelled cases, negative ones first."""
+        rows = np.flatnonzero(~np.isnan(self.y))
+        tasks = np.zeros(len(rows)) if self.tasks is None else self.tasks[rows].astype(str)
+        return rows[np.lexsort([ties[rows], self.scores[rows], tasks, self.y[rows]])]
+
+    def _folds(self):
+        """Return the fold number of each of `cases`; folds are stratified by class."""
+        n_positive = int(self.y[self.cases].sum())
+        sizes = (len(self.cases) - n_positive, n_positive)
+        # Numbering restarts with each class, so every fold has almost equal shares of each class.
+        return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
+
+    def _folds_of(self, groups):
+        """Return the fold number of each of `cases` if those of a group stay together."""
+        y = self.y[self.cases].astype(int)
+        n_groups = [len(np.unique(groups[y == one])) for one in (0, 1)]
+        n_folds = min(_FOLDS, *n_groups)
+        if n_folds < 2:
+            rule = "must hold two groups or more with a positive case, and with a negative one"
+            raise InputError("group", rule, n_groups[int(n_groups[1] < 2)])
+        folds = np.empty(len(y), dtype=int)
+        splits = StratifiedGroupKFold(n_folds).split(groups, y, groups)
+        for fold, (train, test) in enumerate(splits):
+            if not 0 < y[train].sum() < len(train):
+                rule, found = "must leave cases of both classes outside each fold", "one has all"
+                raise InputError("group", rule, found=found, remedies="use smaller groups")
+            folds[test] = fold
+        return np.unique(folds, return_inverse=True)[1]
+
+    def _fit(self, calibrator, rows):
+        if isinstance(calibrator, MultitaskPlattCalibrator):
+            return calibrator.fit(self.scores[rows], self.y[rows], self.tasks[rows])
+        fitted = calibrator.fit(self.scores[rows], self.y[rows])
+        return fitted.chosen_ if isinstance(fitted, AutoCalibrator) else fitted
+
+    def _predict(self, calibrator, rows):
+        tasks = None if self.tasks is None else self.tasks[rows]
+        return calibrated(calibrator, self.scores[rows], tasks)
+
+
+def _title(method, fitted):
+    """The title of a method; that of "auto" names what was chosen for all cases."""
+    if method != "auto":
+        return _TITLES.get(method, method)
+    kind = kind_of(fitted)
+    return f"auto ({_TITLES.get(kind, kind)})"
+
+
+def _check_methods(methods, are_probabilities):
+    """Raise for an unknown method, and for beta if scores are not probabilities."""
+    for name in methods:
+        if name not in METHODS:
+            raise InputError("method", "must be one of {known}", Bare(name), known=list(METHODS))
+    if "beta" in methods and not are_probabilities:
+        rule, remedy = "must not be beta for scores that are not from 0 to 1", "take auto or platt"
+        raise InputError("method", rule, remedies=remedy)
+
+
+@dataclass(frozen=True)
+class Applied(FolderResult):
+    """The result of a run.
+
+    Attributes
+    ----------
+    columns : pandas.DataFrame
+        The columns of calibrated scores.
+    """
+
+    columns: pd.DataFrame
+
+
+def apply(options):
+    """Check the input, apply the calibrators and write the folder of one run.
+
+    Parameters
+    ----------
+    options : CalibrateOptions
+        With `apply`, the folder of the earlier run.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the options, the earlier run or the scores are invalid; nothing is written then.
+    """
+    _refuse_labels(options)
+    with new_run("calibrate", options, ["scores.csv"]) as run:
+        run.folder.keep([Path(options.apply, RUN_FILE)])
+        fitted, earlier = _earlier(options.apply)
+        known = na_values_of_run(earlier["settings"])
+        rows, texts = read_table(options.scores, options, known=known), na_values(options, known)
+        if texts != NA_VALUES:  # for a run that takes these calibrators from here
+            run.options = replace(options, na=(), only_na=texts)
+        check_columns(rows, {"score": options.score, "task_column": options.task_column})
+        scores = _scores_like(earlier, rows[options.score], options.apply)
+        tasks = _tasks(fitted, earlier, rows, options)
+        if tasks is None:
+            fitted.pop("platt_by_task", None)
+        run.lap("reading")
+        bounds = earlier["kept_between"]
+        p = {
+            f"calibrated_{method}": np.clip(calibrated(calibrator, scores, tasks), *bounds)
+            for method, calibrator in fitted.items()
+        }
+        check_new_columns(rows, p, "scores")
+        run.lap("calibrating")
+        kept = {
+            key: earlier[key] for key in ("probabilities", "calibrators", "titles", "kept_between")
+        }
+        contents = {"scores.csv": as_written(rows, texts).assign(**p)}
+        record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
+    return Applied(pd.DataFrame(p), folder=run.folder.path, record=record)
+
+
+def _refuse_labels(options):
+    for option in ("label", "positive", "group", "method"):
+        if getattr(options, option):
+            rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
+            raise contradiction(option, rule, found, run=options.apply)
+
+
+def _earlier(path):
+    """Return the calibrators of an earlier run by method, and the record of the run."""
+    record = read_record(path)
+    if record is None or record.get("command") != "calibrate":
+        found = "holds no run.json" if record is None else "is from another command"
+        rule, found = "must be a folder written by `bnmtl calibrate`", f"{{path}} {found}"
+        raise InputError("apply", rule, found=found, remedies="check the path", path=path)
+    try:
+        low, high = record["kept_between"]
+        if not 0 < low < high < 1:
+            raise ValueError
+        return from_record(record["calibrators"]), record
+    except (AttributeError, KeyError, TypeError, ValueError):
+        rule, place = "must hold fitted calibrators", {"file": Path(path, RUN_FILE)}
+        found, remedies = "it is damaged", "fit them again"
+        raise InputError(None, rule, found=found, remedies=remedies, **place) from None
+
+
+def _scores_like(earlier, column, path):
+    """Return the scores; they must be probabilities if those of the earlier run were."""
+    scores = checked_scores(column)
+    if earlier["probabilities"]:
+        strange = np.flatnonzero((scores < 0) | (scores > 1))
+        if strange.size:
+            rule, found = (
+                "must hold probabilities, as those of {path} were",
+                "row {row} holds {score:g}",
+            )
+            details = {"path": path, "row": strange[0] + 1, "score": scores[strange[0]]}
+            details["remedies"] = "choose another column"
+            raise InputError("score", rule, found=found, column=column.name, **details)
+    return scores
+
+
+def _tasks(fitted, earlier, rows, options):
+    """Return the task of each row, or None without calibrators by task or without the column."""
+    if "platt_by_task" not in fitted:
+        if options.task_column is not None:
+            rule = "must be left out, as calibrators of {run} have no tasks"
+            raise InputError("task_column", rule, run=options.apply)
+        return None
+    column = options.task_column or earlier["settings"].get("task_column")
+    if column not in rows.columns:
+        rule = "has no column of tasks, so they are calibrated without"
+        warn("scores", rule, remedies="name it by {task_column}")
+        return None
+    tasks = checked_tasks(rows[column])
+    known = set(fitted["platt_by_task"].a_.index)
+    unknown = [name for name in sorted(set(tasks)) if name not in known]
+    if unknown:
+        rule = "has {unknown:task}, which {run} does not know"
+        found, n = (
+            "{n:row} are calibrated as all tasks together are",
+            np.isin(tasks, unknown).sum(),
+        )
+        warn("scores", rule, found=found, unknown=unknown, run=options.apply, n=int(n))
+    return tasks
+
 
 _FILES = ("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html")
 _EPS = float(np.finfo(float).eps)
@@ -169,7 +498,7 @@ def _warn_of_order(calibrated):
 def _parts(calibrated):
     """Rows with labels by name of the part: all rows, and those of each task."""
     cases = calibrated.cases
-    parts = {ALL: cases}
+    parts = {ALL_ROWS: cases}
     if calibrated.tasks is not None:
         tasks = calibrated.tasks[cases]
         parts |= {name: cases[tasks == name] for name in sorted(set(tasks))}
@@ -193,13 +522,13 @@ def _draw(calibrated):
 
     parts, stages = _parts(calibrated), calibrated.stages
     if 1 < len(parts) <= MOST_TASKS + 1:
-        y, first = {name: calibrated.y[rows] for name, rows in parts.items()}, ALL
+        y, first = {name: calibrated.y[rows] for name, rows in parts.items()}, ALL_ROWS
         predictions = {
             name: {method: p[rows] for method, p in stages.items()} for name, rows in parts.items()
         }
     else:  # one panel per method
-        y, first = calibrated.y[parts[ALL]], "before"
-        predictions = {method: {ALL: p[parts[ALL]]} for method, p in stages.items()}
+        y, first = calibrated.y[parts[ALL_ROWS]], "before"
+        predictions = {method: {ALL_ROWS: p[parts[ALL_ROWS]]} for method, p in stages.items()}
     curves = None
     if calibrated.are_probabilities:
         by_method = calibrated.fitted.items()
@@ -217,7 +546,7 @@ def _record(calibrated, measures):
     """The entries of run.json that are specific to this command."""
     sizes = {name: len(rows) for name, rows in _parts(calibrated).items()}
     if calibrated.tasks is not None:
-        del sizes[ALL]
+        del sizes[ALL_ROWS]
     return {
         "tasks": [{"name": name, "rows": n_rows} for name, n_rows in sizes.items()],
         "rows": len(calibrated.y),

@@ -15,18 +15,17 @@ from bnmtl.cli.learner import (
 )
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
-from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies, warn_of_order
-from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.cli.runs import FolderResult, TimeLimit, as_options, new_run
+from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.confidence import arc_confidence, consensus, sure_words, with_confidence
 from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
-from bnmtl.io.file_sizes import check_file_sizes, check_required
+from bnmtl.io.run import check_file_sizes, check_required
 from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.learners.arcs import sharing_counts
+from bnmtl.learners.comparison import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.learners.task_groups import group_sentence
-from bnmtl.learners.verdict import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory

@@ -4,8 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from bnmtl import scores
-from bnmtl.cli.fields import GROUPS_WORDS
-from bnmtl.cli.options import contradiction
+from bnmtl.cli.options import GROUPS_WORDS, contradiction
 from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_task_groups, read_tiers
 from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner

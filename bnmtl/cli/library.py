@@ -7,17 +7,10 @@ from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.columns import (
-    check_column,
-    check_complete,
-    na_values,
-    names_of_rows,
-    read_table,
-)
-from bnmtl.cli.fields import inputs_of
 from bnmtl.cli.messages import Option, renamed
-from bnmtl.cli.options import contradiction
+from bnmtl.cli.options import contradiction, inputs_of
 from bnmtl.cli.runs import user_messages, warnings_kept
+from bnmtl.cli.tables import check_column, check_complete, na_values, names_of_rows, read_table
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.ensembles.folder import RECORD as STORE
 from bnmtl.errors import InputError, located

@@ -1,21 +1,70 @@
-"""The command `bnmtl`: options, progress, summaries, and error messages in one line."""
+"""Handle Ctrl-C, including interrupts swallowed in callbacks from C."""
 
+import _thread
 import contextlib
 import importlib
 import sys
+import threading
 from typing import Annotated
 
 import typer
 
 import bnmtl
-from bnmtl.cli.ensemble_options import LibraryOptions, SelectOptions
-from bnmtl.cli.fields import takes_options
-from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
-from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions
-from bnmtl.cli.query_options import QueryOptions
-from bnmtl.cli.validate_options import ValidateOptions
+from bnmtl.cli.options import (
+    CalibrateOptions,
+    LibraryOptions,
+    Options,
+    PredictOptions,
+    QueryOptions,
+    RelateOptions,
+    SelectOptions,
+    ValidateOptions,
+    takes_options,
+)
 from bnmtl.errors import InputError
+
+# Seconds until a swallowed interrupt is sent again.
+_AGAIN_AFTER = 0.1
+
+
+@contextlib.contextmanager
+def interrupts_heard():
+    """Raise KeyboardInterrupt for every interrupt within the block.
+
+    While kernels are being compiled in the first run, an interrupt may occur in a Python function
+    called by compiled code. Exceptions cannot propagate there: Python prints the exception and
+    continues, and the interrupted compiler often raises another error.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If an interrupt was swallowed: instead of the error caused by it, or shortly afterwards.
+    """
+    swallowed = []
+    show = sys.unraisablehook
+
+    def hear(unraisable):
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            show(unraisable)
+            return
+        again = threading.Timer(_AGAIN_AFTER, _thread.interrupt_main)
+        again.daemon = True
+        swallowed.append(again)
+        again.start()
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    except Exception:
+        if swallowed:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        sys.unraisablehook = show
+        for again in swallowed:
+            again.cancel()
+
 
 _MISTAKE = 2
 _INTERRUPTED = 130

@@ -1,28 +1,195 @@
-"""The options of the commands that learn, relate, predict and calibrate: names, defaults, help."""
+"""Fields of the options of commands: help texts, checks of single values, and their declaration."""
 
-from dataclasses import MISSING, dataclass
+import contextlib
+import inspect
+import math
+import re
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Annotated, get_origin
 
-from bnmtl.cli.fields import (
-    CHANCE,
-    FILE,
-    FOLDER,
-    GROUPS,
-    NAME,
-    PENALTY,
-    SECONDS,
-    SHARE,
-    SIZE,
-    SMALL_PENALTY,
-    SMOOTHING,
-    argument,
-    choice,
-    force,
-    na,
-    only_na,
-    option,
-    whole,
-)
+import typer
+from typer.models import ArgumentInfo
+
+from bnmtl.cli.messages import Option
 from bnmtl.errors import InputError
+from bnmtl.wording import Bare, either
+
+_OPTION = "option"  # key of the field metadata for the option parser
+# Maximum width of the values shown after an option in the help; if wider, 80 columns do not
+# suffice for the names of options.
+_WIDEST = 16
+
+
+def argument(metavar, help, check=None):
+    """Return a field for a positional argument."""
+    return field(metadata={_OPTION: typer.Argument(metavar=metavar, callback=check, help=help)})
+
+
+def option(metavar, help, check=None, default=None):
+    """Return a field for an option with a value; `check` converts the given text to the value.
+
+    An option whose default is MISSING is required.
+    """
+    option = typer.Option(metavar=metavar, callback=check, help=help)
+    return field(default=default, metadata={_OPTION: option})
+
+
+def _check(rule, parse, *words, **details):
+    """Return a check of the given text: one of `words`, or text for which `parse` is not None."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        value = text if text is None or text in words else parse(text)
+        if text is not None and value is None:
+            given = Bare(text if text.strip() else "nothing")
+            raise InputError(Option(option.name), rule, given, **details)
+        return value
+
+    return check
+
+
+def choice(words, help, default=None):
+    """Return a field for an option with a few possible values, written as in "error|drop"."""
+    known = words.split("|")
+    check = _check("must be {known:or}", lambda text: None, *known, known=known)
+    if len(words) > _WIDEST:
+        words, help = "WORD", f"One of {either(known)}. {help}"
+    return option(words, help, check, default)
+
+
+def whole(least):
+    """Return a check that an option is an integer of at least `least`."""
+
+    return _check("must be a whole number of at least {least}", _as_whole(least), least=least)
+
+
+def whole_or(word, least):
+    """Return a check that an option is a word or an integer of at least `least`."""
+    rule = f"must be {word} or a whole number of at least {{least}}"
+    return _check(rule, _as_whole(least), word, least=least)
+
+
+def _as_whole(least):
+    def parse(text):
+        return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
+
+    return parse
+
+
+def number(rule, is_right, *words):
+    """Return a check that an option is a number for which `is_right` holds, or one of `words`."""
+
+    def parse(text):
+        with contextlib.suppress(ValueError):
+            return float(text) if is_right(float(text)) else None
+
+    return _check(f"must be {rule}", parse, *words)
+
+
+def text(rule):
+    """Return a check that an option is not blank."""
+    return _check(rule, lambda text: text if text.strip() else None)
+
+
+def flag(name, help):
+    """Return a field for an option without a value."""
+    return field(default=False, metadata={_OPTION: typer.Option(name, help=help)})
+
+
+def na(known="empty cells, NA and NaN"):
+    """Return a field for the option that adds to what means missing in CSV files."""
+    return option(
+        "TEXT", f"Text that means missing in CSV files, beside {known}; repeatable.", default=()
+    )
+
+
+def only_na(known="empty cells, NA and NaN"):
+    """Return a field for the option that replaces what means missing in CSV files."""
+    return option(
+        "TEXT",
+        f"Text that means missing in CSV files, in place of {known}; repeatable.",
+        default=(),
+    )
+
+
+def force(help):
+    """Return a field for the option that permits overwriting."""
+    return flag("--force", help)
+
+
+FILE, FOLDER, NAME = map(text, ("must name a file", "must name a folder", "must be a name"))
+# A file, or one of these words; `./one` is a file with such a name.
+GROUPS_WORDS = ("auto", "one")
+GROUPS = text("must be auto, one or the name of a file")
+PENALTY = number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
+CHANCE = number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
+SMALL_PENALTY = number("a number above 0 and below 1", lambda x: 0 < x < 1)
+SHARE = number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
+SIZE = number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
+SMOOTHING = number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
+COUNT = whole_or("auto", 0)
+KEPT = number("sweep or a number above 0 and at most 1", lambda x: 0 < x <= 1, "sweep")
+POSITIVE = number("a number above 0", lambda x: 0 < x < math.inf)
+SECONDS = number("a number of 0 or more", lambda x: 0 <= x < math.inf)
+
+
+def inputs_of(options):
+    """Return the files and folders that a command reads, as its options name them."""
+    named = [getattr(options, one.name) for one in fields(options) if _is_input(one, options)]
+    paths = [one if isinstance(one, tuple) else (one,) for one in named if one is not None]
+    return [path for one in paths for path in one]
+
+
+def _is_input(one, options):
+    check = one.metadata[_OPTION].callback
+    if check is GROUPS:
+        return getattr(options, one.name) not in GROUPS_WORDS
+    return _is_argument(one) or (one.name != "out" and check is FILE)
+
+
+def takes_options(kind, after=None):
+    """Decorate a command that takes a dataclass so that it is called with the fields instead.
+
+    Arguments come first, then the options defined by the class and those it inherits, each in the
+    order of definition; ``after`` names an inherited option after which the class's own are listed.
+    """
+    known = {one.name: one for one in fields(kind)}
+    arguments = [name for name, one in known.items() if _is_argument(one)]
+    defined = inspect.get_annotations(kind)
+    inherited = [name for name in known if name not in defined]
+    before = inherited[: inherited.index(after) + 1] if after else []
+    order = dict.fromkeys([*arguments, *before, *defined, *known])
+
+    def decorate(function):
+        def command(**given):
+            # The option parser may pass None for a repeatable option that is not given.
+            lists = {name: tuple(given[name] or ()) for name in given if _is_list(known[name])}
+            return function(kind(**{**given, **lists}))
+
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = inspect.Signature([_parameter(known[name]) for name in order])
+        return command
+
+    return decorate
+
+
+def _is_argument(one):
+    return isinstance(one.metadata[_OPTION], ArgumentInfo)
+
+
+def _is_list(one):
+    return get_origin(one.type) is tuple
+
+
+def _parameter(one):
+    """Return the parameter that declares a field to the option parser, which passes text."""
+    typed = list[str] if _is_list(one) else bool if one.type is bool else str | None
+    default = inspect.Parameter.empty if one.default is MISSING else one.default
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[typed, one.metadata[_OPTION]],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,3 +445,261 @@ def contradiction(option, rule, found, *given, **details):
     """Return the error for two options of which only one can be used."""
     remedy = "leave one of the two out"
     return InputError(option, rule, *given, found=found, remedies=remedy, **details)
+
+
+# What means missing unless --na and --only-na say it.
+_OF_LIBRARY = "empty cells, NA and NaN (for a library, the same as when it was built)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryOptions:
+    """The options of `bnmtl library`."""
+
+    table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
+    label: str = option("Y", "Column of labels, of two classes or more.", NAME, MISSING)
+    task_column: str | None = option(
+        "C",
+        "Column with the task of each row, such as a region: a category for all models except "
+        "networks of all tasks, which are learned together.",
+        NAME,
+    )
+    profile: str = choice(
+        "modern|small|thesis",
+        "modern has about 45 models of gradient boosting, extra trees and others, small about 150, "
+        "thesis about 1200 (most of appendix 4.B), which take hours (default modern).",
+        "modern",
+    )
+    test: str | None = option(
+        "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
+    )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
+    hillclimb: float | None = option(
+        "X",
+        "Share of the rows that is held out of training, for calibration and selection (default "
+        "0.2 with --profile small and thesis); not with --cv.",
+        SMALL_PENALTY,
+    )
+    cv: int | None = option(
+        "K",
+        "Embedded cross-validation: each model is trained K times, and all rows are used for "
+        "calibration and selection (default 5 with --profile modern, fewer if a class has fewer "
+        "rows, unless --hillclimb is given; else no).",
+        whole(2),
+    )
+    calibration: str = choice(
+        "auto|platt|beta|isotonic|temperature",
+        "How models are calibrated, as by `bnmtl calibrate` (default auto).",
+        "auto",
+    )
+    group: str | None = option(
+        "C",
+        "Column of groups, such as patients, whose rows are never divided between folds, or "
+        "training and hill climbing.",
+    )
+    time_limit: float | None = option(
+        "S", "Seconds after which a model is skipped (default: no limit).", POSITIVE
+    )
+    max_memory: float | None = option(
+        "GB",
+        "Gigabytes that all processes together may have; a model that needs more than its share "
+        "is skipped (default: no limit).",
+        POSITIVE,
+    )
+    keep_models: bool = flag("--keep-models", "Keep the trained models in STORE.")
+    seed: int = option("N", "Random seed; the same seed gives the same models.", whole(0), 0)
+    jobs: int | None = option("N", "Number of processes (default: all cores).", whole(1))
+    out: str = option("STORE", "Folder of the library.", FOLDER, "bnmtl-library")
+    force: bool = force(
+        "Replace another library in STORE, at once; an interrupted build goes on without it."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectOptions:
+    """The options of `bnmtl select`."""
+
+    store: str = argument(
+        "STORE",
+        "Folder with the predictions of many models, or CSV or Parquet file: one column per model "
+        "with the probability of the second of two labels, sorted, and one with the labels.",
+        FILE,
+    )
+    metric: str = option(
+        "M",
+        "What the ensemble is selected for: accuracy, f-score, lift, roc-area, average-precision, "
+        "eleven-point-average-precision, break-even-point, root-mean-squared-error, brier-score or "
+        "cross-entropy; or another metric of probabilities of bnmtl or scikit-learn, such as "
+        "neg-brier-score.",
+        NAME,
+        MISSING,
+    )
+    label: str | None = option("Y", "Column of labels of a CSV file (default y).", NAME)
+    task_column: str | None = option(
+        "C",
+        "Column with the task of each row of a CSV file, to see the scores on each task; a folder "
+        "knows its tasks.",
+        NAME,
+    )
+    group: str | None = option(
+        "C",
+        "Column of groups of a CSV file, such as patients, whose rows are never divided between "
+        "folds; a folder knows its groups.",
+    )
+    test: str | None = option(
+        "TABLE",
+        "Further cases, to see how good the ensemble is: with the columns of STORE or, if it is a "
+        "folder of `bnmtl library`, of its table; the chosen models are trained again then "
+        "(default: the part test of STORE, or five folds).",
+        FILE,
+    )
+    predict: str | None = option(
+        "ROWS",
+        "New cases to predict, with one column per model or, if STORE is a folder of `bnmtl "
+        "library`, the columns of its table; others are kept.",
+        FILE,
+    )
+    na: tuple[str, ...] = na(_OF_LIBRARY)
+    only_na: tuple[str, ...] = only_na(_OF_LIBRARY)
+    bags: int = option("N", "Bags of models, whose ensembles are averaged.", whole(1), 20)
+    bag_fraction: float = option("X", "Share of the models in each bag.", SHARE, 0.5)
+    initial: int | str = option(
+        "auto|N",
+        "Number of the best models with which a bag starts; auto is the number up to 25 with the "
+        "best mean.",
+        COUNT,
+        "auto",
+    )
+    prune: float | str = option(
+        "X|sweep",
+        "Share of the models, the best ones, that may be selected at all; sweep chooses it by five "
+        "folds.",
+        KEPT,
+        1.0,
+    )
+    max_steps: int = option("N", "Number of models that join each bag.", whole(1), 200)
+    patience: int | None = option(
+        "N",
+        "Steps without a better score after which a bag ends (default: it takes all steps).",
+        whole(1),
+    )
+    no_replacement: bool = flag("--no-replacement", "Let each model join a bag only once.")
+    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
+    jobs: int | None = option(
+        "N", "Number of threads (default: all); it does not change the result.", whole(1)
+    )
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-select")
+    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+
+
+STRATEGIES = (
+    *("active-decorate", "active-decorate-js", "margin", "query-by-bagging", "query-by-boosting"),
+    *("bootstrap-lv", "bootstrap-lv-ext", "bootstrap-js", "multitask", "random"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """The options of `bnmtl query`."""
+
+    table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
+    label: str = option(
+        "Y", "Column of labels; rows in which it is empty can be asked for.", NAME, MISSING
+    )
+    task_column: str | None = option("C", "Column with the task of each row, such as a region.")
+    n: int = option("N", "Number of rows to ask for.", whole(1), 10)
+    strategy: str | None = choice(
+        "|".join(STRATEGIES),
+        "multitask learns networks of all tasks together, and is the default with --task-column; "
+        "without it the default is active-decorate; margin asks where a random forest is least "
+        "decided. All but multitask treat the task as a feature; active-decorate and "
+        "active-decorate-js draw their artificial cases by task.",
+    )
+    ignore: tuple[str, ...] = option(
+        "C", "Column that is not a feature, such as an identifier; repeatable.", default=()
+    )
+    exclude: str | None = option(
+        "F",
+        "Table of rows that must not be asked for: those that agree with a row of F in all columns "
+        "that both tables have, such as an identifier.",
+        FILE,
+    )
+    cost: str | None = option("C", "Column with the cost of each label, above 0.", NAME)
+    map: str | None = option("X,Y", "Two columns, such as coordinates, over which to draw a map.")
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
+    seed: int = option("N", "Random seed; the same seed gives the same rows.", whole(0), 0)
+    jobs: int | None = option(
+        "N", "Number of processes (default: all cores); it does not change the result.", whole(1)
+    )
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-query")
+    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+
+
+MODELS = ("network", "together", "mob-esp", "eb-pets", "b-pets", "forest", "naive-bayes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions:
+    """The options of `bnmtl validate`."""
+
+    table: str = argument("TABLE", "CSV or Parquet file: one row per case.", FILE)
+    label: str | None = option(
+        "Y",
+        "Column of labels to predict. Without it the learned structures are judged: how well they "
+        "predict held-out rows, and how stable their arcs are.",
+        NAME,
+    )
+    model: tuple[str, ...] = option(
+        "WORD",
+        f"Model to judge, one of {', '.join(MODELS)}; repeatable (default: network and forest, and "
+        "with --task-column also together). network learns each task alone, together learns all "
+        "tasks at once; the others have the task as a feature.",
+        default=(),
+    )
+    task_column: str | None = option("C", "Column with the task of each row, such as a region.")
+    group: str | None = option(
+        "C",
+        "Column of groups, such as patients, whose rows are never divided between training and "
+        "test.",
+    )
+    ignore: tuple[str, ...] = option(
+        "C", "Column to leave out, such as an identifier; repeatable.", default=()
+    )
+    scheme: str | None = choice(
+        "bootstrap|kfold|holdout",
+        "How training rows are drawn: as many as there are, with repetition (the others are "
+        "predicted); all but a fold; all but a random share (default kfold, because networks "
+        "learned from repeated rows are worse). Without --label: bootstrap for the stability of "
+        "arcs instead of halves.",
+    )
+    rounds: int | None = option(
+        "N",
+        "Number of bootstraps or shares held out (default 50), of cross-validations (default 5), "
+        "or without --label of replicates (default 50).",
+        whole(1),
+    )
+    folds: int | None = option(
+        "K",
+        "Number of folds of kfold, or of held-out rows without --label (default 10, or as many as "
+        "the rows of a class, or the groups, allow).",
+        whole(2),
+    )
+    test_size: float | None = option("X", "Share of the rows of holdout (default 0.1).", SHARE)
+    discretize: int | None = option(
+        "N", "Cut continuous columns into N bins, for networks and naive-bayes.", whole(2)
+    )
+    missing: str = choice(
+        "error|drop|state",
+        "Missing values of features: raise an error, drop their rows, or treat missing as a state "
+        "(trees have them as scikit-learn's have).",
+        default="error",
+    )
+    na: tuple[str, ...] = na()
+    only_na: tuple[str, ...] = only_na()
+    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
+    jobs: int | None = option(
+        "N", "Number of processes (default: all cores); it does not change the result.", whole(1)
+    )
+    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-validate")
+    force: bool = force("Replace the files of an earlier run in DIR; others stay.")

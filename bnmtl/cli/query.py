@@ -1,4 +1,4 @@
-"""One run of `bnmtl query`: a table with missing labels in, the rows to label next out."""
+"""The rows of `bnmtl query`: features, labels, tasks, costs, and which may be asked for."""
 
 import contextlib
 import warnings
@@ -6,19 +6,448 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bnmtl.active import forecast
-from bnmtl.cli.asking import Asked, strategy_of
-from bnmtl.cli.columns import as_written, check_column, na_values
+from bnmtl import active
+from bnmtl.active import measures
+from bnmtl.active.query import pick
+from bnmtl.active.utilities import mean_probabilities, vote_shares
+from bnmtl.classification.by_task import quick_classifier
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.pool import NEW_COLUMNS, read_pool
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.errors import InputError
-from bnmtl.reports.queried import write as write_report
+from bnmtl.cli.tables import (
+    as_written,
+    check_column,
+    check_new_columns,
+    complete_names,
+    na_values,
+    read_table,
+    without_points,
+)
+from bnmtl.errors import InputError, located, warn
+from bnmtl.reports.downstream import write_queried as write_report
+from bnmtl.seeding import generator
+from bnmtl.tasks import discretize
 from bnmtl.wording import Bare, count
 
+NEW_COLUMNS = ("rank", "utility", "predicted", "probability", "reason")
+_FEWEST_LABELS = 5
+_LEAST_IDENTIFIED = 10  # rows among which names of rows are noticed
+_UNKNOWN = "?"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Rows with and without a label.
+
+    Attributes
+    ----------
+    rows : pandas.DataFrame
+        As they were read.
+    X : pandas.DataFrame
+        Features.
+    y : pandas.Series
+        Labels; missing where there is none.
+    task : numpy.ndarray of object or None
+    cost : numpy.ndarray of float or None
+        1 for rows that may not be asked for, which need none.
+    candidates : numpy.ndarray of int
+        Rows that may be asked for.
+    n_excluded : int
+    """
+
+    rows: pd.DataFrame
+    X: pd.DataFrame
+    y: pd.Series
+    task: np.ndarray | None
+    cost: np.ndarray | None
+    candidates: np.ndarray
+    n_excluded: int
+
+    @property
+    def labeled(self):
+        """Positions of the rows with a label."""
+        return np.flatnonzero(self.y.notna())
+
+
+def read_pool(options, strategy):
+    """Read the table and check all columns that options name.
+
+    Parameters
+    ----------
+    options : QueryOptions
+    strategy : str
+
+    Returns
+    -------
+    Pool
+    """
+    rows = read_table(options.table, options)
+    named = {"label": options.label, "task_column": options.task_column, "cost": options.cost}
+    for option, name in named.items():
+        if name is not None:
+            check_column(rows, name, option, "table")
+    for name in options.ignore:
+        check_column(rows, name, "ignore", "table")
+    check_new_columns(rows, NEW_COLUMNS, "table")
+    y = _labels(rows[options.label], options.label)
+    task = None
+    if options.task_column is not None:
+        task = complete_names(rows[options.task_column], "task_column")
+    left_out = {options.label, options.cost, *options.ignore}
+    if strategy == "multitask":
+        left_out.add(options.task_column)
+    X = rows.drop(columns=[name for name in rows if name in left_out])
+    if task is not None and options.task_column in X:
+        X = X.assign(**{options.task_column: task})
+    if not X.shape[1]:
+        raise InputError("table", "must have a column that is a feature", Bare(options.table))
+    _warn_of_identifiers(X)
+    candidates, n_excluded = _candidates(rows, y, options)
+    costs = _costs(rows, options.cost, candidates)
+    return Pool(rows, X, y, task, costs, candidates, n_excluded)
+
+
+def _warn_of_identifiers(X):
+    """Warn about features that seem to be names or numbers of the rows."""
+    if len(X) < _LEAST_IDENTIFIED:
+        return
+    for name, column in X.items():
+        is_number = is_numeric_dtype(column.dtype)
+        numbers = np.sort(column.to_numpy(float, na_value=np.nan)) if is_number else np.zeros(0)
+        if column.is_unique and (not is_number or (np.diff(numbers) == 1).all()):
+            rule = "has the column {name}, in which each row has its own value"
+            remedies = "leave it out with `--ignore {name!s}` if it only names the rows"
+            warn("table", rule, remedies=remedies, name=name)
+
+
+def _read_like(rows, path, options):
+    """Another table, with text in the columns that hold text in the first."""
+    as_text = [name for name in rows if not is_numeric_dtype(rows[name])]
+    return read_table(path, options, as_text)
+
+
+def _labels(column, name):
+    """The labels, as names; raise unless there are two classes, and rows without a label."""
+    kept = without_points(column.to_frame())[name]
+    if is_float_dtype(kept) and not is_bool_dtype(kept):
+        rule, found = "must hold classes", "it holds numbers such as {value}"
+        value = float(column.dropna().iloc[0]) if column.notna().any() else "none"
+        if column.notna().any():
+            raise InputError("label", rule, found=found, column=name, value=value)
+    labels = kept.astype("string")
+    n_labels, classes = int(labels.notna().sum()), labels.dropna().unique()
+    if n_labels == len(labels):
+        rule, remedies = "must be empty in the rows to ask for", ["empty it there"]
+        if _UNKNOWN in classes:
+            remedies.append('give `--na "?"` if this means that there is none')
+        raise InputError(
+            "label", rule, found="each row has a label", remedies=remedies, column=name
+        )
+    if n_labels < _FEWEST_LABELS or len(classes) < 2:
+        rule = f"must have {_FEWEST_LABELS} labels or more, of two classes"
+        found, remedies = "it has {n:label} of {k}", "label some random rows first"
+        k = "one class" if len(classes) == 1 else f"{len(classes)} classes"
+        details = {"column": name, "n": n_labels, "k": Bare(k)}
+        raise InputError("label", rule, found=found, remedies=remedies, **details)
+    if _UNKNOWN in classes:
+        rule, remedies = "has a class `?`", 'give `--na "?"` if this means that there is no label'
+        warn("label", rule, remedies=remedies, column=name)
+    return labels.astype(object).where(labels.notna(), None)
+
+
+def _costs(rows, name, candidates):
+    """The cost of each row; of rows that may not be asked for it is not read."""
+    if name is None:
+        return None
+    column = rows[name]
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        raise InputError("cost", "must be numbers above 0", column=name)
+    numbers = np.ones(len(rows))
+    numbers[candidates] = column.to_numpy(dtype=float, na_value=np.nan)[candidates]
+    wrong = ~(np.isfinite(numbers) & (numbers > 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        rule, found = "must be above 0 in the rows to ask for", "it is {value} in row {row}"
+        value = Bare("empty") if np.isnan(numbers[at]) else numbers[at]
+        raise InputError("cost", rule, found=found, column=name, value=value, row=at + 1)
+    return numbers
+
+
+def _candidates(rows, y, options):
+    """Rows that may be asked for, and the number of excluded ones."""
+    missing = y.isna().to_numpy()
+    if options.exclude is None:
+        return np.flatnonzero(missing), 0
+    others = _read_like(rows, options.exclude, options)
+    shared = [name for name in others if name in rows and name != options.label]
+    if not shared:
+        with located(file=options.exclude):
+            rule = "must have a column of TABLE"
+            raise InputError("exclude", rule, Bare(f"columns {', '.join(map(str, others))}"))
+    # Numbers are written alike only in one table.
+    both = pd.concat([rows[shared], others[shared]], ignore_index=True)
+    texts = list(
+        without_points(both).astype("string").fillna("").itertuples(index=False, name=None)
+    )
+    known = set(texts[len(rows) :])
+    is_known = np.array([row in known for row in texts[: len(rows)]])
+    candidates = np.flatnonzero(missing & ~is_known)
+    if not len(candidates):
+        found = "each row without a label is in {path}"
+        raise InputError("exclude", "must leave rows to ask for", found=found, path=options.exclude)
+    return candidates, int((missing & is_known).sum())
+
+
+_KINDS = {
+    "active-decorate": active.ActiveDecorate,
+    "active-decorate-js": active.ActiveDecorateJS,
+    "margin": active.MarginSampling,
+    "query-by-bagging": active.QueryByBagging,
+    "query-by-boosting": active.QueryByBoosting,
+    "bootstrap-lv": active.BootstrapLV,
+    "bootstrap-lv-ext": active.BootstrapLVExt,
+    "bootstrap-js": active.BootstrapJS,
+}
+_BINS = 4
+_SURE = 0.995
+_FEW_MEMBERS = 2  # for the learning curve of networks, which are slow to learn
+_HOW = "They have the largest utilities: on them the committee is least decided."
+_HOW_ALONE = "They have the largest utilities: on them a random forest is least decided."
+_DRAWN = (
+    "They are drawn: a row is the more likely the more the committee disagrees on it, so another "
+    "seed draws others."
+)
+# Strategies that were nowhere better than random rows, beyond chance, in studies of this project.
+_NOT_BETTER = {
+    "margin": (
+        "In our study of ten tables, rows chosen like this were as good as those of "
+        "active-decorate, and not better than random ones, beyond chance.",
+    ),
+    "query-by-boosting": (
+        "In our study of 15 tables, rows chosen like this were never better than random ones, "
+        "beyond chance.",
+    ),
+    "multitask": (
+        "In our study of birds, rows chosen like this were not better than random ones, beyond "
+        "chance; networks of all tasks together predicted better than those of each task.",
+    ),
+}
+_RANDOM = "They are drawn at random, so another seed draws others."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a strategy asks for.
+
+    Attributes
+    ----------
+    rows : numpy.ndarray of int
+        The most useful first.
+    utilities : numpy.ndarray of float, shape (n_rows,)
+        NaN for rows that may not be asked for.
+    predicted, probability, reasons : list
+        Of the rows: the most probable class, its probability, and words.
+    classes : list of str
+    how : str
+        How the rows were chosen.
+    draws : bool
+    """
+
+    rows: np.ndarray
+    utilities: np.ndarray
+    predicted: list
+    probability: list
+    reasons: list
+    classes: list
+    how: str
+    draws: bool
+
+
+def strategy_of(name, pool, options, progress):
+    """The strategy of a run.
+
+    Parameters
+    ----------
+    name : str
+    pool : bnmtl.cli.query.Pool
+    options : QueryOptions
+    progress : callable or False
+
+    Returns
+    -------
+    object with ``ask(n)`` and ``learning_curve(**plan)``
+    """
+    if name == "multitask":
+        return _Together(pool, options, progress)
+    return _OneTable(name, pool, options)
+
+
+class _OneTable:
+    """Committees that treat all rows as one table."""
+
+    def __init__(self, name, pool, options):
+        self._pool, self._name, self._is_random = pool, name, name == "random"
+        kind = active.BootstrapJS if self._is_random else _KINDS[name]
+        self._strategy = kind(random_state=options.seed)
+        if "task_column" in self._strategy.get_params():
+            self._strategy.set_params(task_column=options.task_column)
+        self._seed = options.seed
+
+    def ask(self, n):
+        """The `Asked` rows."""
+        pool, strategy = self._pool, self._strategy
+        y = pool.y.to_numpy(dtype=object)
+        committee = strategy.committee().fit(pool.X.iloc[pool.labeled], y[pool.labeled].astype(str))
+        options = {"candidates": pool.candidates, "return_utilities": True}
+        if self._is_random:
+            chooser = active.RandomQuery(random_state=self._seed)
+            rows, found = chooser.query(pool.X, y, batch_size=n, **options)
+            if pool.cost is not None:
+                found = found + 1 / pool.cost
+                rows = _picked(found[0], True, n, self._seed)
+        elif pool.cost is None:
+            rows, found = strategy.query(pool.X, y, batch_size=n, committee=committee, **options)
+        else:
+            _, found = strategy.query(pool.X, y, committee=committee, **options)
+            found = found / pool.cost
+            rows = _picked(found[0], strategy.draws, n, self._seed)
+        members = committee.member_probabilities(pool.X.iloc[rows])
+        weights = getattr(committee, "member_weights_", None)
+        how = _HOW_ALONE if self._name == "margin" else _HOW
+        how = _RANDOM if self._is_random else _DRAWN if strategy.draws else how
+        how = " ".join([how, *_NOT_BETTER.get(self._name, ())])
+        classes = committee.classes_.tolist()
+        words = _described(members, weights, classes, len(rows), self._name)
+        return Asked(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
+
+    def learning_curve(self, **plan):
+        """Errors of the committee on random cases."""
+        pool = self._pool
+        data = pool.X.iloc[pool.labeled].reset_index(drop=True), pool.y.iloc[pool.labeled]
+        return _curve(self._strategy.committee(), data, plan)
+
+
+class _Together:
+    """Committees of networks of all tasks, learned together."""
+
+    def __init__(self, pool, options, progress):
+        self._pool = pool
+        self._X = discretize(pool.X, _BINS)
+        has_gaps = bool(self._X.isna().any(axis=None))
+        self._strategy = active.MultitaskQuery(
+            quick_classifier("state" if has_gaps else "error"),
+            random_state=options.seed,
+            n_jobs=-1 if options.jobs is None else options.jobs,
+            progress=progress,
+        )
+
+    def ask(self, n):
+        """The `Asked` rows."""
+        pool, y = self._pool, self._pool.y.rename("label of the row")
+        committee = self._strategy.committee().fit(self._X, y, pool.task)
+        rows, found = self._strategy.query(
+            *(self._X, y, pool.task),
+            candidates=pool.candidates,
+            batch_size=n,
+            cost=pool.cost,
+            return_utilities=True,
+            committee=committee,
+        )
+        (classes,) = committee.classes_.values()
+        words = {}
+        # Rows of tasks without a network have more members.
+        has_network = np.isin(pool.task[rows].astype(str), list(committee.members_[0]))
+        for some in (rows[has_network], rows[~has_network]):
+            if len(some):
+                members = committee.member_probabilities(self._X.iloc[some], pool.task[some])
+                described = _described(members, None, classes.tolist(), len(some), "multitask")
+                words |= dict(zip(some, zip(*described, strict=True), strict=True))
+        columns = map(list, zip(*(words[row] for row in rows), strict=True))
+        how = " ".join([_DRAWN, *_NOT_BETTER["multitask"]])
+        return Asked(rows, found[0], *columns, classes.tolist(), how, draws=True)
+
+    def learning_curve(self, **plan):
+        """Errors of a smaller committee on random cases."""
+        pool = self._pool
+        X = self._X.assign(**{_TaskColumn.NAME: pool.task}).iloc[pool.labeled]
+        few = self._strategy.committee()
+        few.set_params(n_members=_FEW_MEMBERS, n_jobs=None, progress=False)
+        data = X.reset_index(drop=True), pool.y.iloc[pool.labeled]
+        return _curve(_TaskColumn(few), data, plan)
+
+
+class _TaskColumn(ClassifierMixin, BaseEstimator):
+    """A committee of several tasks as a classifier of rows with a column of tasks."""
+
+    NAME = "task of the row"
+
+    def __init__(self, committee):
+        self.committee = committee
+
+    def fit(self, X, y):
+        """Fit the committee."""
+        self.fitted_ = self.committee.fit(
+            X.drop(columns=self.NAME), pd.Series(y, name="label of the row"), X[self.NAME]
+        )
+        (self.classes_,) = self.fitted_.classes_.values()
+        return self
+
+    def predict_proba(self, X):
+        """Mean of the members' probabilities."""
+        members = self.fitted_.member_probabilities(X.drop(columns=self.NAME), X[self.NAME])
+        return members.mean(axis=0)
+
+
+def _curve(classifier, data, plan):
+    strategies = {"random": (active.RandomQuery(), classifier)}
+    X, y = data
+    return active.run_experiment(strategies, {"labels so far": (X, y.to_numpy(str))}, **plan)
+
+
+def _picked(utilities, draws, n, seed):
+    """Rows by their utility per cost."""
+    candidates = np.flatnonzero(~np.isnan(utilities))
+    rng = generator(seed, "pick by cost")
+    return candidates[pick(utilities[candidates], n, rng, draws)]
+
+
+def _described(members, weights, classes, rows, strategy):
+    """The most probable class of each row, its probability, and the reason to ask for it."""
+    p, shares = mean_probabilities(members, weights), vote_shares(members, weights)
+    best = p.argmax(axis=1)
+    reasons = []
+    for at in range(rows):
+        winner = int(shares[at].argmax())
+        says = f"{_part(shares[at, winner], members, weights)} {classes[winner]}"
+        if strategy == "margin":
+            chance = f"with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(f"the forest says {classes[best[at]]}, {chance}")
+        elif strategy == "random":
+            reasons.append(f"drawn at random; of the committee, {says}")
+        elif shares[at, winner] < 1 - 1e-12:
+            reasons.append(f"the committee disagrees: {says}")
+        else:
+            sure = p[at, best[at]] >= _SURE
+            unsure = "" if sure else f", with a probability of {p[at, best[at]]:.2f}"
+            reasons.append(
+                f"the committee agrees{'' if sure else ', but is not sure'}: {says}{unsure}"
+            )
+    predicted = [classes[at] for at in best]
+    return predicted, p[np.arange(rows), best].round(4).tolist(), reasons
+
+
+def _part(share, members, weights):
+    """How many members say something, in words."""
+    if weights is not None:
+        return f"{100 * share:.0f} % of the votes say"
+    n = len(members)
+    return f"{round(share * n)} of {n} say"
+
+
 _FILES = ("queries.csv", "utilities.csv", "learning_curve.csv", "map.png", "learning_curve.png")
-_FEWEST = 20  # labels for a learning curve
+_FEWEST_FOR_CURVE = 20  # labels for a learning curve
 _POINTS, _FOLDS, _REPEATS = 4, 4, 3
 
 
@@ -104,7 +533,7 @@ def _places(rows, given):
 def _learning_curve(strategy, pool, options, progress):
     """Errors by number of labels, of random cases; None with few labels."""
     n_labels = len(pool.labeled)
-    if n_labels < _FEWEST or pool.y.value_counts().max() < _FOLDS:
+    if n_labels < _FEWEST_FOR_CURVE or pool.y.value_counts().max() < _FOLDS:
         return None
     most = int(n_labels * (1 - 1 / _FOLDS))
     sizes = np.unique(np.geomspace(max(5, most // 4), most, _POINTS).astype(int))
@@ -127,7 +556,7 @@ def _expected(curves, pool, n_more):
     """How the error would fall; None without a curve."""
     if curves is None:
         return None
-    return forecast(curves, len(pool.labeled), n_more)._asdict()
+    return measures(curves, len(pool.labeled), n_more)._asdict()
 
 
 def _tables(pool, asked, na_values):

@@ -9,19 +9,17 @@ from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import contradiction
-from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies, warn_of_order
-from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.cli.runs import FolderResult, TimeLimit, as_options, new_run
+from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.errors import InputError, InputWarning
-from bnmtl.io.file_sizes import check_required
+from bnmtl.io.run import check_required
 from bnmtl.learners import SingleTaskLearner, compare
+from bnmtl.learners.comparison import held_out_record, nothing_found, sentences
 from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.multitask import PENALTY as LEARN_PENALTY
-from bnmtl.learners.penalty import penalty_name
-from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
-from bnmtl.relatedness.measures import as_distances
-from bnmtl.relatedness.nearest import largest_gap, nearest_first
-from bnmtl.reports.related import write as write_report
+from bnmtl.learners.validated import penalty_name
+from bnmtl.relatedness.measures import as_distances, largest_gap, nearest_first
+from bnmtl.reports.learned import write_related as write_report
 from bnmtl.wording import all_of, listed
 from bnmtl.writing import file_names
 

@@ -4,10 +4,10 @@ import textwrap
 from math import isnan
 from typing import NamedTuple
 
-from bnmtl.calibration.verdict import verdict
-from bnmtl.learners.penalty import penalty_name
-from bnmtl.learners.verdict import WAYS, WAYS_TO_LEARN
-from bnmtl.relatedness.nearest import n_nearest, writer
+from bnmtl.calibration.quality import verdict
+from bnmtl.learners.comparison import WAYS, WAYS_TO_LEARN
+from bnmtl.learners.validated import penalty_name
+from bnmtl.relatedness.measures import n_nearest, writer
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import count
 
@@ -239,7 +239,7 @@ def library(result):
 
 def query(result):
     """Show the first rows to label next, and what their labels are worth."""
-    from bnmtl.cli.pool import NEW_COLUMNS
+    from bnmtl.cli.query import NEW_COLUMNS
 
     shown = result.queries[:_MOST_ROWS]
     given = [name for name in shown if name not in NEW_COLUMNS]

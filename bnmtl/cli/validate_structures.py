@@ -7,18 +7,24 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bnmtl.cli.columns import complete_names
-from bnmtl.cli.judged_cases import check_task_names, read_rows
 from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.runs import FolderResult, as_options, new_run
-from bnmtl.cli.tasks import check_folds, encoded_tasks, warn_of_copies, warn_of_order
+from bnmtl.cli.tables import (
+    check_folds,
+    check_task_names,
+    complete_names,
+    encoded_tasks,
+    read_judged_rows,
+    warn_of_copies,
+    warn_of_order,
+)
 from bnmtl.confidence import arc_stability, predictive_check
 from bnmtl.confidence.stability import GIVEN
 from bnmtl.errors import InputError
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
+from bnmtl.learners.comparison import held_out_record, sentences
 from bnmtl.learners.held_out import most_folds
-from bnmtl.learners.verdict import held_out_record, sentences
-from bnmtl.reports.validated_structures import write as write_report
+from bnmtl.reports.downstream import write_structures as write_report
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import Bare, all_of, listed
 
@@ -131,7 +137,7 @@ def _read(options):
     """The encoded tasks, and their cut points for run.json."""
     from bnmtl.tasks import split
 
-    rows = read_rows(options)
+    rows = read_judged_rows(options)
     frames = {Path(options.table).stem: rows}
     if options.task_column is not None:
         check_task_names(complete_names(rows[options.task_column], "task_column"))

@@ -12,11 +12,9 @@ mixtures) prefers one graph of a class, so an arc that is not compelled may stil
 in all replicates. That is the score's preference, not evidence.
 """
 
-from bnmtl.confidence.agreement import consensus
 from bnmtl.confidence.checking import predictive_check
-from bnmtl.confidence.replicates import arc_confidence
-from bnmtl.confidence.stability import ArcStability, arc_stability
-from bnmtl.confidence.support import MEANING, sure_words, with_confidence
+from bnmtl.confidence.replicates import MEANING, arc_confidence, sure_words, with_confidence
+from bnmtl.confidence.stability import ArcStability, arc_stability, consensus
 
 __all__ = [
     "MEANING",

@@ -5,9 +5,7 @@ from bnmtl.ensembles.compression.controls import MarginalSampler, NaiveBayesSamp
 from bnmtl.ensembles.compression.mimic import Mimic
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.library.build import build_library
-from bnmtl.ensembles.library.kept import load_model
-from bnmtl.ensembles.library.refit import LibraryEnsemble
-from bnmtl.ensembles.report import SelectionReport
+from bnmtl.ensembles.library.refit import LibraryEnsemble, load_model
 from bnmtl.ensembles.rivals import (
     WeightedEnsemble,
     basic_selection,
@@ -16,6 +14,7 @@ from bnmtl.ensembles.rivals import (
     mean_of_all,
     model_averaging,
 )
+from bnmtl.ensembles.selection import SelectionReport
 from bnmtl.ensembles.selector import EnsembleSelector
 from bnmtl.ensembles.stacking import Stacking, blending
 from bnmtl.ensembles.store import PredictionStore

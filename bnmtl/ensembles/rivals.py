@@ -5,10 +5,8 @@ import pandas as pd
 from scipy.special import logsumexp
 
 from bnmtl.ensembles.additions import happened
-from bnmtl.ensembles.entries import SCALE, whole_numbers
-from bnmtl.ensembles.folds import stratified_folds
-from bnmtl.ensembles.judges import Judge, judge_of
-from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
+from bnmtl.ensembles.entries import SCALE, mean_prediction, weighted_probabilities, whole_numbers
+from bnmtl.ensembles.judges import Judge, judge_of, stratified_folds
 from bnmtl.ensembles.selection import Library, distinct_models
 from bnmtl.ensembles.selector import EnsembleSelector, check_store
 from bnmtl.ensembles.store import HILLCLIMB

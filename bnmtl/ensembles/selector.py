@@ -6,13 +6,10 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.ensembles.entries import SCALE, whole_numbers
-from bnmtl.ensembles.folds import stratified_folds
-from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.entries import SCALE, mean_prediction, weighted_probabilities, whole_numbers
+from bnmtl.ensembles.judges import judge_of, stratified_folds
 from bnmtl.ensembles.library.refit import LibraryEnsemble
-from bnmtl.ensembles.means import mean_prediction, weighted_probabilities
-from bnmtl.ensembles.report import SelectionReport
-from bnmtl.ensembles.selection import grow, library_of
+from bnmtl.ensembles.selection import SelectionReport, grow, library_of
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs, check_number, check_whole
 from bnmtl.progress import Reporter

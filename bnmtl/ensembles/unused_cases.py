@@ -9,10 +9,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import checked_column, coded, entered
-from bnmtl.ensembles.folds import stratified_folds
-from bnmtl.ensembles.judges import judge_of, title_of
-from bnmtl.ensembles.report import FAMILY
+from bnmtl.ensembles.judges import judge_of, stratified_folds, title_of
 from bnmtl.ensembles.rivals import WeightedEnsemble, best_of_families, best_single, mean_of_all
+from bnmtl.ensembles.selection import FAMILY
 from bnmtl.ensembles.store import HILLCLIMB, Part, PredictionStore
 from bnmtl.errors import InputError, check_whole
 from bnmtl.progress import Reporter

@@ -14,12 +14,12 @@ from bnmtl.learners.task_groups import AUTO, groups_for, search_in_groups
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
-from bnmtl.search.constraints import is_by_task
-from bnmtl.search.first_start import compilation_reported
+from bnmtl.search.compilation import compilation_reported
+from bnmtl.search.effort import Memory
 from bnmtl.search.grouped import joined
-from bnmtl.search.memory import Memory
 from bnmtl.search.multitask import Solution
 from bnmtl.search.one_graph import score_identical
+from bnmtl.search.problem import is_by_task
 from bnmtl.wording import type_of
 
 

@@ -1,31 +1,213 @@
-"""The base class of all learners: parameters, `fit` and the learned attributes."""
+"""Structure priors of tasks, and their sparsity by default (``structure_prior="auto"``)."""
 
 import numbers
 import time
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from bnmtl.errors import Action, InputTypeError, warn
-from bnmtl.graphs import Configuration, graphs_by_task, learned_graph
+from bnmtl.errors import Action, InputError, InputTypeError, check_choice, check_jobs, warn
+from bnmtl.graphs import Configuration, adjacency, check_dag, graphs_by_task, learned_graph
 from bnmtl.learners.arcs import arc_table
-from bnmtl.learners.parameters import check_common
-from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
-from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.learners.task_groups import AUTO, given_groups
-from bnmtl.networks.several import networks_of
-from bnmtl.networks.shared_tables import fit_tables
+from bnmtl.networks.shared_tables import fit_tables, networks_of
+from bnmtl.networks.tables import check_size
+from bnmtl.priors import ArcPrior
 from bnmtl.progress import Reporter
-from bnmtl.scores import PART_CONCENTRATION, PARTITIONS, MixedDirichlet
-from bnmtl.search.constraints import constraints_by_task
+from bnmtl.scores import (
+    K2,
+    PART_CONCENTRATION,
+    PARTITIONS,
+    BDeu,
+    BDs,
+    LogLikelihood,
+    MixedDirichlet,
+    Score,
+)
+from bnmtl.search.compilation import compilation_reported, search_kernels
 from bnmtl.search.effort import Effort
-from bnmtl.search.first_start import compilation_reported, search_kernels
-from bnmtl.search.options import Limits, search_of
-from bnmtl.search.problem import TaskProblem
+from bnmtl.search.options import Exact, Limits, search_of
+from bnmtl.search.problem import TaskProblem, by_task, check_names, constraints_by_task
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
+
+# Smaller differences of log odds are rounding errors.
+_ALIKE = 1e-9
+# Expected number of parents of a variable, by score. With the uniform prior these scores find arcs
+# between independent columns; a smaller number gives fewer. BIC and AIC penalize parameters and
+# need no prior.
+EXPECTED_PARENTS = ((MixedDirichlet, 0.1), ((BDeu, BDs, K2), 1.0))
+
+
+def auto_prior(score, n_variables, n_tasks=1):
+    """The structure prior of a graph over variables that vary; None if it is uniform.
+
+    Parameters
+    ----------
+    score : Score
+    n_variables : int
+    n_tasks : int, default=1
+        Number of tasks that share a graph or tables. Chance evidence for an arc adds up over them,
+        so the expected number of arcs is divided by it.
+
+    Returns
+    -------
+    ArcPrior or None
+        Every arc has the probability f / (n - 1) / n_tasks, at most 1/2, where f is the expected
+        number of parents of a variable.
+    """
+    for kinds, expected in EXPECTED_PARENTS:
+        if isinstance(score, kinds):
+            chance = expected / n_tasks / max(n_variables - 1, 1)
+            return ArcPrior(probability=min(chance, 0.5))
+    return None
+
+
+def structure_priors(tasks, value, automatic):
+    """The structure prior of every task, by name, given once for all or by task.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    value : "auto", structure prior, mapping of these by task, or None
+    automatic : mapping task -> structure prior or None
+        The priors for "auto".
+
+    Returns
+    -------
+    dict task -> structure prior or None
+    """
+    priors, _ = by_task(tasks, value, "structure_prior")
+    for name, prior in priors.items():
+        if isinstance(prior, str) and prior == "auto":
+            priors[name] = prior = automatic[name]
+        if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
+            raise InputTypeError("structure_prior", rule, prior)
+        if prior is not None:
+            check_names("structure_prior", prior.names(), tasks.variables, "variable")
+    return priors
+
+
+def arc_probabilities(priors, tasks):
+    """Probability of an arc in one direction under the structure prior of each task.
+
+    Parameters
+    ----------
+    priors : mapping task -> structure prior or None
+    tasks : Tasks
+
+    Returns
+    -------
+    dict task -> float
+        1/2 under the uniform prior, nan where it differs between arcs.
+    """
+    found = {}
+    for name, prior in priors.items():
+        variables = tasks[name].variables
+        odds = np.zeros(1)
+        if prior is not None and len(variables) > 1:
+            present, absent = prior.arc_terms(variables)
+            odds = (present - absent)[~np.eye(len(variables), dtype=bool)]
+        found[name] = float(expit(odds[0])) if np.ptp(odds) < _ALIKE else np.nan
+    return found
+
+
+def start_matrices(tasks, constraints, start):
+    """Adjacency matrices of start graphs over the variables of each task.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    constraints : mapping name -> Constraints
+    start : networkx.DiGraph or mapping task -> networkx.DiGraph
+
+    Returns
+    -------
+    list of bool array
+
+    Raises
+    ------
+    InputTypeError, InputError
+        For graphs that are not DAGs, violate the constraints or have unknown variables.
+    """
+    graphs, is_by_task = by_task(tasks, start, "start")
+    for graph in graphs.values():
+        if graph is not None:
+            check_dag(graph, "start")
+            check_names("start", map(str, graph), tasks.variables, "variable")
+    if is_by_task and None in graphs.values():
+        lacking = next(task for task, graph in graphs.items() if graph is None)
+        raise InputError("start", "gives no graph", remedies="add one", task=lacking)
+    return [
+        _start_matrix(task, constraints[name], graphs[name], is_by_task)
+        for name, task in tasks.items()
+    ]
+
+
+def _start_matrix(task, limits, graph, is_by_task):
+    """A start graph as a matrix over the variables of a task, checked against its constraints."""
+    graph = nx.relabel_nodes(graph, str)
+    active = set(task.variables) - set(task.constant)
+    if is_by_task:
+        unknown = sorted({str(v) for arc in graph.edges for v in arc} - active)
+        if unknown:
+            rule = "has arcs of {variable}, which is not a variable with more than one state there"
+            parts = {"task": task.name, "variable": unknown[0]}
+            raise InputError("start", rule, remedies="remove them", **parts)
+    cut = graph.subgraph(active)
+    matrix = adjacency(cut, task.variables)
+    wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
+    if len(wrong):
+        parent, child = (task.variables[at] for at in wrong[0])
+        rule = "must hold the required arcs and no forbidden one"
+        found, remedy = "it does not for {parent!s} -> {child!s}", "correct the start graph"
+        parts = {"task": task.name, "parent": parent, "child": child}
+        raise InputError("start", rule, found=found, remedies=remedy, **parts)
+    too_many = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
+    if len(too_many):
+        rule = "gives {child} more parents than {max_parents} allows, {most}"
+        parts = {"child": task.variables[too_many[0]], "most": limits.max_parents}
+        raise InputError("start", rule, remedies="remove some", task=task.name, **parts)
+    return matrix
+
+
+def check_common(learner):
+    """Raise for parameters of a learner out of range for any data."""
+    search_of(learner.search)
+    if learner.limits is not None and not isinstance(learner.limits, Limits):
+        remedy = "for example `Limits(time_limit=60)`"
+        raise InputTypeError(
+            "limits", "must be a `Limits` or None", learner.limits, remedies=remedy
+        )
+    learner.used_limits().check()
+    check_jobs(learner.n_jobs)
+    if learner.score is not None and not isinstance(learner.score, Score):
+        rule = "must be one of the scores of `bnmtl.scores` or None"
+        raise InputTypeError("score", rule, learner.score, remedies="for example MixedDirichlet()")
+    if isinstance(learner.score, LogLikelihood) and learner.max_parents is None:
+        rule = "LogLikelihood() always prefers more arcs and needs {max_parents}"
+        raise InputError("score", rule, remedies=("set it", "take BIC() or MixedDirichlet()"))
+    check_size("parameter_sample_size", learner.parameter_sample_size)
+    check_choice("table_sharing", learner.table_sharing, ("auto", None))
+
+
+def check_start(learner):
+    """Raise InputError for a start graph of one search if that search replaces it anyway.
+
+    A search that a limit may end early can return its start.
+    """
+    limits = learner.used_limits()
+    is_limited = limits.time_limit is not None or limits.max_families is not None
+    if learner.start is None or is_limited or not isinstance(search_of(learner.search), Exact):
+        return
+    rule = "has no effect with {search=exact}, which finds the best of all graphs"
+    raise InputError("start", rule, remedies=("leave it out", "take another {search}"))
+
 
 # Parameters whose options need an object, with an example.
 _WITH_OPTIONS = {"search": "search=Orders(starts=5)", "limits": "limits=Limits(time_limit=60)"}

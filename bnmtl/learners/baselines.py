@@ -4,14 +4,11 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.base import Learner
-from bnmtl.learners.group_fits import OneGraphFits
-from bnmtl.learners.parameters import check_start
-from bnmtl.learners.task_groups import check_task_groups, groups_for
-from bnmtl.search.constraints import is_by_task
+from bnmtl.learners.base import Learner, check_start
+from bnmtl.learners.task_groups import OneGraphFits, check_task_groups, groups_for
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
-from bnmtl.search.problem import JointProblem
+from bnmtl.search.problem import JointProblem, is_by_task
 from bnmtl.tasks import Task, Tasks
 from bnmtl.wording import Bare
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 import networkx as nx
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.learners.base import Learner
-from bnmtl.learners.group_fits import CoupledFits
-from bnmtl.learners.start_graphs import start_matrices
+from bnmtl.learners.base import Learner, start_matrices
 from bnmtl.learners.task_groups import (
     AUTO,
+    CoupledFits,
     check_task_groups,
     given_groups,
     groups_for,
@@ -19,12 +18,10 @@ from bnmtl.learners.task_groups import (
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search import HillClimbing
-from bnmtl.search.constraints import check_names, is_by_task
-from bnmtl.search.effort import in_parallel
+from bnmtl.search.effort import Memory, in_parallel
 from bnmtl.search.grouped import joined
-from bnmtl.search.memory import Memory
-from bnmtl.search.multitask import STARTS
-from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.multitask import STARTS, search_over
+from bnmtl.search.problem import check_names, is_by_task
 
 # Penalty of the default prior.
 PENALTY = 0.99

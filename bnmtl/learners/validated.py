@@ -1,31 +1,263 @@
-"""`MultitaskLearnerCV`, which also chooses the penalty of the prior."""
+"""Choosing a penalty: the grid, and the best penalty by its scores."""
 
 import math
+from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
-from bnmtl.learners.group_fits import CoupledFits
-from bnmtl.learners.held_out import check_sample_size
-from bnmtl.learners.judges import judge_of
-from bnmtl.learners.multitask import PENALTY, MultitaskLearner, check_prior_names
-from bnmtl.learners.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
-from bnmtl.learners.task_groups import (
-    AUTO,
-    given_groups,
-    groups_for,
-    search_in_groups,
+from bnmtl.graphs import graphs_by_task
+from bnmtl.learners.held_out import (
+    by_learner,
+    check_sample_size,
+    default_folds,
+    held_out_rows,
+    held_out_split,
+    penalty_scores,
+    score_folds,
 )
-from bnmtl.priors.coupling import CouplingPrior, check_prior
-from bnmtl.priors.listed import read_penalties
+from bnmtl.learners.multitask import PENALTY, MultitaskLearner, check_prior_names
+from bnmtl.learners.task_groups import AUTO, CoupledFits, given_groups, groups_for, search_in_groups
+from bnmtl.priors.coupling import CouplingPrior, check_prior, read_penalties
 from bnmtl.progress import Reporter
-from bnmtl.search.constraints import is_by_task
-from bnmtl.search.couplings import Couplings
-from bnmtl.search.grouped import GroupedSearch
-from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import NoCommonGraph
-from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.grouped import GroupedSearch, joined
+from bnmtl.search.multitask import search_over
+from bnmtl.search.neighborhood import Couplings
+from bnmtl.search.penalty_posterior import log_posterior
+from bnmtl.search.problem import NoCommonGraph, is_by_task
+
+# Relative rounding error of fold scores.
+RULES = ("best", "one-standard-error")
+
+# 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
+DEFAULT_PENALTIES = (0.0, 0.5, *(1 - 10.0**-e for e in range(1, 13)), 1.0)
+# Nats per row: rounding may cause this difference between penalties with the same networks.
+EQUALLY_GOOD = 1e-9
+
+
+def penalty_grid(penalties):
+    """The penalties to try, the largest first.
+
+    Parameters
+    ----------
+    penalties : sequence of float or None
+        None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
+
+    Returns
+    -------
+    list of float
+
+    Raises
+    ------
+    InputTypeError, InputError
+        If it is not a sequence of numbers from 0 to 1, or empty.
+
+    Examples
+    --------
+    >>> from bnmtl.learners.validated import penalty_grid
+    >>> penalty_grid([0, 0.9, 0.5])
+    [0.9, 0.5, 0.0]
+    """
+    grid = DEFAULT_PENALTIES if penalties is None else penalties
+    rule = "must be a sequence of numbers from 0 to 1 or None"
+    try:
+        values = None if isinstance(grid, str | Iterator) else [float(one) for one in grid]
+    except (TypeError, ValueError):
+        values = None
+    if values is None:
+        raise InputTypeError("penalties", rule, penalties)
+    wrong = [penalty for penalty in values if not 0 <= penalty <= 1]
+    if wrong:
+        remedy = "0 shares nothing, 1 everything"
+        raise InputError("penalties", rule, wrong[0], remedies=remedy)
+    if not values:
+        raise InputError("penalties", "must hold at least one penalty", penalties)
+    return sorted(set(values), reverse=True)
+
+
+def best_penalty(scores):
+    """Index of the best score; ties go to the first, which has the largest penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmtl.learners.validated import best_penalty
+    >>> best_penalty(np.array([-2.0, -1.0, -1.0 + 1e-12]))
+    1
+    """
+    return int(np.argmax(scores >= np.max(scores) - EQUALLY_GOOD))
+
+
+def chosen_penalty(scores, rule="best"):
+    """Index of the chosen penalty.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+        Larger is better; the largest penalty is first.
+    rule : {"best", "one-standard-error"}, default="best"
+        "best" chooses the largest mean, and the largest penalty among ties; "one-standard-error"
+        chooses the largest penalty that is at most one standard error worse, using the differences
+        between folds.
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and regression trees, section 3.4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmtl.learners.validated import chosen_penalty
+    >>> scores = np.array([[-2.0, -2.0], [-1.1, -0.9], [-0.8, -1.0]])
+    >>> chosen_penalty(scores), chosen_penalty(scores, "one-standard-error")
+    (2, 1)
+    """
+    means = scores.mean(axis=1)
+    best = best_penalty(means)
+    if rule == "best":
+        return best
+    return int(np.argmax(means >= means[best] - paired_errors(scores, best)))
+
+
+def paired_errors(scores, best):
+    """Standard errors over folds of the differences from one penalty; nan with one fold.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+    best : int
+
+    Returns
+    -------
+    float array of shape (p,)
+        Infinite differences have an error of 0.
+    """
+    n_folds = scores.shape[1]
+    if n_folds == 1:
+        return np.full(len(scores), np.nan)
+    with np.errstate(invalid="ignore"):
+        differences = scores - scores[best]
+    finite = np.where(np.isfinite(differences), differences, 0.0)
+    return finite.std(axis=1, ddof=1) / np.sqrt(n_folds)
+
+
+def penalty_name(penalty):
+    """A penalty as text; one just below 1 as 1 minus a power of ten.
+
+    Examples
+    --------
+    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.9999, 1 - 1e-12, 1.0)]
+    ['0', '0.5', '0.9999', '1 - 1e-12', '1']
+    """
+    rest = 1 - penalty
+    if 0 < rest < 5e-5:
+        return f"1 - {rest:.0e}"
+    return f"{penalty:.6g}"
+
+
+def judge_of(learner, *parts):
+    """The judge for the parameters of a learner; ``parts`` as in `_Judge`."""
+    kind = {"posterior": _Posterior, "held-out rows": _HeldOutRows}
+    return kind.get(learner.way_of_choosing(), _Folds)(learner, *parts)
+
+
+class _Judge:
+    """Scores penalties by the solutions of all groups of tasks.
+
+    Parameters
+    ----------
+    learner : MultitaskLearnerCV
+    tasks, whole : Tasks
+        The training rows, and the same tasks with all rows.
+    groups : TaskGroups
+    search : GroupedSearch
+        On the training rows.
+    given : dict name -> list of bool array, or None
+        Start graphs given by the user.
+    effort : Effort
+    report : Reporter
+
+    Attributes
+    ----------
+    search : GroupedSearch
+        Finds the solutions to be scored.
+    folds : list of Fold or None
+        The scored folds, if folds choose the penalty.
+    """
+
+    folds = None
+
+    def __init__(self, learner, tasks, whole, groups, search, given, effort, report):
+        self.search = search
+        self._learner, self._tasks, self._groups, self._given = learner, tasks, groups, given
+        self._effort, self._report = effort, report
+
+    def on_all_rows(self, prior, solutions):
+        """The solutions of the groups with their scores on all training rows."""
+        return solutions
+
+
+class _Folds(_Judge):
+    """Each row is held out once; the solutions use all rows."""
+
+    def scores(self, priors, solutions):
+        """The contribution of each fold to the score of each penalty, shape (p, n_folds)."""
+        n_folds = self._learner.cv or default_folds(self._tasks, leave_one_out=True)
+        done = self._report.of_part("folds", 0, n_folds)
+        effort = self._effort.share(0.7)
+        self.folds = score_folds(
+            self._learner, self._tasks, n_folds, priors, effort, done, self._given, self._groups
+        )
+        return penalty_scores(self.folds)
+
+
+class _HeldOutRows(_Judge):
+    """Some rows are held out once; the solutions use the others."""
+
+    def __init__(self, learner, tasks, whole, groups, search, given, effort, report):
+        super().__init__(learner, tasks, whole, groups, search, given, effort, report)
+        (rows,) = held_out_rows(tasks, learner.validation, None, effort.seed)
+        self._train, self._test = held_out_split(tasks, rows)
+        constraints = {one.name: one.constraints for part in search.problems for one in part}
+        problems = learner.problems(self._train, effort, whole, constraints)
+        self._on_all = search
+        self.search = search_in_groups(
+            learner, groups.members, whole, problems, effort.share(0.6), report
+        )
+
+    def scores(self, priors, solutions):
+        """Mean over tasks of the mean log-likelihood of a held-out row, shape (p, 1)."""
+        held_out = by_learner(self._learner, self._train, self._test)
+        of_all = [joined(self._groups.members, parts) for parts in solutions]
+        return np.array([self._mean(held_out, solution) for solution in of_all])[:, None]
+
+    def _mean(self, held_out, solution):
+        if solution.score == -np.inf:
+            return -np.inf
+        graphs = graphs_by_task(self._train, solution.matrices)
+        means = held_out.means(graphs, self._groups.names)
+        return float(np.mean(list(means.values())))
+
+    def on_all_rows(self, prior, solutions):
+        return self._on_all.scored(prior, solutions, self.search.problems)
+
+
+class _Posterior(_Judge):
+    """The posterior of each penalty; no rows are held out."""
+
+    def scores(self, priors, solutions):
+        """Log posterior of each penalty up to a constant, shape (p, 1); the sum over groups."""
+        pairs = zip(priors, solutions, strict=True)
+        return np.array([self.search.posterior(self._learner.posterior, *one) for one in pairs])[
+            :, None
+        ]
+
 
 # Parameters that affect only the time and the progress reports of a fit.
 _WITHOUT_EFFECT = {"limits", "limits__time_limit", "n_jobs", "progress"}

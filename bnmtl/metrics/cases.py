@@ -195,3 +195,27 @@ class Ranking:
         if negatives and self.n_positives == self.total:
             raise InputError("y", "must hold negative cases (0), too", found="it has none")
         return self
+
+
+def probabilities_of(model, rows, classes, **options):
+    """Probabilities of all classes by a classifier that may not know some of them.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    rows : array-like of shape (n_cases, n_columns)
+    classes : array of shape (n_classes,)
+        Sorted.
+    **options : dict
+        Of its ``predict_proba``.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_cases, n_classes)
+    """
+    p = np.asarray(model.predict_proba(rows, **options), dtype=float)
+    if p.shape[1] == len(classes):
+        return p
+    found = np.zeros((len(p), len(classes)))
+    found[:, np.searchsorted(classes, model.classes_)] = p
+    return found

@@ -1,17 +1,13 @@
 """Plots of configurations, tasks, predictions and ensembles; matplotlib is loaded on first use."""
 
 from bnmtl.plotting.borrowing import borrowing
-from bnmtl.plotting.calibrating import calibration_panel, learning_curves
+from bnmtl.plotting.calibration import calibration_panel, learning_curves, reliability
+from bnmtl.plotting.charts import arc_stability, bias_variance, penalties, rounds
 from bnmtl.plotting.comparing import clusters, compare
-from bnmtl.plotting.curves import penalties
-from bnmtl.plotting.ensembles import hillclimb_sizes, pruning, trajectory, weights
-from bnmtl.plotting.files import png, svg
-from bnmtl.plotting.gains import gains
+from bnmtl.plotting.drawing import png, svg
+from bnmtl.plotting.ensembles import hillclimb_sizes, mimic_curve, pruning, trajectory, weights
 from bnmtl.plotting.graphs import dags
-from bnmtl.plotting.judging import arc_stability, bias_variance, rounds
 from bnmtl.plotting.layout import Layout, arrange
-from bnmtl.plotting.mimics import mimic_curve
-from bnmtl.plotting.predictions import reliability
 from bnmtl.plotting.querying import (
     error_by_diversity,
     method_scatter,
@@ -19,7 +15,7 @@ from bnmtl.plotting.querying import (
     utility_map,
 )
 from bnmtl.plotting.table import arcs
-from bnmtl.plotting.tasks import dendrogram, distances, relatedness
+from bnmtl.plotting.tasks import dendrogram, distances, gains, relatedness
 
 __all__ = [
     "Layout",

@@ -7,8 +7,7 @@ from bnmtl.errors import InputError
 from bnmtl.graphs import groups_by_label
 from bnmtl.networks.shared_tables import borrowed_shares
 from bnmtl.plotting.drawing import PAD, SAMPLE, draw_text, framed_axes, ink_on
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.layout import text_width, warn_of_boxes
 from bnmtl.plotting.table import shorten
 
 _CELL, _BOX = (26.0, 13.0), (25.0, 12.0)  # width and height with and without gaps, in points

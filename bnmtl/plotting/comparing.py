@@ -9,12 +9,11 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.graphs import sharing, takes_part
 from bnmtl.metrics import edit_distance
-from bnmtl.plotting.dissimilarities import check_tasks, task_names
 from bnmtl.plotting.drawing import COLORS, draw_arc
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import check_configuration, laid_out
-from bnmtl.plotting.panels import box_entries, box_kinds, draw_panels, legend_line
+from bnmtl.plotting.graphs import box_entries, box_kinds, draw_panels, legend_line
+from bnmtl.plotting.layout import check_configuration, laid_out, warn_of_boxes
 from bnmtl.plotting.table import shorten
+from bnmtl.plotting.tasks import check_tasks, task_names
 from bnmtl.wording import count, type_of
 
 

@@ -1,13 +1,249 @@
-"""Plots of the graphs of tasks side by side, with each variable at the same position."""
+"""Panels of graphs, one per task, with titles and a common legend."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
 
 from bnmtl.errors import check_number, check_whole
-from bnmtl.graphs import compelled_arcs, could_have, sharing, sharing_in_groups
-from bnmtl.plotting.drawing import SAMPLE, draw_absent, draw_arc, note_entries
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import check_configuration, in_groups, laid_out
-from bnmtl.plotting.panels import box_entries, box_kinds, draw_panels, legend_line
-from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
-from bnmtl.plotting.widths import EQUAL, widths_of
+from bnmtl.graphs import compelled_arcs, could_have, sharing, sharing_in_groups, takes_part
+from bnmtl.plotting.drawing import (
+    EQUAL,
+    INK,
+    LEGEND_ROW,
+    PAD,
+    SAMPLE,
+    draw_absent,
+    draw_arc,
+    draw_box,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    note_entries,
+    panel_axes,
+    read_table,
+    widths_of,
+)
+from bnmtl.plotting.layout import (
+    check_configuration,
+    in_groups,
+    laid_out,
+    text_width,
+    warn_of_boxes,
+)
+
+TITLE = 30.0  # height of the title and subtitle of a panel
+_ASPECT = 1.5  # target width : height of the grid of panels
+_LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}
+_BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
+
+
+def draw_panels(titles, layout, entries, boxes, draw_arcs, columns=None):
+    """Draw the panels of a figure and its legend.
+
+    Parameters
+    ----------
+    titles : dict of task to (title, subtitle)
+        One panel per task.
+    layout : Layout
+    entries : list of (draw, text)
+        Entries of the legend, which ends with the name of the layout.
+    boxes : dict of task to dict of variable to kind
+        Kinds for `draw_box`.
+    draw_arcs : callable
+        ``draw_arcs(axes, task, shift)`` draws arcs along the routes of the layout, moved by
+        `shift`.
+    columns : int, optional
+        Number of panels in a row. Default: closest to a page in landscape.
+    """
+    width = max(layout.width, *(_width_of_titles(*pair) for pair in titles.values()))
+    panel = (width + 2 * PAD, layout.height + TITLE + PAD)
+    entries = [*entries, (None, f"Layout: {_LAYOUT_NAMES[layout.engine]}")]
+    columns = min(columns or _grid_columns(len(titles), *panel), len(titles))
+    figure, corners = _lay_out_figure(entries, panel, len(titles), columns)
+    figure.set_label(layout.engine)
+    middle = panel[0] / 2
+    shift = np.array([middle - layout.width / 2, TITLE])
+    for (task, (title, subtitle)), corner in zip(titles.items(), corners, strict=True):
+        axes = panel_axes(figure, corner, panel, str(task))
+        draw_text(axes, middle, 9, title, fontsize=10, fontweight="bold", ha="center")
+        draw_text(axes, middle, 21, subtitle, color="#555555", ha="center")
+        draw_arcs(axes, task, shift)
+        for variable, (x, y, *size) in layout.boxes.items():
+            box = (x + shift[0], y + shift[1], *size)
+            kind = boxes[task][variable]
+            draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
+    return figure
+
+
+def _lay_out_figure(entries, panel, n_panels, n_columns):
+    """Return a figure with its legend, next to the last panel or below, and the panel corners."""
+    n_rows = -(-n_panels // n_columns)
+    panels_width = n_columns * panel[0]
+    widest = max(entry_width(*entry) for entry in entries)
+    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * PAD
+    inside = widest <= free and len(flow(entries, free)) * LEGEND_ROW <= panel[1] - TITLE
+    width = max(panels_width, widest + 2 * PAD)
+    legend_width = free if inside else width - 2 * PAD
+    rows = flow(entries, legend_width)
+    legend_height = len(rows) * LEGEND_ROW + PAD
+    figure = new_figure(width, n_rows * panel[1] + (0 if inside else legend_height))
+    left = (width - panels_width) / 2
+    corners = [
+        (left + i % n_columns * panel[0], i // n_columns * panel[1])
+        for i in range(n_columns * n_rows)
+    ]
+    corner = np.add(corners[n_panels], (PAD, TITLE)) if inside else (PAD, n_rows * panel[1])
+    draw_legend(figure, rows, corner, (legend_width, legend_height))
+    return figure, corners[:n_panels]
+
+
+def _grid_columns(n_panels, width, height):
+    """Choose the number of columns closest to landscape, with few empty panels."""
+
+    def badness(columns):
+        rows = -(-n_panels // columns)
+        empty = columns * rows - n_panels
+        return abs(np.log(columns * width / (rows * height) / _ASPECT)) + 0.15 * empty
+
+    return min(range(1, n_panels + 1), key=badness)
+
+
+def _width_of_titles(title, subtitle):
+    # Measured in the regular font; the bold one is wider by less than a fifth.
+    return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
+
+
+def box_kinds(graphs, layout):
+    """The kinds of boxes of the variables of a layout in the panel of each graph, by task."""
+    return {
+        task: {variable: _box_kind(graph, variable) for variable in layout.boxes}
+        for task, graph in graphs.items()
+    }
+
+
+def _box_kind(graph, variable):
+    if variable not in graph:
+        return "ghost"
+    return "variable" if takes_part(graph, variable) else "constant"
+
+
+def box_entries(boxes, texts=_BOX_TEXTS):
+    """The legend entries of the kinds of boxes in the panels."""
+    found = {kind for kinds in boxes.values() for kind in kinds.values()}
+    return [(_box_mark(kind), text) for kind, text in texts.items() if kind in found]
+
+
+def _box_mark(kind):
+    return lambda axes, x, y: draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, kind)
+
+
+def legend_line(x, y):
+    """Control points of the arc in a legend entry."""
+    return np.linspace((x, y), (x + SAMPLE, y), 4)
+
+
+_SIZE = 9.0  # of the sign, in points; height and width are about equal
+_ASIDE = 7.5  # from the arc to the middle of the sign
+_ALONG = np.linspace(0.15, 0.85, 15)  # possible positions along the arc
+_ROOM = 7.0  # distance to other arcs; more has no advantage
+_SPACING = 13.0  # distance of two signs, so that their lines of text do not touch
+_PER_CURVE = 12  # points that approximate a Bézier curve
+
+
+def read_signs(table, configuration):
+    """Return +1 or -1 by (task, parent, child) for the arcs with a sign.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or None
+        The `arcs_` of a learner: columns task, from, to, tau_b; arcs may be missing.
+    configuration : mapping of networkx.DiGraph
+    """
+    if table is None:
+        return {}
+    found = read_table("signs", table, ("task", "from", "to", "tau_b"))
+    arcs = {(str(task), str(a), str(b)) for task, g in configuration.items() for a, b in g.edges}
+    return {arc: int(np.sign(tau)) for arc, tau in found.items() if arc in arcs and tau * tau > 0}
+
+
+def sign_places(layout, arcs):
+    """Choose a position next to each arc without overlapping boxes and far from other arcs.
+
+    Parameters
+    ----------
+    layout : Layout
+    arcs : iterable of (a, b)
+        The routes with a sign in some panel: keys of ``layout.routes``.
+
+    Returns
+    -------
+    dict
+        (a, b) -> (x, y) in the coordinates of the layout.
+    """
+    points = {arc: points_along(route, _PER_CURVE) for arc, route in layout.routes.items()}
+    placed = np.zeros((0, 2))
+    places = {}
+    for arc in sorted(arcs):
+        candidates = _beside(points[arc])
+        others = [along for other, along in points.items() if other != arc]
+        room = np.minimum(_distances(candidates, np.vstack([np.zeros((0, 2)), *others])), _ROOM)
+        # The arc itself may bend back to the position.
+        room = np.minimum(room, _distances(candidates, points[arc]) + 1.5)
+        # Overlapping boxes and signs are worse than any arc; the middle wins ties.
+        room -= 100.0 * _covered(candidates, layout)
+        room -= 100.0 * (_distances(candidates, placed) < _SPACING)
+        room -= np.tile(np.abs(_ALONG - 0.5), 2)
+        places[arc] = tuple(candidates[np.argmax(room)].tolist())
+        placed = np.vstack([placed, places[arc]])
+    return places
+
+
+def points_along(route, n_points):
+    """Points along a chain of cubic Bézier curves, the same number for each, and its end."""
+    t = np.linspace(0, 1, n_points, endpoint=False)[:, None]
+    weights = (1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3
+    curves = [
+        sum(w * p for w, p in zip(weights, route[i : i + 4], strict=True))
+        for i in range(0, len(route) - 1, 3)
+    ]
+    return np.vstack([*curves, route[-1:]])
+
+
+def _beside(points):
+    """Positions on both sides of a line, by length along it."""
+    steps = np.diff(points, axis=0)
+    lengths = np.r_[0.0, np.cumsum(np.hypot(*steps.T))]
+    at = _ALONG * lengths[-1]
+    on_line = np.column_stack([np.interp(at, lengths, one) for one in points.T])
+    segment = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(steps) - 1)
+    direction = steps[segment] / np.maximum(np.hypot(*steps[segment].T), 1e-9)[:, None]
+    normal = np.column_stack([-direction[:, 1], direction[:, 0]])
+    return np.vstack([on_line + _ASIDE * normal, on_line - _ASIDE * normal])
+
+
+def _distances(places, points):
+    """Distance of each position to the nearest point; infinite if there are no points."""
+    return cdist(places, points).min(axis=1, initial=np.inf)
+
+
+def _covered(places, layout):
+    """Whether a sign at each position would touch a box."""
+    x, y, width, height = np.array(list(layout.boxes.values())).T
+    across = np.abs(places[:, :1] - x) < (width + _SIZE) / 2
+    along = np.abs(places[:, 1:] - y) < (height + _SIZE) / 2
+    return (across & along).any(axis=1)
+
+
+def draw_sign(axes, x, y, sign):
+    """Draw a plus or minus with a white rim, centered at (x, y)."""
+    from matplotlib.patheffects import withStroke
+
+    text = "+" if sign > 0 else "\N{MINUS SIGN}"
+    style = {"fontsize": _SIZE, "color": INK, "ha": "center", "zorder": 5, "fontweight": "bold"}
+    written = draw_text(axes, x, y, text, **style)
+    written.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
+
 
 _SIGN_TEXTS = {1: "both rise together", -1: "one falls as the other rises"}
 

@@ -8,17 +8,11 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
-from bnmtl.plotting.dissimilarities import check_label
-from bnmtl.plotting.drawing import (
-    ABSENT,
-    COLORS,
-    INK,
-    new_figure,
-)
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.lines import as_it_is, line_sample, panels_above_legend, styles_of
+from bnmtl.plotting.charts import as_it_is, line_sample, panels_above_legend, styles_of
+from bnmtl.plotting.drawing import ABSENT, COLORS, INK, check_has, new_figure
+from bnmtl.plotting.layout import warn_of_boxes
 from bnmtl.plotting.table import shorten
-from bnmtl.plotting.widths import check_has
+from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import type_of
 
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
@@ -277,7 +271,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     table : pandas.DataFrame
         One row per ensemble.
     diversity, error : str
-        Columns with numbers, such as `bnmtl.decorate.diversity` and the ratio of the errors of an
+        Columns with numbers, such as `bnmtl.decorate.committee` and the ratio of the errors of an
         ensemble and of its base.
     label : str, default="error"
         Label of the errors.

@@ -3,10 +3,23 @@
 import numpy as np
 
 from bnmtl.graphs import compelled_arcs, could_have, sharing
-from bnmtl.plotting.drawing import ABSENT, COLORS, PAD, SAMPLE, draw_text, framed_axes, note_entries
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import check_configuration, in_groups, majority_arcs, text_width
-from bnmtl.plotting.widths import doubtful_arcs
+from bnmtl.plotting.drawing import (
+    ABSENT,
+    COLORS,
+    PAD,
+    SAMPLE,
+    doubtful_arcs,
+    draw_text,
+    framed_axes,
+    note_entries,
+)
+from bnmtl.plotting.layout import (
+    check_configuration,
+    in_groups,
+    majority_arcs,
+    text_width,
+    warn_of_boxes,
+)
 
 _ASPECT = 1.5  # target width : height of a long table
 _CELL = 13.0  # side of a cell, in points

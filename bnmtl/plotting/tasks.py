@@ -1,26 +1,450 @@
-"""Plots of distances between tasks: heat map, dendrogram, distances to a principal task."""
+"""Checks and labels of the tables and linkages in plots of dissimilarities."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.cluster.hierarchy import leaves_list
+from scipy.cluster import hierarchy
+from scipy.cluster.hierarchy import is_valid_linkage, leaves_list
+from scipy.spatial.distance import squareform
 
-from bnmtl.errors import InputError, check_whole
-from bnmtl.plotting.dissimilarities import (
-    as_drawn,
-    check_label,
-    check_labels,
-    check_linkage,
-    check_table,
-    is_symmetric,
-    task_names,
-)
-from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes
-from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.heat_map import GAP, cell_side, draw_heat_map
-from bnmtl.plotting.layout import text_width
-from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
-from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first, writer
-from bnmtl.wording import count, type_of
+from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
+from bnmtl.plotting.layout import in_groups, text_width, warn_of_boxes
+from bnmtl.plotting.table import shorten
+from bnmtl.relatedness.measures import ROUNDING, largest_gap, nearest_first, writer
+from bnmtl.wording import Bare, count, type_of
+
+
+def check_table(argument, table):
+    """Return a table of dissimilarities as floats with columns in the order of its rows."""
+    if not isinstance(table, pd.DataFrame):
+        rule = "must be a pandas.DataFrame with the tasks as rows and columns"
+        raise InputTypeError(argument, rule, type_of(table))
+    rows, columns = table.shape
+    if rows != columns:
+        rule = "must be square, one row and one column per task"
+        found = "it has {rows:row} and {columns:column}"
+        raise InputError(argument, rule, found=found, rows=rows, columns=columns)
+    table = table.set_axis(table.index.map(str)).set_axis(table.columns.map(str), axis="columns")
+    for axis in (table.index, table.columns):
+        check_tasks(argument, list(axis))
+    differing = [one for one in table.index if one not in table.columns]
+    if differing:
+        rule = "must have the same tasks as rows and as columns"
+        found = "no column is named {differing}"
+        raise InputError(argument, rule, found=found, differing=differing)
+    return _check_values(argument, table[list(table.index)])
+
+
+def check_tasks(argument, tasks, remedies=()):
+    """Raise unless it names at least two distinct tasks."""
+    if len(tasks) < 2:
+        raise InputError(argument, "must hold at least two tasks", len(tasks))
+    repeated = [name for i, name in enumerate(tasks) if name in tasks[:i]]
+    if repeated:
+        rule, found = "must name each task once", "{repeated} is repeated"
+        raise InputError(argument, rule, found=found, remedies=remedies, repeated=str(repeated[0]))
+
+
+def _check_values(argument, table):
+    for task, dtype in table.dtypes.items():
+        if not pd.api.types.is_numeric_dtype(dtype):
+            rule, remedy = "must hold numbers only", "convert numbers with `.astype(float)`"
+            raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
+    values = table.to_numpy(dtype=float, na_value=np.nan)
+    rule, remedy = "must hold finite numbers only", "leave out tasks that were not compared"
+    broken = ~np.isfinite(values)
+    if not broken.any():
+        rule, remedy = "must be 0 on the diagonal", "turn similarities into dissimilarities first"
+        broken = np.diag(np.abs(np.diag(values)) > ROUNDING)
+    for row, column in np.argwhere(broken)[:1]:
+        found = "row {row} is {value:g}"
+        details = {"row": table.index[row], "value": values[row, column]}
+        place = table.columns[column]
+        raise InputError(argument, rule, found=found, remedies=remedy, column=place, **details)
+    return pd.DataFrame(values, index=table.index, columns=table.columns)
+
+
+def as_drawn(values):
+    """Return the values to draw for a table or a column, and notes about changed values.
+
+    Plots start at 0, but on held-out rows the structure of another task may predict better than a
+    task's own, which gives negative values.
+
+    Examples
+    --------
+    >>> drawn, notes = as_drawn(pd.Series([0.0, -0.2, 0.5]))
+    >>> drawn.tolist(), notes
+    ([0.0, 0.0, 0.5], ['Numbers below 0 are drawn as 0.'])
+    """
+    is_below = (values < -ROUNDING).to_numpy().any()
+    drawn = values.clip(lower=0.0) + 0.0  # avoid negative zeros
+    return drawn, ["Numbers below 0 are drawn as 0."] if is_below else []
+
+
+def check_label(argument, label):
+    """Raise unless it is a valid axis label."""
+    if not isinstance(label, str):
+        rule = "must be a text that describes the numbers, such as 'edits'"
+        raise InputTypeError(argument, rule, type_of(label))
+
+
+def check_labels(labels, linkage):
+    """Return the task names of a linkage."""
+    if labels is None:
+        rule = "must be a pandas.DataFrame, or a linkage together with {labels}"
+        raise InputTypeError("linkage_or_table", rule, type_of(linkage), remedies="give {labels}")
+    if isinstance(labels, (str, set, frozenset)) or not np.iterable(labels):
+        rule = "must list the names of the linkage's tasks in the order that it counts them"
+        raise InputTypeError("labels", rule, type_of(labels))
+    labels = list(labels)
+    check_tasks("labels", labels, "of a series with the tasks' clusters, give the index")
+    return labels
+
+
+def check_linkage(argument, given, n_tasks):
+    """Return a linkage as an array, or raise if it is not a linkage of that many tasks."""
+    try:
+        tree = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        tree = np.empty(0)
+    if tree.shape != (n_tasks - 1, 4):
+        rule = "must be a result of `scipy.cluster.hierarchy.linkage` for {n} tasks, an array of "
+        shape = {"n": n_tasks, "shape": (n_tasks - 1, 4)}
+        raise InputError(argument, rule + "shape {shape!s}", tree.shape, **shape)
+    wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]
+    if wrong:
+        rule = "must have heights of at least 0 in its third column"
+        raise InputError(argument, rule, wrong[0], remedies="merge dissimilarities of at least 0")
+    if not is_valid_linkage(tree):
+        rule = "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does"
+        raise InputError(argument, rule, found="this one does not")
+    return tree
+
+
+def is_symmetric(values):
+    """Whether both directions are equal up to rounding."""
+    return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
+
+
+def task_names(tasks):
+    """Shorten long names but keep them distinct."""
+    names = []
+    for task in tasks:
+        short = shorten(task) or "(blank)"
+        number, name = 1, short
+        while name in names:
+            number += 1
+            name = f"{short} ({number})"
+        names.append(name)
+    return names
+
+
+GAP = 6.0  # between a mark and its text, in points
+EDGES = {"edgecolor": "white", "linewidth": 0.8}
+_MOST_WRITTEN = 20  # most tasks for which the cells contain their values
+_BARE_CELL = 12.0  # side of a cell without its value
+
+
+def cell_side(values, write):
+    """The side of a cell in points; large enough for the values if they are written.
+
+    Parameters
+    ----------
+    values : float array of shape (k, k)
+    write : callable (value) -> str
+    """
+    if len(values) > _MOST_WRITTEN:
+        return _BARE_CELL
+    return max(18.0, *(text_width(write(value), 7) + 5 for value in values.flat))
+
+
+def draw_heat_map(axes, corner, values, names, write, colors, limits):
+    """Draw the cells, the names of the rows to the right, and those of the columns above.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    corner : (float, float)
+        Left and top of the cells, in points.
+    values : float array of shape (k, k)
+        No cell is drawn where it is nan.
+    names : list of str
+    write : callable (value) -> str
+    colors : matplotlib.colors.Colormap
+    limits : (float, float)
+        Values of the first and the last color.
+    """
+    side, (left, top), (low, high) = cell_side(values, write), corner, limits
+    edges = np.arange(len(names) + 1) * side
+    x, y = left + edges[:-1] + side / 2, top + edges[:-1] + side / 2
+    for name, at in zip(names, y, strict=True):
+        draw_text(axes, left + edges[-1] + GAP, at, name)
+    for name, at in zip(names, x, strict=True):
+        draw_text(axes, at, top - GAP, name, rotation=90)
+    axes.pcolormesh(left + edges, top + edges, values, cmap=colors, vmin=low, vmax=high, **EDGES)
+    if len(values) > _MOST_WRITTEN:
+        return
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            style = {"ha": "center", "fontsize": 7}
+            style["color"] = ink_on(colors((value - low) / (high - low)))
+            draw_text(axes, x[column], y[row], write(value), **style)
+
+
+_GAIN_COLORS = "RdBu"
+_FRAME = {"edgecolor": "#222222", "facecolor": "none", "linewidth": 1.4, "zorder": 3}
+_NOT_TRIED = "#EDEDED"
+
+
+def gains(gains, task_groups=None):
+    """Plot how much each pair of tasks gains by learning together, in nats.
+
+    Parameters
+    ----------
+    gains : pandas.DataFrame, tasks by tasks
+        ``group_gains_`` of a learner: above 0, blue, where the arcs of two tasks are worth more
+        together than alone; nan, gray, for pairs that were not tried.
+    task_groups : mapping task -> label, optional
+        ``task_groups_`` of the learner: tasks are ordered by their groups, and groups of several
+        tasks are framed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell. For up to 20 tasks the cells contain their values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows and columns of the table are not the same tasks, there are fewer than two, a
+        value is not a number, or a task has no group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["north", "south", "west"]
+    >>> table = pd.DataFrame(
+    ...     [[None, -5, 31], [-5, None, -4], [31, -4, None]], index=tasks, columns=tasks
+    ... )
+    >>> figure = gains(table.astype(float), {"north": 1, "south": 2, "west": 1})
+    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    ['north', 'west', 'south']
+    """
+    if not isinstance(gains, pd.DataFrame):
+        rule = "must be a pandas.DataFrame such as `group_gains_` of a learner"
+        raise InputTypeError("gains", rule, type_of(gains))
+    tasks = list(gains.index)
+    if tasks != list(gains.columns):
+        raise InputError("gains", "must have the same tasks as rows and as columns")
+    names = list(map(str, tasks))
+    check_tasks("gains", names)
+    values = _numbers(gains)
+    order, groups = in_groups(dict.fromkeys(names), task_groups)
+    order = list(order)
+    at = [names.index(name) for name in order]
+    warn_of_boxes(order)
+    drawn = values[np.ix_(at, at)]
+    return _draw(drawn, task_names(order), groups if task_groups is not None else [])
+
+
+def _numbers(gains):
+    """The gains as an array, nan where there is none."""
+    values = np.empty(gains.shape)
+    for at, task in enumerate(gains.columns):
+        try:
+            values[:, at] = gains.iloc[:, at].to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            rule = "must hold numbers only"
+            raise InputTypeError("gains", rule, column=str(task)) from None
+    if np.isinf(values).any():
+        raise InputError("gains", "must hold finite numbers or nan", values[np.isinf(values)][0])
+    return values
+
+
+def _draw(values, names, groups):
+    import matplotlib
+
+    side = cell_side(values, _written)
+    top = max(text_width(name, 8) for name in names) + GAP
+    extent = len(names) * side
+    axes = framed_axes(extent + top, extent + top + GAP, "gains", _entries(values, groups))
+    largest = np.nanmax(np.abs(values), initial=0.0) or 1.0
+    untried = np.where(np.isnan(values) & ~np.eye(len(names), dtype=bool), 0.0, np.nan)
+    edges = np.arange(len(names) + 1) * side
+    gray = matplotlib.colors.ListedColormap([_NOT_TRIED])
+    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **EDGES)
+    colors, limits = matplotlib.colormaps[_GAIN_COLORS], (-largest, largest)
+    draw_heat_map(axes, (0.0, top), values, names, _written, colors, limits)
+    start = 0
+    for group in groups:
+        size = len(group) * side
+        if len(group) > 1:
+            corner = (start, top + start)
+            axes.add_patch(matplotlib.patches.Rectangle(corner, size, size, **_FRAME))
+        start += size
+    return axes.figure
+
+
+def _entries(values, groups):
+    """Entries of the legend."""
+
+    def patch(color):
+        def draw(axes, x, y):
+            from matplotlib.patches import Rectangle
+
+            frame = {"facecolor": color} if color else _FRAME
+            axes.add_patch(Rectangle((x + SAMPLE - 12, y - 5), 12, 10, **frame))
+
+        return draw
+
+    from matplotlib import colormaps
+
+    colors = colormaps[_GAIN_COLORS]
+    found = [
+        (patch(colors(0.85)), "nats gained by learning together"),
+        (patch(colors(0.15)), "nats lost"),
+    ]
+    if any(len(group) > 1 for group in groups):
+        found.append((patch(None), "a group that learns together"))
+    if np.isnan(values[~np.eye(len(values), dtype=bool)]).any():
+        found.append((patch(_NOT_TRIED), "not tried"))
+    return found
+
+
+def _written(value):
+    """A gain as text: whole nats, one decimal near 0."""
+    if np.isnan(value):
+        return ""
+    return f"{value:z.1f}" if abs(value) < 9.95 else f"{value:.0f}"
+
+
+_TRUNK = "#777777"
+# Okabe and Ito's colors except yellow and black; neighboring clusters always differ.
+_CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+# Added per position between two names, in units of the largest dissimilarity, so that ties are
+# ordered by name; scipy compares in single precision.
+_BY_NAME = 1e-6
+
+
+class Scale(NamedTuple):
+    """Position of a value on the x-axis: zero + per_unit * value, in points."""
+
+    zero: float
+    per_unit: float
+
+    def at(self, value):
+        return self.zero + self.per_unit * value
+
+
+def average_linkage(table):
+    """Average linkage of tasks, independent of the order of the rows.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Dissimilarities; the mean of both directions is used.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        The table with the tasks sorted by name.
+    linkage : numpy.ndarray
+        Linkage of these, with leaves ordered so that neighbors are close.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["west", "south", "north"]
+    >>> table = pd.DataFrame([[0, 4, 2], [4, 0, 5], [0, 5, 0]], index=tasks, columns=tasks)
+    >>> table, linkage = average_linkage(table)
+    >>> list(table)
+    ['north', 'south', 'west']
+    >>> linkage.round(6).tolist()
+    [[0.0, 2.0, 1.0, 2.0], [3.0, 1.0, 4.5, 3.0]]
+    """
+    tasks = sorted(table.index, key=str)
+    table = table.loc[tasks, tasks]
+    values = table.to_numpy()
+    pairs = squareform((values + values.T) / 2, checks=False)
+    tree = hierarchy.linkage(pairs, "average")
+    places = np.arange(len(tasks), dtype=float)
+    offsets = squareform(np.abs(places[:, None] - places))
+    tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * offsets)
+    leaves = hierarchy.leaves_list(tree)
+    if leaves[0] > leaves[-1]:  # both orders are equally good
+        tree[:, :2] = tree[:, 1::-1]
+    return table, tree
+
+
+def cut_height(tree, n_clusters):
+    """Return a height between the last kept and the first undone merge.
+
+    Examples
+    --------
+    >>> tree = np.array([[0, 1, 2, 2], [2, 3, 8, 3]])
+    >>> [cut_height(tree, n_clusters) for n_clusters in (1, 2, 3)]
+    [8.4, 5.0, 1.0]
+    """
+    heights = [0.0, *tree[:, 2].tolist()]
+    n_kept = len(tree) + 1 - n_clusters
+    if n_clusters == 1:
+        return max(heights) * 1.05
+    return (heights[n_kept] + heights[n_kept + 1]) / 2
+
+
+def is_tied(tree, n_clusters):
+    """Whether the last kept and the first undone merge have the same height."""
+    heights = tree[:, 2]
+    n_kept = len(tree) + 1 - n_clusters
+    if not 0 < n_kept < len(tree):
+        return False
+    return bool(heights[n_kept] - heights[n_kept - 1] <= ROUNDING * heights[-1])
+
+
+def node_clusters(tree, n_clusters):
+    """Return the cluster of each node, numbered along the leaves, or None above the cut.
+
+    Examples
+    --------
+    >>> tree = np.array([[1, 2, 2.0, 2], [3, 0, 6.0, 3]])
+    >>> node_clusters(tree, 2)
+    [1, 0, 0, 0, None]
+    """
+    n_tasks = len(tree) + 1
+    root_of = list(range(2 * n_tasks - 1))
+    for i in reversed(range(n_tasks - n_clusters)):
+        for child in tree[i, :2].astype(int):
+            root_of[child] = root_of[n_tasks + i]
+    numbers = {}
+    for leaf in hierarchy.leaves_list(tree):
+        numbers.setdefault(root_of[leaf], len(numbers))
+    return [numbers.get(root_of[node]) for node in range(2 * n_tasks - 1)]
+
+
+def draw_tree(axes, tree, scale, top, pitch, n_clusters=None):
+    """Draw a dendrogram with a leaf every `pitch` points from `top`, and colored clusters."""
+    n_tasks = len(tree) + 1
+    clusters = node_clusters(tree, n_clusters) if n_clusters else [None] * (2 * n_tasks - 1)
+    colors = [_TRUNK if one is None else _CLUSTERS[one % len(_CLUSTERS)] for one in clusters]
+    y = np.empty(2 * n_tasks - 1)
+    y[hierarchy.leaves_list(tree)] = top + (np.arange(n_tasks) + 0.5) * pitch
+    x = np.full(2 * n_tasks - 1, scale.zero)
+    style = {"linewidth": 1.2, "solid_capstyle": "projecting"}
+    for node, (left, right, height, _) in enumerate(tree, start=n_tasks):
+        left, right = int(left), int(right)
+        y[node], x[node] = (y[left] + y[right]) / 2, scale.at(height)
+        for child in (left, right):
+            axes.plot([x[child], x[node]], [y[child]] * 2, color=colors[child], **style)
+        axes.plot([x[node]] * 2, [y[left], y[right]], color=colors[node], **style)
+
+
+def draw_cut(axes, start, end):
+    """Draw the line at the cut of a dendrogram, or its sample in a legend."""
+    axes.plot(*zip(start, end, strict=True), color=COLORS["one"], linewidth=1.0, dashes=(4, 2.5))
+
 
 _ROW = 14.0  # height of the row of a task
 _AXIS = 30.0  # height of an axis with its ticks and its caption

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.errors import InputError, check_number
 from bnmtl.graphs import adjacency, check_dag
-from bnmtl.priors.listed import check_pair
+from bnmtl.priors.coupling import check_pair
 
 
 class ArcPrior(BaseEstimator):

@@ -1,8 +1,7 @@
 """Generators of related tasks: true networks, and rows sampled from them."""
 
-from bnmtl.problems.controls import unrelated
 from bnmtl.problems.draws import random_network, sample
-from bnmtl.problems.related import ALARM_COMPONENTS, components, deletion, perturb
+from bnmtl.problems.related import ALARM_COMPONENTS, components, deletion, perturb, unrelated
 
 __all__ = [
     "ALARM_COMPONENTS",

@@ -6,8 +6,8 @@ import networkx as nx
 
 from bnmtl.errors import InputError
 from bnmtl.networks import BayesNet, inference
-from bnmtl.networks.smoothing import posterior_mean
-from bnmtl.problems import arguments
+from bnmtl.networks.tables import posterior_mean
+from bnmtl.problems import draws
 from bnmtl.problems.draws import by_task, random_tables
 from bnmtl.seeding import generator
 
@@ -83,8 +83,8 @@ def deletion(
     >>> {task: network.graph.number_of_edges() for task, network in problem.items()}
     {'task1': 5, 'task2': 7}
     """
-    network = arguments.network_of(network)
-    arguments.check_deletion(p_delete, parameters, concentration)
+    network = draws.network_of(network)
+    draws.check_deletion(p_delete, parameters, concentration)
     graph, states, arcs = network.graph, network.states, sorted(network.graph.edges)
 
     def make(seed, number):
@@ -166,8 +166,8 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
     >>> [metrics.edit_distance(asia, network) for network in problem.values()]
     [3, 3]
     """
-    network = arguments.network_of(network)
-    arguments.check_edits(n_edits, network.graph)
+    network = draws.network_of(network)
+    draws.check_edits(n_edits, network.graph)
 
     def make(seed, number):
         graph = _edited(network.graph, n_edits, generator(seed, "perturb", number))
@@ -189,7 +189,7 @@ def _edited(graph, n_edits, rng):
         [(arc, None) for arc in arcs],
         [(arc, arc[::-1]) for arc in arcs],
     )
-    most_parents = {v: max(arguments.MAX_PARENTS, graph.in_degree(v)) for v in graph}
+    most_parents = {v: max(draws.MAX_PARENTS, graph.in_degree(v)) for v in graph}
     draft = nx.DiGraph(graph)
     done = set()
     for _ in range(n_edits):
@@ -220,7 +220,7 @@ def _retabled(network, graph, seed, number):
     lost = network.graph.edges - graph.edges
     ends = {head for _, head in gained} | {head for tail, head in lost if (head, tail) in gained}
     redrawn = sorted(ends)
-    arguments.check_sizes(graph, network.states, redrawn, "n_edits", "give fewer")
+    draws.check_sizes(graph, network.states, redrawn, "n_edits", "give fewer")
     owner = f"perturb {number}"
     tables = random_tables(graph, network.states, redrawn, 1.0, seed, owner, network.tables)
     tables |= _integrated(network, graph, {head for _, head in lost} - ends)
@@ -278,16 +278,16 @@ def components(network, groups, changed, random_state=None):
     >>> {task: network.graph.number_of_edges() for task, network in problem.items()}
     {'task1': 46, 'task2': 46, 'task3': 46, 'task4': 46, 'task5': 46}
     """
-    network = arguments.network_of(network)
-    groups = arguments.checked_groups(groups, network)
-    changed = arguments.checked_indices(changed, len(groups))
+    network = draws.network_of(network)
+    groups = draws.checked_groups(groups, network)
+    changed = draws.checked_indices(changed, len(groups))
 
     def make(seed, number):
         # Sorted, so that neither the order of the groups nor that of their variables matters.
         chosen = sorted(sorted(groups[i]) for i in changed[number - 1])
         graph = _redrawn(network.graph, chosen, generator(seed, "components", number))
         members = list(itertools.chain(*chosen))
-        arguments.check_sizes(graph, network.states, members, "groups", "make its group smaller")
+        draws.check_sizes(graph, network.states, members, "groups", "make its group smaller")
         tables = random_tables(graph, network.states, members, 1.0, seed, number, network.tables)
         return BayesNet(graph, network.states, network.tables | tables)
 
@@ -323,3 +323,75 @@ def _random_arcs(variables, n_arcs, rng):
     order = [variables[i] for i in rng.permutation(len(variables))]
     pairs = list(itertools.combinations(order, 2))
     return [pairs[i] for i in rng.permutation(len(pairs))[:n_arcs]]
+
+
+def unrelated(network, n_tasks=5, random_state=None):
+    """Make tasks that share nothing, by permuting the variable names of one network.
+
+    Each task has the graph and the tables of the network, but each node is replaced by a random
+    variable with the same number of states; the first task is permuted like the others. A variable
+    keeps its states, so all tasks declare the same ones; the entries of the table are assigned in
+    order.
+
+    Some things are still shared by chance: a variable keeps its node in all tasks if no other has
+    the same number of states, and an arc of one task is sometimes also an arc of another. Two tasks
+    of "alarm" share 2.4 of their 46 arcs on average.
+
+    A task depends only on the seed and its number, not on `n_tasks`.
+
+    Parameters
+    ----------
+    network : BayesNet or str
+        The network, or the name of one in `bnmtl.structures`.
+    n_tasks : int, default=5
+    random_state : None, int or numpy.random.Generator, default=None
+
+    Returns
+    -------
+    dict of str to BayesNet
+        Named task1, task2, ..., with leading zeros from ten tasks on.
+
+    Raises
+    ------
+    TypeError
+        If an argument has a wrong type.
+    ValueError
+        If an argument is out of range, or no two variables have the same number of states, so that
+        all tasks would equal the network.
+
+    Examples
+    --------
+    >>> from bnmtl import problems, structures
+    >>> problem = problems.unrelated("alarm", random_state=0)
+    >>> alarm = structures.load("alarm")
+    >>> [len(alarm.graph.edges & network.graph.edges) for network in problem.values()]
+    [4, 1, 5, 1, 0]
+    """
+    network = draws.network_of(network)
+    classes = {}
+    for variable in network.variables:
+        classes.setdefault(len(network.states[variable]), []).append(variable)
+    if len(classes) == len(network.variables):
+        rule = "must have variables with equally many states, among which names can be permuted"
+        raise InputError("network", rule, found="it has no two", remedies="give another one")
+
+    def make(seed, number):
+        rng = generator(seed, "unrelated", number)
+        names = {}
+        for _, members in sorted(classes.items()):
+            order = rng.permutation(len(members))
+            names.update(zip(members, (members[i] for i in order), strict=True))
+        return _renamed(network, names)
+
+    return by_task(n_tasks, random_state, make)
+
+
+def _renamed(network, names):
+    """Give each variable the name and states of another with the same number of states."""
+    tables = {}
+    for variable in network.variables:
+        parents = [names[parent] for parent in network.parents(variable)]
+        # The axes of a table follow the names of the parents.
+        axes = sorted(range(len(parents)), key=parents.__getitem__)
+        tables[names[variable]] = network.table(variable).transpose(*axes, len(parents))
+    return BayesNet(nx.relabel_nodes(network.graph, names), network.states, tables)

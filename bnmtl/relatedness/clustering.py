@@ -11,7 +11,7 @@ from bnmtl.graphs import Configuration
 from bnmtl.learners.adapted import at_penalty, changed
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import DISTANCES, distances_of
-from bnmtl.relatedness.sizes import SizeChoice, check_size
+from bnmtl.relatedness.selection import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 

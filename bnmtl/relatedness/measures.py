@@ -1,8 +1,4 @@
-"""Distances between tasks: by structures learned together, predictions, or shared tables.
-
-Each is a labeled square table. Dissimilarities are 0 on the diagonal and smaller is closer; the
-probability of shared tables is 1 there, and larger is closer.
-"""
+"""Groups of tasks learned together, each once, and their scores on held-out rows."""
 
 import itertools
 import math
@@ -14,19 +10,165 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located, warn
 from bnmtl.graphs import both_take_part, check_dag, takes_part
-from bnmtl.learners.adapted import at_penalty, changed, single_task
+from bnmtl.learners.adapted import at_penalty, changed, for_tasks, single_task
 from bnmtl.learners.base import Learner
-from bnmtl.learners.held_out import HeldOut, check_sample_size, held_out_rows, held_out_split
+from bnmtl.learners.held_out import (
+    HeldOut,
+    by_learner,
+    check_sample_size,
+    held_out_rows,
+    held_out_split,
+)
 from bnmtl.learners.multitask import PENALTY, MultitaskLearner
 from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
-from bnmtl.relatedness.groups import Groups
+from bnmtl.search import Memory
 from bnmtl.seeding import seed_of
-from bnmtl.tasks import encode
+from bnmtl.tasks import Tasks, encode
 from bnmtl.wording import type_of
+
+
+class Groups:
+    """Learners fitted to groups of tasks on the same rows, each group once.
+
+    Parameters
+    ----------
+    learner : Learner
+        For groups of several tasks; a single task is learned by the same single-task search. Its
+        ``random_state`` is an int.
+    tasks, whole : Tasks
+        The training rows, and the same tasks with all rows.
+    report : Reporter
+        Used instead of the learner's ``progress``.
+    """
+
+    def __init__(self, learner, tasks, whole, report):
+        # Here groups are given to it, one at a time.
+        has_groups = learner.task_groups is not None
+        self.learner = changed(learner, task_groups=None) if has_groups else learner
+        self.tasks = tasks
+        self._whole = whole
+        self.report = report
+        self._fitted = {}
+        self.memory = Memory()
+
+    def fitted(self, names):
+        """The learner fitted to some tasks, with names in any order."""
+        wanted = set(names)
+        names = tuple(name for name in self.tasks if name in wanted)
+        if names not in self._fitted:
+            learner = changed(self.learner) if len(names) > 1 else single_task(self.learner)
+            self._fitted[names] = self.fit(learner, names)
+        return self._fitted[names]
+
+    def fit(self, learner, names=None):
+        """Fit a learner with the same single-task search, by default to all tasks."""
+        names = self.tasks.names if names is None else names
+        rows, whole = (Tasks(tasks[name] for name in names) for tasks in (self.tasks, self._whole))
+        if len(names) < len(self.tasks):
+            learner = for_tasks(learner, whole)
+        learner.check_parameters()
+        return learner.fit_rows(rows, whole, self.report, memory=self.memory)
+
+    def held_out_score(self, names, name, test):
+        """Mean log-likelihood of the held-out rows of a task that is learned with other tasks.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The group, including the task itself.
+        name : str
+        test : Task
+            Its held-out rows.
+
+        Returns
+        -------
+        float
+            In nats per row.
+        """
+        learner = self.fitted(names)
+        held_out = by_learner(learner, learner.tasks_, Tasks([test]))
+        return held_out.means(learner.configuration_)[name]
+
+
+ROUNDING = 1e-9  # smaller differences are rounding errors
+
+
+def nearest_first(table, principal):
+    """Return the distances to a task, without itself, the nearest first and ties by name.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Distances, tasks by tasks.
+    principal : str
+
+    Returns
+    -------
+    pandas.Series
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["east", "north", "west"]
+    >>> table = pd.DataFrame([[0, 2, 3], [1, 0, 3], [1, 2, 0]], index=tasks, columns=tasks)
+    >>> nearest_first(table, "west").to_dict()
+    {'east': 3, 'north': 3}
+    """
+    column = table[principal].drop(principal)
+    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
+    return column.iloc[order]
+
+
+def n_nearest(values):
+    """Count the sorted values equal to the first one."""
+    return int(np.sum(values - values[0] <= ROUNDING * np.abs(values).max()))
+
+
+def largest_gap(values):
+    """Count the sorted values before the largest increase, the first among ties; None if flat.
+
+    Examples
+    --------
+    >>> largest_gap(np.array([1.0, 2.0, 5.0, 8.0])), largest_gap(np.array([2.0, 2.0]))
+    (2, None)
+    """
+    steps = np.diff(values)
+    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
+        return None
+    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
+
+
+def writer(values):
+    """Choose the number format of dissimilarities in plots, tables and pages.
+
+    The number of decimals gives the largest value three digits; small values that would change by
+    more than a twentieth get two significant digits.
+
+    Examples
+    --------
+    >>> values = [0.001, 0.0012, 0.5, 0.5001, 100]
+    >>> [writer(values)(value) for value in values]
+    ['0.001', '0.0012', '0.5', '0.5', '100']
+    """
+    largest = np.max(np.abs(values))
+    if np.array_equal(values, np.round(values)) and largest < 1e6:
+        return lambda value: f"{value:z.0f}"
+    if not 1e-3 <= largest < 1e6:
+        return lambda value: f"{value:z.2g}"
+    decimals = max(0, 2 - int(np.floor(np.log10(largest))))
+
+    def write(value):
+        if abs(value) <= ROUNDING * largest:
+            return "0"
+        text = f"{value:.{decimals}f}"
+        return text if abs(float(text) - value) <= abs(value) / 20 else f"{value:.2g}"
+
+    return write
+
 
 # Symmetric measures, and all measures.
 DISTANCES = ("direct", "shared", "evidence")

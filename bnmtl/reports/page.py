@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from bnmtl.io.versions import versions
+from bnmtl.io.run import versions
 from bnmtl.writing import write_whole
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG

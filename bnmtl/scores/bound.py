@@ -1,17 +1,199 @@
-"""Scores bound to the rows of tasks, with a cache shared by all searches over these rows."""
+"""The cache of scores of families, shared by all searches over the same rows."""
 
 import copy
 import math
+import threading
 from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
 
-from bnmtl._kernels import all_sets, cache, scoring, sharing
+from bnmtl._kernels import all_sets, scoring, sharing, terms
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.groups import MOST_EXACT
-from bnmtl.scores.family_cache import FamilyCache
-from bnmtl.scores.packing import most_cells, packed
+
+MEGABYTE = 1 << 20
+# Initial slots, a power of two.
+FEWEST_SLOTS = 1 << 12
+
+
+class FamilyCache:
+    """Scores of families by key, in memory that grows as needed; a copy elsewhere is empty.
+
+    Parameters
+    ----------
+    megabytes : float
+        Its largest size.
+
+    Attributes
+    ----------
+    slots : int64 array
+        As in ``bnmtl._kernels.terms``.
+    lock : threading.Lock
+        Held while the cache grows.
+    """
+
+    def __init__(self, megabytes):
+        most = max(int(megabytes * MEGABYTE) // 16, FEWEST_SLOTS)
+        self._most_slots = 1 << (most.bit_length() - 1)
+        self._prepare()
+
+    def __getstate__(self):
+        return {"_most_slots": self._most_slots}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._prepare()
+
+    def _prepare(self):
+        self.slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
+        self.lock = threading.Lock()
+        self._n_tables = 0
+
+    def add(self, n_tables):
+        """Count further tables, and enlarge the cache if it is more than a quarter full."""
+        self._n_tables += n_tables
+        self._grow(self._n_tables)
+
+    def reserve(self, n_tables):
+        """Make the cache large enough for further tables, within the memory limit."""
+        n_tables += self._n_tables
+        if self.slots.size < 8 * n_tables and self.slots.size < 2 * self._most_slots:
+            with self.lock:
+                self._grow(n_tables)
+
+    def _grow(self, n_tables):
+        size = self.slots.size // 2
+        wanted = size
+        while wanted < self._most_slots and wanted < 4 * n_tables:
+            wanted *= 2
+        if wanted > size:
+            larger = np.zeros(2 * wanted, np.int64)
+            terms.move(self.slots, larger)
+            self.slots = larger
+
+
+# Largest number of cells of a family per row of the task, and the minimum of this limit.
+CELLS_PER_ROW = 10
+FEWEST_CELLS = 1000
+# Rows are merged if at most this share of them is distinct.
+MOST_DISTINCT = 1 / 8
+ROWS_TO_LOOK_AT = 512
+
+
+def most_cells(n_rows, max_cells=None):
+    """The largest number of cells in a table of one task, or of tasks that share tables.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of the task, or of all tasks together.
+    max_cells : int, default=None
+        None uses the default rule: 10 cells per row, and at least 1000.
+    """
+    if max_cells is not None:
+        return max_cells
+    return max(FEWEST_CELLS, CELLS_PER_ROW * n_rows)
+
+
+def packed(tasks, positions, n_variables):
+    """The rows of the tasks as the arrays of `partition.ROWS`, by name.
+
+    Parameters
+    ----------
+    tasks : list of bnmtl.tasks.Task
+    positions : list of int array
+        Indices in the union of the variables of each task.
+    n_variables : int
+        Of the union.
+    """
+    arities = np.zeros(n_variables, np.int64)
+    code_at = np.full((len(tasks), n_variables), -1)
+    bits_at = np.full((len(tasks), n_variables), -1)
+    weight_at = np.full(len(tasks), -1)
+    n_rows = np.zeros(len(tasks), np.int64)
+    codes, bits, weights = [], [], []
+    n_codes = n_bits = n_weights = 0
+    for s, (task, at) in enumerate(zip(tasks, positions, strict=True)):
+        arities[at] = task.arities
+        rows, repeats = merged(task.codes)
+        n_rows[s] = rows.shape[1]
+        code_at[s, at] = n_codes + np.arange(len(rows)) * rows.shape[1]
+        codes.append(rows.ravel())
+        n_codes += rows.size
+        if repeats is not None:
+            weight_at[s] = n_weights
+            weights.append(repeats)
+            n_weights += len(repeats)
+            continue
+        words = -(-rows.shape[1] // 64)
+        bits_at[s, at] = n_bits + words * np.concatenate([[0], np.cumsum(task.arities)[:-1]])
+        bits.append(bit_sets(rows, task.arities))
+        n_bits += bits[-1].size
+    return {
+        "arities": arities,
+        "codes": np.concatenate(codes),
+        "code_at": code_at,
+        "bits": np.concatenate([*bits, np.zeros(0, np.uint64)]),
+        "bits_at": bits_at,
+        "weights": np.concatenate([*weights, np.zeros(0, np.int64)]),
+        "weight_at": weight_at,
+        "n_rows": n_rows,
+        "n_cases": np.array([task.n_rows for task in tasks]),
+    }
+
+
+def merged(codes):
+    """Distinct rows and their frequencies, if there are far fewer of them.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n, n_rows)
+
+    Returns
+    -------
+    codes : uint8 array of shape (n, n_distinct)
+    repeats : int64 array of shape (n_distinct,), or None
+        None if the rows are not merged.
+    """
+    n_rows = codes.shape[1]
+    factors = np.random.default_rng(0).integers(1, np.iinfo(np.int64).max, len(codes))
+    some = np.sort(factors @ codes[:, :: max(1, -(-n_rows // ROWS_TO_LOOK_AT))])
+    if np.count_nonzero(np.diff(some)) >= len(some) / 2:
+        return codes, None
+    _, first, which, repeats = np.unique(
+        factors @ codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    distinct = codes[:, first]
+    if len(first) > MOST_DISTINCT * n_rows or (distinct[:, which] != codes).any():
+        return codes, None
+    return distinct, repeats.astype(np.int64)
+
+
+def bit_sets(codes, arities):
+    """Bit sets by state: bit i of the set of a state is set if row i has that state.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n, n_rows)
+    arities : int64 array of shape (n,)
+
+    Returns
+    -------
+    uint64 array, flat
+        For each variable and state the words of its set; the first row is the lowest bit.
+    """
+    n_rows = codes.shape[1]
+    words = -(-n_rows // 64)
+    sets = np.zeros((int(arities.sum()), words), np.uint64)
+    at = 0
+    for column, arity in zip(codes, arities.tolist(), strict=True):
+        has_state = np.zeros((arity, 64 * words), dtype=bool)
+        has_state[:, :n_rows] = column == np.arange(arity, dtype=np.uint8)[:, None]
+        sets[at : at + arity] = np.packbits(has_state, axis=1, bitorder="little").view(np.uint64)
+        at += arity
+    return sets.ravel()
+
 
 DEFAULT_CACHE = 200.0
 # Concentrations of the partitions of tasks for shared tables: from one table for all tasks to one
@@ -346,7 +528,7 @@ class BoundScore:
         for child, parents, value in families:
             key = engine.task_keys[member] ^ engine.child_keys[child]
             key = np.bitwise_xor.reduce(engine.variable_keys[parents], initial=key)
-            cache.keep(slots, key, value)
+            terms.keep(slots, key, value)
         other = BoundScore(self.bound, self.tasks, self._positions, self.usable, self._among)
         other._given = slots
         return other

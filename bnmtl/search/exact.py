@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 
-from bnmtl._kernels import shared_subsets
+from bnmtl._kernels import sharing
 from bnmtl._kernels import subsets as kernels
 from bnmtl._kernels.scoring import ASKED, KIND, by_set
 from bnmtl.errors import InputError
@@ -214,7 +214,7 @@ class Work:
         for i in range(m):
             first = 0
             while first < n_families:
-                first = shared_subsets.add_scores_together(
+                first = sharing.add_scores_together(
                     scores.engine.table,
                     scratch.table,
                     subsets.table,

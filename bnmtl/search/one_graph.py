@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bnmtl.search.effort import Tally, in_parallel
+from bnmtl.search.effort import Memory, Tally, in_parallel
 from bnmtl.search.graph_state import GraphState
-from bnmtl.search.memory import Memory
-from bnmtl.search.tie_breaking import break_ties
-from bnmtl.search.ties import Ties, tolerance
+from bnmtl.search.ties import Ties, break_ties, tolerance
 from bnmtl.seeding import generator
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import Action, InputError, InputTypeError, check_choice, located, warn
-from bnmtl.tasks.columns import read_column
-from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
+from bnmtl.tasks.columns import MISSING_STATE, ordered_variables, read_column, shared_states
 from bnmtl.tasks.task import Task, Tasks
 from bnmtl.wording import Bare, count, listed, type_of
 

@@ -1,10 +1,214 @@
-"""Bagged probability trees, plain and enhanced."""
+"""Ensembles of trees on bootstraps that know which cases each tree has seen."""
+
+import math
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnmtl.errors import check_choice
-from bnmtl.trees.ensemble import TreeEnsemble
-from bnmtl.trees.leaves import check_smoothing, leaf_counts, smoothed, without_case
+from bnmtl.errors import InputError, check_choice, check_jobs, check_number, check_whole
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.trees.probability import (
+    check_numbers,
+    check_smoothing,
+    leaf_counts,
+    smoothed,
+    without_case,
+)
+
+_SEEDS = 2**31 - 1
+
+
+class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
+    """Base of ensembles whose trees are grown on bags with the class proportions of the cases.
+
+    Subclasses have the parameters ``n_estimators``, ``criterion``, ``max_depth``,
+    ``min_samples_leaf``, ``random_state`` and ``n_jobs``, and define `_learn` and
+    `_probabilities`.
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+            Cells may be missing (NaN); nominal columns must be encoded as numbers before.
+        y : array-like of labels, shape (n_cases,)
+        sample_weight : array-like of numbers, shape (n_cases,), default=None
+            How much each case counts in splits and leaves; bags are drawn without weights.
+
+        Returns
+        -------
+        self
+        """
+        X, codes, weights = self._read(X, y, sample_weight)
+        seed = seed_of(self.random_state)
+        grown = Parallel(self.n_jobs, prefer="threads")(
+            delayed(self._grown)(X, codes, weights, seed, number)
+            for number in range(self.n_estimators)
+        )
+        trees, bags = zip(*grown, strict=True)
+        return self._completed(list(trees), np.stack(bags), X, codes, weights)
+
+    def _read(self, X, y, sample_weight):
+        """Checked numbers, positions of the classes, and weights, of the cases that have one."""
+        check_whole("n_estimators", self.n_estimators, least=1)
+        check_choice("criterion", self.criterion, ("gini", "entropy", "log_loss"))
+        check_whole("max_depth", self.max_depth, least=1, optional=True)
+        if isinstance(self.min_samples_leaf, float):
+            check_number("min_samples_leaf", self.min_samples_leaf, above=0, below=1)
+        else:
+            check_whole("min_samples_leaf", self.min_samples_leaf, least=1)
+        check_jobs(self.n_jobs)
+        self._check_parameters()
+        check_numbers(X)
+        y = read_labels(y)
+        X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
+        X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return X, codes, weights
+
+    def _completed(self, trees, bags, X, codes, weights):
+        """The ensemble with its trees and what it learns from their leaves."""
+        self.estimators_, self.bags_ = trees, bags
+        totals = np.bincount(codes, weights)
+        self.class_prior_ = totals / totals.sum()
+        self._learn(self._leaves(X).T, codes, weights)
+        return self
+
+    def _leaves(self, X):
+        """The leaf of each case in each tree, of checked numbers."""
+        return np.stack([one.apply(X, check_input=False) for one in self.estimators_], axis=1)
+
+    def apply(self, X):
+        """The leaf of each case in each tree.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n_cases, n_estimators)
+        """
+        check_is_fitted(self, "estimators_")
+        options = {"dtype": np.float32, "ensure_all_finite": "allow-nan", "reset": False}
+        return self._leaves(validate_data(self, X, **options))
+
+    def predict_proba(self, X):
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+        """
+        return self._probabilities(self.apply(X).T)
+
+    def predict(self, X):
+        """The first of the most probable classes of each case.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_cases,)
+        """
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    @property
+    def oob_decision_function_(self):
+        """The same as ``oob_proba_``, by the name that forests of scikit-learn have for it."""
+        return self.oob_proba_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _grown(self, X, codes, weights, seed, number):
+        """A tree, and how often its bag holds each case."""
+        bag = class_bag(codes, generator(seed, "bag", number))
+        rows = np.repeat(np.arange(len(codes)), bag)
+        tree = DecisionTreeClassifier(
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self._features_per_split(X.shape[1]),
+            random_state=int(generator(seed, "tree", number).integers(_SEEDS)),
+        )
+        # Repeated rows, because `min_samples_leaf` counts rows and not weights. On few rows, the
+        # check takes as long as the growth; without it, trees do not look for missing cells.
+        inputs, has_gaps = X[rows], bool(np.isnan(X).any())
+        tree.fit(inputs, codes[rows], sample_weight=weights[rows], check_input=has_gaps)
+        return tree, bag
+
+    def _features_per_split(self, n_features):
+        """Number of features that each split chooses from."""
+        return min(n_features, int(math.log2(n_features)) + 1) if self._draws_features() else None
+
+
+def on_trees_of(ensemble, other, X, y):
+    """Fit an ensemble to the trees that another one has grown on the same cases.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        It would grow the same trees: it has the same ``n_estimators``, ``criterion``,
+        ``max_depth``, ``min_samples_leaf`` and int ``random_state``, and draws features or does
+        not.
+    other : TreeEnsemble
+        Fitted without weights.
+    X, y
+        The cases of its fit.
+
+    Returns
+    -------
+    TreeEnsemble
+        The ensemble, as its ``fit`` would make it.
+    """
+    names = ("n_estimators", "criterion", "max_depth", "min_samples_leaf", "random_state")
+    ours, theirs = (
+        [getattr(one, name) for name in names] + [one._draws_features()]
+        for one in (ensemble, other)
+    )
+    if ours != theirs:
+        raise InputError("other", "must have grown the trees that the ensemble would grow")
+    return ensemble._completed(other.estimators_, other.bags_, *ensemble._read(X, y, None))
+
+
+def class_bag(codes, rng):
+    """How often a bootstrap holds each case, if each class is drawn from its cases.
+
+    Parameters
+    ----------
+    codes : numpy.ndarray of int, shape (n_cases,)
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n_cases,)
+    """
+    bag = np.zeros(len(codes), dtype=np.int32)
+    for k in range(codes.max() + 1):
+        rows = np.flatnonzero(codes == k)
+        drawn = rng.integers(len(rows), size=len(rows))
+        bag[rows] = np.bincount(drawn, minlength=len(rows))
+    return bag
 
 
 class _Bagged(TreeEnsemble):

@@ -1,10 +1,9 @@
 """Tools that judge classifiers by predictions over rounds of fits."""
 
 from bnmtl.validation.bootstrap import BootstrapError, ErrorDifference, bootstrap_error
-from bnmtl.validation.comparing import Comparison, compare
+from bnmtl.validation.comparing import Comparison, Jackknife, compare, jackknife
 from bnmtl.validation.decomposition import bias_variance
 from bnmtl.validation.forests import ForestBound, forest_bound, voters_error
-from bnmtl.validation.jackknife import Jackknife, jackknife
 from bnmtl.validation.predicting import predict_rounds
 from bnmtl.validation.rounds import Rounds
 

@@ -8,8 +8,7 @@ from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
-from bnmtl.validation.rounds import Rounds, value_per_row
-from bnmtl.validation.scoring import OF_CASES
+from bnmtl.validation.rounds import OF_CASES, Rounds, value_per_row
 from bnmtl.wording import type_of
 
 _LEFT_OUT = 0.632  # the share of different cases in a bootstrap

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_array
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
-from bnmtl.trees.ensemble import TreeEnsemble
+from bnmtl.trees.bagged import TreeEnsemble
 from bnmtl.validation.rounds import labels_per_row
 from bnmtl.wording import type_of
 

@@ -10,10 +10,10 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from bnmtl.calibration.methods import METHODS
+from bnmtl.calibration.classifier import METHODS
 from bnmtl.ensembles import folder as on_disk
-from bnmtl.ensembles.library import kept, workers
-from bnmtl.ensembles.library.networks import COMPILED, compile_networks
+from bnmtl.ensembles.library import refit, workers
+from bnmtl.ensembles.library.families import COMPILED, compile_networks
 from bnmtl.ensembles.library.record import (
     HILLCLIMB,
     MODELS,
@@ -29,7 +29,7 @@ from bnmtl.ensembles.library.record import (
 )
 from bnmtl.ensembles.library.rows import Rows, check_hillclimb
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, digest_of, fits_of
-from bnmtl.ensembles.library.siblings import read_cases, saved, train
+from bnmtl.ensembles.library.trained import read_cases, saved, train
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import (
     Action,
@@ -316,7 +316,7 @@ class _Build:
         self.fits = [fit.only(set(fit.names) - present) for fit in fits]
         self.fits = [fit for fit in self.fits if fit.names]
         if store.path is not None and (self.fits or len(earlier)):
-            models = [f"{MODELS}/{kept.file_of(fit)}" for fit in self.fits if keep_models]
+            models = [f"{MODELS}/{refit.file_of(fit)}" for fit in self.fits if keep_models]
             on_disk.list_files(store.path, [SKIPPED, *models])
         if len(self.skipped) < len(earlier):
             write_skipped(store.path, self.skipped)
@@ -335,7 +335,7 @@ class _Build:
         if not self.fits:
             return
         with saved(self.cases) as path:
-            folder = None if not self.keep_models else kept.folder_of(self.store.path)
+            folder = None if not self.keep_models else refit.folder_of(self.store.path)
             memory = None if self.max_memory is None else self.max_memory // self.n_jobs
             each = any(part.startswith(SIBLING) for part in self.store.parts)
 
@@ -394,7 +394,7 @@ def _trained(fit, seed, path, each_sibling, folder):
         warnings.simplefilter("default")
         found = train(fit, seed, cases)
     warning = " ".join(str(caught[0].message).split()) if caught else ""
-    file, digest = kept.save(folder, fit, found.siblings) if folder else ("", "")
+    file, digest = refit.save(folder, fit, found.siblings) if folder else ("", "")
     pairs = [(at, kind) for kind in (RAW, CALIBRATED) for at in range(len(fit.names))]
     order = [((RAW, CALIBRATED).index(kind), at) for at, kind in pairs]
     first, second = np.array(order).T

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 from bnmtl.classification.rows import as_frame
 from bnmtl.ensembles.entries import checked_classes, checked_column, coded
 from bnmtl.ensembles.library.columns import Columns
-from bnmtl.ensembles.library.siblings import Cases
+from bnmtl.ensembles.library.trained import Cases
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.metrics.folds import by_class_and_task
 from bnmtl.wording import type_of
