@@ -1,9 +1,26 @@
-"""Sums over partitions of tasks into parts with concentrations of their own, for ``all_sets``.
+"""Evidence of a family over any set of tasks that may share its table.
 
-Parts have a Chinese restaurant process prior with a ``concentration``; ``scale`` is the number of
-integer units per nat.
+The common evidence E of a family over a set S of tasks has concentrations that all tasks share,
 
-Data contract: as in ``groups``; SET_EVIDENCE contains the common evidence of all sets of members.
+    E(S) = log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
+                                      w_t(B) prod over groups b of B of exp D(b's counts in j; c) ),
+
+see ``groups``. The evidence is a mixture of it and of a sum over partitions A of the tasks into
+parts with concentrations of their own,
+
+    log( 1/2 exp E(S) + 1/2 sum over A of w_u(A) prod over parts a of A of exp E(a) ).
+
+For one task, both equal the local score of the mixture. For more than `MOST_EXACT` tasks with rows,
+and where the engine's PARTS is empty, the evidence is E.
+
+One recursion per row gives the sums over partitions of all sets of tasks, so computing all sets
+costs little more than computing the largest one, see ``groups``. Factors of rows are multiplied;
+logarithms are taken only before a product could overflow or underflow.
+
+Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
+them have the child and the parents. A set is an int whose bit i stands for the i-th member.
+SET_EVIDENCE contains the common evidence of all sets of members. Parts have a Chinese restaurant
+process prior with a ``concentration``; ``scale`` is the number of integer units per nat.
 """
 
 import math

@@ -1,8 +1,12 @@
-"""Changes of one arc and random perturbations, used by ``climbing``, ``orders`` and searches.
+"""Hill climbing over DAGs: changes of one arc, better parts of two graphs, tabu and restarts.
 
-Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b and reverses
-b -> a if present; state 0 removes a -> b; state -1 means no change. The state of the random number
-generator is ``random``, uint64 (1,).
+Changes far apart in the graph affect the score independently. If a search makes many changes at
+once, the parts that improve the score are kept and the others are undone.
+
+Data contract: graphs as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b and
+reverses b -> a if present; state 0 removes a -> b; state -1 means no change. The state of the
+random number generator is ``random``, uint64 (1,). ``marks`` are those of graphs already visited,
+possibly none. The table of `MERGE` is scratch.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The rows of tasks, and their partition into the cells of a family, used by ``counting``.
+"""The rows of tasks partitioned into the cells of a family, and counted, used by ``scoring``.
 
 Data contract: the table of `ROWS` contains the rows of k tasks with a common index of n variables.
 The rows of a task may be merged: each distinct row is then stored once, with its number of
@@ -6,7 +6,7 @@ repetitions as weight, and the task has no bit sets. No array has the size of th
 arities: only cells with at least one row exist, so memory is proportional to the rows.
 
 A partition lists the rows of one task by cell, sorted by configuration of the parents, then by
-state of the child.
+state of the child. This module is independent of scores.
 """
 
 import numpy as np

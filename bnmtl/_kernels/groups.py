@@ -1,9 +1,11 @@
-"""Evidence of one table row for several tasks that may share it, used by ``sharing``.
+"""Evidence of one table row for several tasks that may share it.
 
 Tasks in the same group have the same distribution, and their counts are added. Partitions of the
 tasks into groups have a Chinese restaurant process prior with concentration t. The sum over all
-partitions is a recursion over subsets; see ``probable_groups`` for more than `MOST_EXACT` tasks
-with counts.
+partitions is a recursion over subsets for up to `MOST_EXACT` tasks with counts. More tasks are
+placed in groups one at a time, in decreasing order of their counts; after each step, only the
+`BEAM` most probable partitions are kept, and their weights are normalized to sum to 1, so each task
+contributes a mean of probabilities of its counts.
 
 Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int whose
 bit i stands for the i-th of the tasks that have counts in the row. Log evidences are integers, as

@@ -1,4 +1,8 @@
-"""Families that greedy growing does not find, kept beside the grow-shrink trees, for ``orders``.
+"""Search over orders of the variables by moving one at a time, used by ``bnmtl.search``.
+
+Data contract: ``order`` is int64 (n,), the variables from first to last. ``position[v]`` is twice
+the index of v in the order. ``scores``, float64 (n,), contains the scores of the families grown
+from the predecessors of each variable. Required arcs point forward.
 
 A search over graphs finds parent sets that improve the score only jointly. A few such families are
 kept for each child, and one is used if it beats the family from the tree and all its parents

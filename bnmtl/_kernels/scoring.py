@@ -64,7 +64,7 @@ ENGINE = layout(
     CALLS := ints("calls"),  # (4,): addresses of `gains` and of the callbacks of `sharing`
     MOST_CELLS := floats("most_cells"),  # (k,): larger families of a task are not scored
     PARTITIONS := floats("partitions"),  # concentrations, see ``groups``; empty without sharing
-    PARTS := floats("parts"),  # concentration of parts of tasks, see ``parts``; empty without them
+    PARTS := floats("parts"),  # concentration of parts of tasks, see ``all_sets``; empty without
     GIVEN := ints("given"),  # a cache of scores that override computed ones, or empty
 )
 # METHOD: kind of score, equivalent sample size, integer units per nat (a power of two) and, from

@@ -1,4 +1,4 @@
-"""Probability tables of several tasks that may share rows, used by `networks.components`.
+"""Probability tables of several tasks that may share rows, used by `networks.shared_tables`.
 
 A component is a pair of a concentration of partitions and a concentration of cells. For every
 component, `leave_one_out` computes the probability of each task's counts given those of the other

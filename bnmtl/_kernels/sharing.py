@@ -1,7 +1,7 @@
-"""Scores of graphs of several tasks that may share tables, used by `scores.bound`.
+"""Scores of graphs and of parent sets over tasks that may share tables.
 
-Each family is scored jointly over the tasks whose graph has it, see ``all_sets``.
-Data contract: as in ``scoring``.
+Each family is scored jointly over the tasks whose graph has it, see ``all_sets``. Data contract: as
+in ``scoring`` and, for all parent sets of a child, as in ``subsets``.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Scores of a child for each set of tasks with a parent, used by `shared_configurations`.
+"""Scores of a child for each set of tasks with a parent, used by `search.configurations`.
 
 Tasks that may share tables are scored jointly: the gain from a parent depends on the other tasks
 that also have it. For few tasks, the gains of all sets of tasks with the parent are stored, and the

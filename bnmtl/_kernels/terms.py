@@ -1,4 +1,9 @@
-"""A lock-free cache of integers with 64-bit keys, shared by threads, used by ``scoring``.
+"""Sums over the cells of one table, from cached tables of lgamma by count, used by ``scoring``.
+
+Data contract: row i of ``terms``, int64, contains the terms of the pseudo-count numbered
+``owners[i]`` as integers, indexed by count; entries not yet computed are MISSING. ``bases``
+contains the lgamma that is subtracted from each term. Under a mixture, a row contains the terms of
+all concentrations, adjacent for each count.
 
 Data contract: ``cache`` is int64, flat, with 2**k slots of two numbers each; empty slots are zero.
 A slot contains the key XOR the value, then the value, so a slot that another thread is writing

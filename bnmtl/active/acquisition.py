@@ -1,4 +1,4 @@
-"""Cases with labels of which some features can be acquired."""
+"""Which incomplete cases to complete, or which cells to measure, when all labels are known."""
 
 import inspect
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Pairs of a strategy that asks for labels and a classifier that learns from them."""
+"""Learning curves of strategies on data whose labels are revealed one batch at a time."""
 
 import contextlib
 import hashlib

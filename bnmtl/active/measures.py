@@ -1,4 +1,4 @@
-"""What learning curves say: labels needed for a target error, and mean reductions of error."""
+"""What learning curves say: labels saved, reductions of error, and a forecast of the error."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Committees of networks of several tasks, learned together from bootstraps."""
+"""Which case of which task to label next: committees of networks learned together."""
 
 import warnings
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which cases of a pool are chosen, given the utility of each."""
+"""What strategies of active learning have in common: a pool, utilities of its cases, and a pick."""
 
 from typing import NamedTuple
 

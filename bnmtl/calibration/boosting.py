@@ -1,4 +1,4 @@
-"""AdaBoost.M1, which continues after it separates the training set."""
+"""AdaBoost.M1, and logistic correction of boosted probabilities."""
 
 import numpy as np
 from scipy.special import expit

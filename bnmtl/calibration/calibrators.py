@@ -1,4 +1,4 @@
-"""Isotonic calibration: the best-fitting non-decreasing function of the scores."""
+"""Isotonic, beta and temperature calibration, and the default choice of a method."""
 
 import numpy as np
 from scipy.special import expit, softmax

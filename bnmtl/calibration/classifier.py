@@ -1,4 +1,4 @@
-"""The calibrators by the names of their methods."""
+"""A scikit-learn classifier that wraps and calibrates any other classifier."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Checks of the arguments of calibrated classifiers."""
+"""Platt's method: sigmoids of scores, one for all cases or one for each task."""
 
 import numpy as np
 import pandas as pd

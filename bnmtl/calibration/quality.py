@@ -1,4 +1,4 @@
-"""Learning curves of calibrators: errors by the number of calibration cases."""
+"""The quality of calibration: reliability tables, learning curves, the best of several methods."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""The base class of classifiers that use learned networks."""
+"""A learned network as a classifier of one of its variables."""
 
 import networkx as nx
 import numpy as np

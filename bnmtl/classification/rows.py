@@ -1,4 +1,4 @@
-"""Columns of any type as states to learn from, and the cells that a state stands for."""
+"""Input rows of classifiers: columns of any type as states, the target, names and encoding."""
 
 import warnings
 from numbers import Real

@@ -1,4 +1,4 @@
-"""Convert fitted calibrators to records of run.json and back."""
+"""One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

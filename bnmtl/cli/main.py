@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, including interrupts swallowed in callbacks from C."""
+"""The command `bnmtl`: options, interrupts, progress, summaries, error messages in one line."""
 
 import _thread
 import contextlib

@@ -1,4 +1,4 @@
-"""Fields of the options of commands: help texts, checks of single values, and their declaration."""
+"""The options of all commands: names, defaults, help, and checks of single values."""
 
 import contextlib
 import inspect

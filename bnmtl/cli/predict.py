@@ -1,4 +1,4 @@
-"""The networks that `bnmtl predict` reads: one file, or the folder of a run with one per task."""
+"""One run of `bnmtl predict`: read rows, write them with the probabilities of a variable."""
 
 import contextlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The rows of `bnmtl query`: features, labels, tasks, costs, and which may be asked for."""
+"""One run of `bnmtl query`: a table with missing labels in, the rows to label next out."""
 
 import contextlib
 import warnings

@@ -1,4 +1,4 @@
-"""Distribute the time limit of a command over its stages."""
+"""Runs of commands: their time limit, warnings and times, and the folder with run.json."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,8 @@
-"""The predictions that `bnmtl select` reads: a folder, or tables with one column per model."""
+"""One run of `bnmtl select`: predictions of many models in, an ensemble and its quality out.
+
+For a table of predictions, new cases have one column per model. For a library they have its
+features, and the models are trained again.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

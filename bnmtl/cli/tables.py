@@ -1,4 +1,4 @@
-"""How commands read and write columns: missing cells, integers without points, names as strings."""
+"""The tables that commands read: columns, scores, tasks and cases, checked against the options."""
 
 import contextlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The models that `bnmtl validate` judges, by name, and the features that each of them gets."""
+"""One run of `bnmtl validate`: a table in, how good models of it are, and how sure that is, out."""
 
 import warnings
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Graphs learned from resampled rows, one configuration after another."""
+"""Confidence of arcs: graphs learned from resampled rows, and the share that has an arc."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Consensus graphs: the arcs that most replicates agree on."""
+"""How stable learned graphs are under other rows, and the arcs that most replicates agree on."""
 
 import functools
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Artificial cases of several tasks, each drawn for its task: a column names it."""
+"""DECORATE: ensembles whose members learn from artificial cases labeled against the ensemble."""
 
 from typing import NamedTuple
 

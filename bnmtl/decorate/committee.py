@@ -1,4 +1,4 @@
-"""A classifier made of members: what DECORATE and other committees have in common."""
+"""Committees: classifiers made of members, and how much these disagree."""
 
 import contextlib
 

@@ -1,4 +1,11 @@
-"""Scores of all candidates of an ensemble by the metric itself; faster ways are derived from it."""
+"""Scores of all candidates of an ensemble by a metric, each as if it were added.
+
+Predictions are whole numbers of 1 / SCALE, so the sum of the members is exact. Classes compute what
+their `Judge` says of the mean of the members and one more model, up to rounding; `is_exact` means
+that two equal scores are equal values of the judge. For metrics of the ranking, sums of predictions
+and labels become keys of 32 bits, which are sorted or partitioned in each row. Ties are rare once
+there are some members, so tied groups are counted only in the rows that need it.
+"""
 
 from itertools import pairwise
 

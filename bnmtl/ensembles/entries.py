@@ -1,4 +1,4 @@
-"""Checks of what enters a store: predictions, labels and other columns of cases, names."""
+"""Entries of a store: checks of predictions, labels and names, weighted means, pickled objects."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Predictions in tables: one column per model, and one with the labels."""
+"""Predictions in tables, as CSV files or frames: one column per model, and one with the labels."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Folds of cases in which every class occurs."""
+"""Judges of ensembles: a metric applied to stored cases, and folds of these cases."""
 
 from dataclasses import dataclass, replace
 

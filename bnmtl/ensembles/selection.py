@@ -1,4 +1,4 @@
-"""Forward selection: models join an ensemble one at a time, and its best prefix is kept."""
+"""Forward selection: models join an ensemble one at a time, and what happened at each step."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The models of an ensemble as its parameters, and their fits to some of the cases."""
+"""Stacking and blending: a model of the predictions of others, which are its parameters."""
 
 from numbers import Real
 

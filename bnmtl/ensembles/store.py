@@ -1,4 +1,4 @@
-"""The cases of the parts of a store."""
+"""Stores of predictions: labels of cases, and probabilities by many models for each part."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Versions of the software behind a result."""
+"""The output folder of a run: what it may contain, reading it, versions and sizes of files."""
 
 import json
 import math

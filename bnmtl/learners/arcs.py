@@ -1,4 +1,4 @@
-"""The sign of the association of two ordered variables: Kendall's tau-b."""
+"""The table of learned arcs: strength, sign, direction, and number of tasks with the arc."""
 
 import math
 from collections import Counter

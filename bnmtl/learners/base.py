@@ -1,4 +1,4 @@
-"""Structure priors of tasks, and their sparsity by default (``structure_prior="auto"``)."""
+"""The base class of all learners: parameters, structure priors, `fit`, learned attributes."""
 
 import numbers
 import time

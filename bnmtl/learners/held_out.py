@@ -1,4 +1,4 @@
-"""Held-out rows, and their log-likelihood under graphs.
+"""Held-out rows, and their log-likelihood by fold: together, each task alone, and no arcs.
 
 Used to choose a penalty, a number of tasks or of clusters, and to measure task relatedness.
 """

@@ -1,4 +1,4 @@
-"""Fits of one group of tasks for the search for groups: with coupled graphs, or with one graph."""
+"""Groups of tasks that learn from each other: given by the user, or found from the data."""
 
 import itertools
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Choosing a penalty: the grid, and the best penalty by its scores."""
+"""`MultitaskLearnerCV`: the penalties it tries, their scores, and the choice of one."""
 
 import math
 from collections.abc import Iterator

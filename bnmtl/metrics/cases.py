@@ -1,4 +1,4 @@
-"""Checked labels and predictions, and groups of equal scores in decreasing order."""
+"""Checked labels and predictions, classifiers that give them, and groups of equal scores."""
 
 import numpy as np
 

@@ -1,6 +1,12 @@
-"""Metrics of rankings of positive before negative cases; tied cases count as in random order.
+"""Metrics of predictions: rankings, probabilities, and all of them by name.
+
+The arguments are always (y, p): labels 0 or 1, then predictions. Metrics of rankings and
+probabilities are defined in their own modules and exported here.
 
 Labels are 0 or 1, scores are finite numbers. A weight is the number of times a case counts.
+
+Labels are 0 or 1 and predictions probabilities of 1, or labels are classes 0, 1, ... and
+predictions have a column for each. A weight is the number of times a case counts.
 """
 
 from numbers import Real

@@ -1,4 +1,7 @@
-"""The parser of BIF: from text to declared variables and probability blocks, with offsets.
+"""BIF files of networks: parsing, reading and writing.
+
+The dialect is the Interchange Format for Bayesian Networks 0.15 as written by bnlearn, JavaBayes,
+pgmpy and pyAgrum.
 
 Names and states may have blanks, as R's bnlearn writes them. In a list of states and in a row, what
 stands between two commas is one state; without commas, words are states. In the head of a

@@ -1,9 +1,10 @@
-"""The priors over which a shared table is averaged, and their weights.
+"""Probability tables of several tasks that borrow from each other, row by row.
 
-Under the first kind, tasks form groups that share a row of the table, see ``_kernels.groups``;
-under the second, the row of a task is centered on the mean of all others; under the last, every
-task has a separate table. The weight of each depends on the probability of every task's counts
-given those of the others, and on its weight in the other families of the graphs.
+A shared table is averaged over three kinds of priors. Under the first, tasks form groups that share
+a row of the table, see ``_kernels.groups``; under the second, the row of a task is centered on the
+mean of all others; under the last, every task has a separate table. The weight of each depends on
+the probability of every task's counts given those of the others, and on its weight in the other
+families of the graphs.
 """
 
 import math

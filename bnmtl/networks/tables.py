@@ -1,4 +1,4 @@
-"""Probability tables from counts: posterior means under a Dirichlet prior or a mixture."""
+"""States and tables of a network: checks, estimates and their smoothing, and encoding of data."""
 
 import math
 import numbers

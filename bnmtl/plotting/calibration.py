@@ -1,4 +1,4 @@
-"""Reliability diagrams of predicted probabilities."""
+"""Plots of calibration: reliability diagrams, its effect on models, and learning curves."""
 
 import textwrap
 from collections.abc import Mapping

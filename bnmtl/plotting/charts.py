@@ -1,4 +1,4 @@
-"""Panels of lines: a value by a size, one line per method, with error bars."""
+"""Charts: lines by size, validation scores, bias and variance, rounds, stability of arcs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,8 @@
-"""Figures as SVG text and PNG bytes, the same on every run."""
+"""The elements of all plots: axes in points, text, arcs and their widths, legends, files.
+
+Axes have one unit per point (1/72 inch) and y downwards, so that a mark looks the same in a panel
+and in a legend.
+"""
 
 import functools
 import io

@@ -1,4 +1,4 @@
-"""Plots of selected ensembles: their growth, their members, and how good they are by settings."""
+"""Plots of selected ensembles and of mimics: growth, members, and how good they are."""
 
 from collections.abc import Mapping
 from numbers import Real

@@ -1,4 +1,4 @@
-"""Panels of graphs, one per task, with titles and a common legend."""
+"""Plots of the graphs of tasks side by side, with each variable at the same position."""
 
 import numpy as np
 from scipy.spatial.distance import cdist

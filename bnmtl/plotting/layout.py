@@ -1,4 +1,12 @@
-"""Fonts for the names of variables and tasks in any script."""
+"""Layout of nodes and arcs: one layered layout for the union of the graphs of all tasks.
+
+All lengths are points (1/72 inch) and y grows downwards. A layout is computed once per
+configuration, so that each variable has the same position in all panels.
+
+An engine takes `sizes`, a dict node -> (width, height), and `arcs`, an acyclic dict (upper, lower)
+-> weight, both in a fixed order. It returns the centers of the nodes, the Bézier control points of
+the arcs (see `bnmtl.plotting.layout.Layout`) and the number of crossings (None: unknown).
+"""
 
 import contextlib
 import re

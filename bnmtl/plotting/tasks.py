@@ -1,4 +1,8 @@
-"""Checks and labels of the tables and linkages in plots of dissimilarities."""
+"""Plots of tasks by tasks: heat maps of distances and gains, dendrograms.
+
+Linkages are as in `scipy.cluster.hierarchy`: merge i of n tasks joins the two nodes in the first
+two columns into node n + i, at the height in the third.
+"""
 
 from typing import NamedTuple
 

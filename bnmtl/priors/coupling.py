@@ -1,4 +1,4 @@
-"""Penalties and distances listed by pair of names, read and checked once."""
+"""Priors over configurations, which favor agreement between the structures of tasks."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Checks of the arguments of the generators."""
+"""Random draws: sparse networks, tables, and the rows of each task of a problem."""
 
 import itertools
 from collections.abc import Mapping, Set

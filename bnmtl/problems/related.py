@@ -1,4 +1,4 @@
-"""Tasks made from one network: arcs deleted or edited, or groups of variables changed."""
+"""Tasks made from one network by deleting, editing or exchanging arcs, and unrelated controls."""
 
 import itertools
 

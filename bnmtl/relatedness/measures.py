@@ -1,4 +1,8 @@
-"""Groups of tasks learned together, each once, and their scores on held-out rows."""
+"""Distances between tasks: by structures learned together, predictions, or shared tables.
+
+Each is a labeled square table. Dissimilarities are 0 on the diagonal and smaller is closer; the
+probability of shared tables is 1 there, and larger is closer.
+"""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The number of tasks or clusters: given, or chosen by held-out rows."""
+"""Selection of the tasks that help one principal task, and how many of them."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""One HTML page about calibrated scores: picture, measures, parameters."""
+"""Pages about calibrated scores, rows to label, selected ensembles and judged models."""
 
 from html import escape
 from math import isnan

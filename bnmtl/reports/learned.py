@@ -1,4 +1,4 @@
-"""The sections of a learner's page about arcs: their meaning, confidence and table."""
+"""Pages about fitted learners and about related tasks: pictures, tables, settings."""
 
 import math
 from html import escape

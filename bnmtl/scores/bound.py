@@ -1,4 +1,4 @@
-"""The cache of scores of families, shared by all searches over the same rows."""
+"""Scores bound to the rows of tasks, with a cache shared by all searches over these rows."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Report the kernels that the first search on a machine compiles."""
+"""Progress of the compilation of kernels at the first search on a machine."""
 
 from contextlib import contextmanager
 

@@ -1,4 +1,10 @@
-"""Greedy search over configurations: one pair of variables at a time, in all tasks at once."""
+"""Greedy search over configurations: one pair of variables at a time, in all tasks at once.
+
+The greedy search over configurations changes one pair of variables in all tasks; this changes all
+pairs of one task. Given the other tasks, the coupling is a sum over pairs of a value for each state
+in the task, that is, log odds for each arc, so any search over graphs can use it. The two searches
+alternate until neither gains.
+"""
 
 import heapq
 import math

@@ -1,4 +1,4 @@
-"""Results of searches for graphs of single tasks, stored for identical searches."""
+"""The effort of searches, how they share processors and time, and what they remember."""
 
 import math
 import time

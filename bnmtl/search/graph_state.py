@@ -1,4 +1,4 @@
-"""Budgets of searches: a number of families, a deadline, or neither."""
+"""The graph of a search, the gain of each legal change of it, and the budget of the search."""
 
 import time
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Configurations along a grid of penalties; neighbors start from each other's solutions."""
+"""Searches over the configurations of groups of tasks, at one penalty or along a grid."""
 
 from dataclasses import dataclass, replace
 

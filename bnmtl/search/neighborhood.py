@@ -1,4 +1,9 @@
-"""The coupling of every pair of variables of a joint problem over the tasks with the pair."""
+"""Exact solvers for the best joint states of one pair of variables, and the couplings of pairs.
+
+For any coupling there is branch and bound: states are assigned to one task after another; a partial
+assignment is pruned when an upper bound of its completions does not exceed the best assignment
+found (Niculescu-Mizil 2008, equations 2.9, 2.10).
+"""
 
 import itertools
 import math

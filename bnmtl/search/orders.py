@@ -1,4 +1,16 @@
-"""Climbs over graphs of one task between improvements of its order, used by ``orders``.
+"""Iterated search over orders of the variables, for one task or for several that share the order.
+
+An order determines each family: parents are chosen greedily among the preceding variables (Teyssier
+& Koller 2005, ordering-based search). An order is improved by moving one variable at a time to its
+best place (insertion neighborhoods: Scanagatta et al. 2015, 2017; the best move of Andrews et al.
+2023, BOSS), with families stored in trees (their grow-shrink trees). The search is iterated: every
+order consistent with a graph is equally good but has different neighbors (Lam, Andrews & Ramsey
+2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is improved again. For
+one task each iteration ends with a climb over graphs and a tabu walk. After an iteration without
+improvement, climbs start from random changes of the best graph: with few rows the best families
+gain only as a whole, and orders alone miss them. Most of these changes are among a few variables
+that are close in the graph, so that they are not undone one by one. With several tasks the parents
+of a child are chosen for all of them at once, including the coupling.
 
 If a graph gains in one part and loses in another, the better parts are kept.
 """

@@ -1,4 +1,4 @@
-"""The posterior of a penalty: configurations scored under the coupling as a proper distribution.
+"""The posterior of a penalty: configurations scored under the coupling as a distribution.
 
 The search omits the constant of the prior, which depends on the penalty and is needed to compare
 penalties. Ignoring acyclicity, it is a product over pairs of variables of

@@ -1,4 +1,4 @@
-"""Constraints of a search: required and forbidden arcs, tiers and a limit on parents."""
+"""Search problems: score, prior and constraints of one task or several tasks."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""The value of a group of tasks that learn from each other: what the arcs of its graphs add.
+"""The search for the groups of tasks that learn from each other, and the value of a group.
 
 It is the evidence of the graphs beyond that of no arcs, plus a coupling that is consistent in the
 number of tasks: the states of a pair of variables over the tasks are draws from a distribution that

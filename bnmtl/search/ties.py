@@ -1,4 +1,4 @@
-"""Definition of ties between scores, and of their winners."""
+"""Ties between scores: definition, winners, and the choice among equally good graphs."""
 
 import networkx as nx
 import numpy as np

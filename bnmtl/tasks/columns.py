@@ -1,4 +1,4 @@
-"""The states of a variable, shared by all tasks: collected, declared or merged."""
+"""Columns of any dtype as state names and integer codes; states are shared by all tasks."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""Detection of duplicated rows that chance does not explain."""
+"""Encoded tasks: named variables, their declared states and integer codes, and duplicated rows."""
 
 import math
 from collections.abc import Iterable, Mapping

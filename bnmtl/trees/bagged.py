@@ -1,4 +1,4 @@
-"""Ensembles of trees on bootstraps that know which cases each tree has seen."""
+"""Bagged probability trees, plain and enhanced, that know which cases each tree has seen."""
 
 import math
 

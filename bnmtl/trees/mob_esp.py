@@ -1,4 +1,4 @@
-"""Out-of-bag probabilities of MOB-ESP: only trees that have not seen a case speak of it."""
+"""MOB-ESP: probabilities from what became of out-of-bag votes in the leaves of each tree."""
 
 from functools import cached_property
 from typing import NamedTuple

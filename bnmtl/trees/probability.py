@@ -1,4 +1,4 @@
-"""Class counts of leaves: smoothed, and without the case that asks."""
+"""A decision tree that smooths the class frequencies of its leaves."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Two classifiers compared on the same rounds."""
+"""Two classifiers compared on the same rounds, and the jackknife."""
 
 import statistics
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Which cases each round learns from and which it predicts."""
+"""A classifier fitted to many sets of training cases, and its predictions."""
 
 import warnings
 

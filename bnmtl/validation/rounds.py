@@ -1,4 +1,4 @@
-"""Metrics by name, for the labels and probabilities of rounds."""
+"""Predictions of one classifier fitted again and again, and metrics of them."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Tables of several classifiers over rounds: measures, differences, bias and variance, by task."""
+"""Tables of several classifiers over rounds, and which of them is better, as sentences."""
 
 import itertools
 import warnings

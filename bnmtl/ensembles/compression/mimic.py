@@ -1,4 +1,4 @@
-"""Students of a mimic: a neural net with early stopping, and any scikit-learn model."""
+"""Mimics: small fast models of an ensemble, trained on its predictions of pseudo-cases."""
 
 import time
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Nearest cases of mixed columns, in a table whose rows may change one by one."""
+"""Munge: pseudo-cases made by exchanging values of nearest cases."""
 
 from typing import NamedTuple
 

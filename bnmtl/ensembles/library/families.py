@@ -1,4 +1,4 @@
-"""Network classifiers as families of a library."""
+"""Families of models in a library, scikit-learn's and network classifiers."""
 
 import warnings
 from collections.abc import Callable

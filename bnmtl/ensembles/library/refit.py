@@ -1,4 +1,4 @@
-"""Ensembles of the models of a library, trained again as classifiers of new rows."""
+"""Models of a library as classifiers of new rows: kept, or trained again."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The settings of the profiles of a library: those of appendix 4.B of the thesis, and ours.
+"""Settings of the models of a library: profiles, lists of the user, names of models.
 
 `DIFFERENCES` lists where the settings of the studies differ from the appendix, because scikit-learn
 does not have a variant or to limit the time. The profile "thesis" also has those of `later`.

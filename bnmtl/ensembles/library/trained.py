@@ -1,7 +1,10 @@
-"""Trained models of a library, several of which may share one fit.
+"""Trained models of a library: fits that several share, calibrated siblings, and predictions.
 
 Each has ``fit(X, y)`` for labels 0, 1, ... and ``scores(X)``, an array of shape (n_models, n_rows)
 about class 1 of two classes, or (n_models, n_rows, n_classes) if there are more.
+
+With folds, a model is a set of siblings, one for each fold, each trained on the other folds and
+calibrated on its fold (embedded cross-validation).
 """
 
 import contextlib
