@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gzip
 import hashlib
 import json
 import os
@@ -14,6 +15,8 @@ FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("numba", "numpy", "pandas", "pgmpy", "pyagrum", "scikit-learn", "scipy")
 # Suffix of the commit in lines that were measured with uncommitted changes.
 CHANGED = "+"
+# Lines of finished studies that need more bytes than this are compressed, see `compress`.
+_MOST_PLAIN = 100_000
 
 
 class Results:
@@ -22,7 +25,8 @@ class Results:
     Parameters
     ----------
     name : str
-        Name of the file in benchmarks/results, without suffix.
+        Name of the file in benchmarks/results, without suffix. Lines are read from NAME.jsonl.gz,
+        if there is one, and then from NAME.jsonl, to which new lines are appended.
     settings : tuple of str
         Names of the values that identify lines.
     folder : pathlib.Path, default=FOLDER
@@ -34,6 +38,9 @@ class Results:
         again, and never replaced.
 
     Lines measured with uncommitted changes are shown until they are measured again and replaced.
+
+    What lines of a run have in common (fixed values, commit, versions, processors) is written once,
+    in a line with the number of the run, to which the lines refer.
     """
 
     def __init__(self, name, settings, folder=FOLDER, fixed=None, earlier=None):
@@ -44,12 +51,33 @@ class Results:
         self._earlier = {**self._fixed, **json.loads(json.dumps(dict(earlier or {})))}
         # Computed now, because files may change before the first line is done.
         circumstances()
-        self.lines = []
-        if self._path.exists():
-            self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
+        self._runs = {}  # by number
+        self.lines = list(self._read())
         newest = {self._key(line): line for line in self.lines if has_all(line, self._fixed)}
         self._to_repeat = {k for k, line in newest.items() if line["commit"].endswith(CHANGED)}
         self._keys = set(newest) - self._to_repeat
+
+    def _read(self):
+        """Yield the lines of the compressed file and of the plain one."""
+        for text in (*_compressed_lines(self._path), *_plain_lines(self._path)):
+            line = json.loads(text)
+            run = line.pop("run")
+            if "commit" in line:
+                self._runs[run] = line
+            else:
+                yield line | self._runs[run]
+
+    def _append(self, line, file):
+        """Write a line, after the line of its run if that is new."""
+        shared = (*self._fixed, *circumstances())
+        common = {name: line[name] for name in shared if name in line}
+        number = next((known for known, one in self._runs.items() if one == common), None)
+        if number is None:
+            number = max(self._runs, default=-1) + 1
+            self._runs[number] = common
+            file.write(json.dumps({"run": number, **common}) + "\n")
+        own = {name: value for name, value in line.items() if name not in common}
+        file.write(json.dumps({"run": number, **own}) + "\n")
 
     def has(self, **settings):
         """Whether there is a line for these settings that was measured with committed code."""
@@ -75,21 +103,52 @@ class Results:
         self.lines = [
             line for line in self.lines if not has_all(line, self._fixed) or self._key(line) != key
         ]
-        self._path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
+        self._runs = {}
+        with self._path.open("w") as file:
+            for line in self.lines:
+                self._append(line, file)
+        _compressed(self._path).unlink(missing_ok=True)
+
+    def compress(self):
+        """Compress all lines if they are many; further ones will be in a plain file beside them."""
+        if self._path.exists():
+            content = b"".join(line.encode() + b"\n" for line in _compressed_lines(self._path))
+            content += self._path.read_bytes()
+            if len(content) > _MOST_PLAIN:
+                # Without a time, so that the same lines are the same file.
+                _compressed(self._path).write_bytes(gzip.compress(content, mtime=0))
+                self._path.unlink()
 
     def add(self, **line):
-        """Append one line, with the hash of its settings, commit, versions and processors."""
+        """Append one line, with the commit, the versions and the number of processors."""
         key = self._key(line)
         if key in self._to_repeat:
             self._to_repeat.remove(key)
             self.forget(**line)
-        line = {"key": key, **line, **self._fixed, **circumstances()}
+        line = {**line, **self._fixed, **circumstances()}
         self.lines.append(line)
         self._keys.add(key)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+            self._append(line, file)
         return line
+
+
+def _compressed(path):
+    return path.with_name(f"{path.name}.gz")
+
+
+def _plain_lines(path):
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _compressed_lines(path):
+    """Yield the lines of a compressed file, up to where it was cut off."""
+    if _compressed(path).exists():
+        with contextlib.suppress(EOFError), gzip.open(_compressed(path), "rt") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    yield line.rstrip("\n")
 
 
 def has_all(line, values):

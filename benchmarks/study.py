@@ -30,6 +30,7 @@ as a smoke test.
 import argparse
 import importlib
 import inspect
+import io
 import itertools
 import os
 import shutil
@@ -39,6 +40,7 @@ from pathlib import Path
 
 import pandas as pd
 from joblib import Parallel, delayed
+from PIL import Image
 from rich.progress import track
 
 from benchmarks.record import FOLDER, Results, exit_if_changed
@@ -129,6 +131,14 @@ def figures_of(study, lines):
     return figures | getattr(study, "more_pictures", lambda lines: {})(lines)
 
 
+def save(figure, path, dpi=100):
+    """Write a figure as a PNG file with a palette, which has a third of the size."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=dpi)
+    picture = Image.open(content).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 def _at_least_1(text):
     """Parse an integer of at least 1 from the command line."""
     if not text.isdecimal() or int(text) < 1:
@@ -184,9 +194,10 @@ def main(name, arguments=None):
     run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
+    results.compress()
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
     for name, figure in figures_of(study, lines).items():
-        figure.savefig(pictures / f"{name}.png", dpi=getattr(study, "DPI", 100))
+        save(figure, pictures / f"{name}.png", getattr(study, "DPI", 100))
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

@@ -160,10 +160,8 @@ def test_a_second_run_measures_only_what_is_missing(repository, tmp_path, monkey
     assert Counting.calls == 5
     again = study.results_of(Counting, tmp_path)
     assert study.missing_of(Counting, again, quick=False) == []
-    lines = [json.loads(line) for line in (tmp_path / "counting.jsonl").read_text().splitlines()]
-    assert len(lines) == 6
-    assert lines[0]["key"] == key_of({"method": "b", "trial": 1, "n_rows": 9})
-    assert len({line["key"] for line in lines}) == 6
+    assert len(again.lines) == 6
+    assert again.lines[0].items() >= {"method": "b", "trial": 1, "n_rows": 9}.items()
     assert len(study.missing_of(Counting, again, quick=False, trials=1)) == 0
     more = study.missing_of(Counting, again, quick=False, trials=5)
     assert [case["trial"] for case in more] == [3, 4]
@@ -209,6 +207,41 @@ def test_lines_without_a_constant_do_not_count(repository, tmp_path):
     assert [line["value"] for line in again.lines] == [1]
 
 
+def test_what_lines_of_a_run_share_is_written_once(repository, tmp_path):
+    results = Results("rows", ("trial",), tmp_path, {"sizes": [1, 2]})
+    for trial in range(3):
+        results.add(trial=trial, value=trial)
+    run, *lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    assert set(json.loads(run)) == {"run", "sizes", "commit", "versions", "processors"}
+    assert lines == [f'{{"run": 0, "trial": {trial}, "value": {trial}}}' for trial in range(3)]
+    assert Results("rows", ("trial",), tmp_path, {"sizes": [1, 2]}).lines == results.lines
+
+
+def test_compressed_lines_are_continued_beside_them(repository, tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "_MOST_PLAIN", 2000)
+    arguments = "rows", ("trial",), tmp_path
+    results = Results(*arguments)
+    for trial in range(100):
+        results.add(trial=trial, value=3 * trial)
+        if trial in (0, 60):
+            results.compress()
+            assert (tmp_path / "rows.jsonl").exists() == (trial == 0)
+    again = Results(*arguments)
+    assert again.lines == results.lines and again.lines[33]["value"] == 99
+    again.compress()
+    assert not (tmp_path / "rows.jsonl").exists()
+    assert Results(*arguments).lines == results.lines
+    # A file that was cut off loses its end.
+    content = (tmp_path / "rows.jsonl.gz").read_bytes()
+    (tmp_path / "rows.jsonl.gz").write_bytes(content[:-40])
+    cut = Results(*arguments).lines
+    assert 0 < len(cut) < 100 and cut == results.lines[: len(cut)]
+    again = Results(*arguments)
+    again.forget(trial=1)
+    assert not (tmp_path / "rows.jsonl.gz").exists()
+    assert Results(*arguments).lines == [line for line in cut if line["trial"] != 1]
+
+
 def test_lines_of_another_study_come_from_the_same_folder(repository, tmp_path):
     class Beside(Counting):
         NAME = "beside"
@@ -224,9 +257,15 @@ def test_lines_of_another_study_come_from_the_same_folder(repository, tmp_path):
 def test_a_run_writes_lines_pictures_and_tables(small_study, repository, capsys, tmp_path):
     out = tmp_path / "out"
     study.main(small_study, ["--trials", "2", "--out", str(out)])
-    lines = [json.loads(line) for line in (out / "rows.jsonl").read_text().splitlines()]
+    run, *lines = map(json.loads, (out / "rows.jsonl").read_text().splitlines())
+    assert {line.pop("run") for line in lines} == {0} and lines[0].keys() == {
+        "trial",
+        "method",
+        "value",
+        "seconds_of_case",
+    }
     assert [line["value"] for line in lines] == [7, 7, 17, 17]
-    assert {line["commit"] for line in lines} == {record.commit()}
+    assert run["commit"] == record.commit()
     printed = capsys.readouterr().out
     assert "rows: 2 cases in 0.0 minutes" in printed and "values: [7, 7, 17, 17]" in printed
     assert sorted(path.name for path in out.glob("*.png")) == ["rows-more.png", "rows.png"]
@@ -239,10 +278,11 @@ def test_a_quick_run_leaves_other_results_alone(small_study, capsys, tmp_path):
     (out / "quick" / "rows").mkdir(parents=True)
     # Its own earlier lines are measured again, as those of other runs are not.
     for folder in (out, out / "quick" / "rows"):
-        (folder / "rows.jsonl").write_text('{"trial": 0, "method": "a", "commit": "x"}\n')
+        lines = '{"run": 0, "commit": "x"}\n{"run": 0, "trial": 0, "method": "a"}\n'
+        (folder / "rows.jsonl").write_text(lines)
     study.main(small_study, ["--quick", "--out", str(out)])
     assert sorted(path.name for path in out.iterdir()) == ["quick", "rows.jsonl"]
-    assert json.loads((out / "rows.jsonl").read_text())["commit"] == "x"
+    assert (out / "rows.jsonl").read_text() == lines
     made = sorted(path.name for path in (out / "quick" / "rows").iterdir())
     assert made == ["rows-more.png", "rows.jsonl", "rows.png"]
     assert "values: [7, 7]" in capsys.readouterr().out
@@ -479,6 +519,6 @@ def test_the_quick_study_of_birds_runs_on_any_sites(tmp_path):
     out = tmp_path / "out"
     given = ["--quick", "--jobs", "1", "--data", str(tmp_path), "--out", str(out)]
     study.main("benchmarks.birds.bird", given)
-    (line,) = map(json.loads, (out / "quick" / "bird" / "bird.jsonl").read_text().splitlines())
+    _, line = map(json.loads, (out / "quick" / "bird" / "bird.jsonl").read_text().splitlines())
     assert (line["problem"], line["method"], line["rows"]) == ("BIRD-SITES", "single", 100)
     assert set(line["regions"]) == set(REGIONS) - {"canada_prairie"} and np.isfinite(line["nats"])

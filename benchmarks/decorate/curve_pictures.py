@@ -8,7 +8,6 @@ from benchmarks.decorate.learners import BASE, DECORATE
 from bnmtl import plotting
 
 METHODS = (DECORATE, BASE, "bagging", "forest", "AdaBoost")
-POINTS = ("1%", "20%")
 
 
 def draw(lines):
@@ -35,23 +34,20 @@ def draw(lines):
 
 
 def more_pictures(lines):
-    """Errors of DECORATE and of each rival by table; error reduction against diversity."""
+    """Errors of DECORATE and of bagging by table; error reduction against diversity."""
     lines = _with_curves(lines)
     found, ensembles = {}, reductions(lines) if len(lines) else pd.DataFrame()
     if len(ensembles) > 2:
         found["decorate_curves-diversity"] = plotting.error_by_diversity(
             ensembles, error="members", label="error below the mean of the members"
         )
-    for rival in METHODS[1:]:
-        for point in POINTS:
-            errors = {name: _means(lines, name, point) for name in (rival, DECORATE)}
-            table = pd.DataFrame(errors).dropna()
-            if len(table) > 1:
-                name = f"decorate_curves-{rival.lower()}-{point[:-1]}"
-                label = f" with {point} of the cases"
-                found[name] = plotting.method_scatter(
-                    table, rival, DECORATE, f"error of {rival}{label}"
-                )
+    errors = {name: _means(lines, name, "1%") for name in ("bagging", DECORATE)}
+    table = pd.DataFrame(errors).dropna()
+    if len(table) > 1:
+        label = "error of bagging with 1% of the cases"
+        found["decorate_curves-bagging-1"] = plotting.method_scatter(
+            table, "bagging", DECORATE, label
+        )
     return found
 
 

@@ -20,7 +20,7 @@ from bnmtl import plotting
 
 NAME = "one_trial"
 SETTINGS = ("trial", "method")
-DPI = 75
+DPI = 50
 PROBLEM = "ALARM-COMP"
 TRIAL = 0
 METHODS = {
