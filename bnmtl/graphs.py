@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import count, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 class Configuration(dict):
@@ -164,8 +164,8 @@ def groups_by_label(task_groups):
     groups = {}
     for name, label in task_groups.items():
         if not isinstance(label, Hashable):
-            rule = "must have hashable labels, such as text or numbers"
-            raise InputTypeError("task_groups", rule, label, task=str(name))
+            message = f"must have hashable labels, such as text or numbers, got {label!r}"
+            raise InputTypeError(message, argument="task_groups", task=str(name))
         groups.setdefault(label, []).append(name)
     return list(groups.values())
 
@@ -229,12 +229,12 @@ def adjacency(graph, variables):
     position = {variable: i for i, variable in enumerate(variables)}
     if len(position) != len(variables):
         repeated = next(v for i, v in enumerate(variables) if position[v] != i)
-        found = "{repeated!r} is repeated"
-        raise InputError("variables", "must be different", found=found, repeated=repeated)
+        raise InputError(f"must be different; {repeated!r} is repeated", argument="variables")
     unknown = [node for node in graph if node not in position]
     if unknown:
-        found = "{unknown} is not listed"
-        raise InputError("graph", "must hold only listed variables", found=found, unknown=unknown)
+        raise InputError(
+            f"must hold only listed variables; {listed(unknown)} is not listed", argument="graph"
+        )
     matrix = np.zeros((len(position), len(position)), dtype=bool)
     for tail, head in graph.edges:
         matrix[position[tail], position[head]] = True
@@ -269,13 +269,11 @@ def from_adjacency(matrix, variables):
     matrix = np.asarray(matrix, dtype=bool)
     n_variables = len(variables)
     if matrix.shape != (n_variables, n_variables):
-        raise InputError(
-            "matrix",
-            "must have one row and one column per variable, {n} x {n}",
-            found="its shape is {shape!s}",
-            n=n_variables,
-            shape=matrix.shape,
+        message = (
+            f"must have one row and one column per variable, {n_variables} x {n_variables}; its "
+            f"shape is {matrix.shape}"
         )
+        raise InputError(message, argument="matrix")
     graph = nx.DiGraph()
     graph.add_nodes_from(variables)
     graph.add_edges_from((variables[i], variables[j]) for i, j in np.argwhere(matrix).tolist())
@@ -321,11 +319,11 @@ def check_dag(graph, name):
     bnmtl.errors.InputError: `graph` must be acyclic; it holds the cycle a -> b -> a.
     """
     if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
-        raise InputTypeError(name, "must be a networkx.DiGraph", type_of(graph))
+        raise InputTypeError(f"must be a networkx.DiGraph, got {type_of(graph)}", argument=name)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [tail for tail, _ in nx.find_cycle(graph)]
         path = " -> ".join(str(node) for node in [*cycle, cycle[0]])
-        raise InputError(name, "must be acyclic", found="it holds the cycle {path!s}", path=path)
+        raise InputError(f"must be acyclic; it holds the cycle {path}", argument=name)
 
 
 def skeleton(graph):

@@ -49,8 +49,8 @@ class Reporter:
 
     def __init__(self, progress):
         if not isinstance(progress, bool) and not callable(progress):
-            rule = "must be True, False or a callable that takes an event"
-            raise InputTypeError("progress", rule, progress)
+            message = f"must be True, False or a callable that takes an event, got {progress!r}"
+            raise InputTypeError(message, argument="progress")
         self._progress = progress
         self._listener = progress if callable(progress) else None
         self._lock = threading.Lock()

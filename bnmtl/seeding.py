@@ -68,8 +68,8 @@ def check_seed(random_state, most=None, takes_legacy=False):
         check_whole("random_state", random_state, 0, most)
         return
     *others, last = ["None", "an int", *(f"a numpy.random.{kind.__name__}" for kind in kinds)]
-    rule = f"must be {', '.join(others)} or {last}"
-    raise InputTypeError("random_state", rule, type_of(random_state))
+    message = f"must be {', '.join(others)} or {last}, got {type_of(random_state)}"
+    raise InputTypeError(message, argument="random_state")
 
 
 def name_hash(*parts):

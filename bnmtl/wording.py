@@ -1,12 +1,6 @@
 """Formatting of lists, counts, types and alternatives in messages."""
 
 
-class Bare(str):
-    """A text that messages show without quotation marks or backticks."""
-
-    __repr__ = str.__str__
-
-
 def either(texts):
     """Format alternatives: a, b or c."""
     *first, last = texts
@@ -19,23 +13,28 @@ def all_of(texts):
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def one_of(values):
+    """Format the possible values of a parameter: 'a', 'b' or None."""
+    return either([repr(value) for value in values])
+
+
 def listed(names, noun="", limit=10):
     """Format names for a message: columns `a`, `b` and 3 more (`limit=None`: all of them)."""
     names = list(names)
     noun = f"{noun}s " if noun and len(names) != 1 else f"{noun} " if noun else ""
     shown = ", ".join(f"`{name}`" for name in names[:limit])
     more = f" and {len(names) - limit} more" if limit and len(names) > limit else ""
-    return Bare(noun + shown + more)
+    return f"{noun}{shown}{more}"
 
 
 def count(n, noun):
     """Format a number with its noun: 1 row, 2 rows."""
-    return Bare(f"{n} {noun}" if n == 1 else f"{n} {noun}s")
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def type_of(value):
     """Describe the type of a given object: str, None, the class DataFrame."""
     if value is None:
-        return Bare("None")
+        return "None"
     is_class = isinstance(value, type)
-    return Bare(f"the class {value.__name__}" if is_class else type(value).__name__)
+    return f"the class {value.__name__}" if is_class else type(value).__name__

@@ -14,7 +14,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath
 
 from bnmtl.errors import InputError, warn
-from bnmtl.wording import Bare, listed
+from bnmtl.wording import listed
 
 _LONGEST_STEM = 150  # bytes of UTF-8
 # Names of what is not complete yet: of files, and of folders that test whether one can be written.
@@ -46,12 +46,12 @@ class OutputFile:
     def __init__(self, path, suffixes, force=None, inputs=()):
         if not path.endswith(suffixes):
             suffixes = " or ".join(suffixes)
-            raise InputError("out", "must end in {suffixes!s}", path, suffixes=suffixes)
+            raise InputError(f"must end in {suffixes}, got {path!r}", argument="out")
         self._path, self._force = Path(path), force
         same = [one for one in inputs if _is_same(one, self._path)]
         if same:
-            rule, remedy = "must be another file than the input", "choose another name"
-            raise InputError("out", rule, path, remedies=remedy)
+            message = f"must be another file than the input, got {path!r}"
+            raise InputError(message, argument="out", remedy="choose another name")
         self._check_new()
         _check_place(self._path)
 
@@ -59,9 +59,9 @@ class OutputFile:
         _check_no_folder(self._path)
         if self._force or not os.path.lexists(self._path):
             return
-        remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
-        given = Bare(f"`{self._path}`, which exists")
-        raise InputError("out", "must be a new file", given, remedies=remedies)
+        message = f"must be a new file, got `{self._path}`, which exists"
+        remedy = "remove it first" + ("" if self._force is None else ", or set `force=True`")
+        raise InputError(message, argument="out", options=("force",), remedy=remedy)
 
     def write(self, content):
         """Write bytes through a temporary file in the same folder."""
@@ -96,8 +96,9 @@ def check_file(path):
 
 def _check_no_folder(path):
     if path.is_dir():
-        given = Bare(f"the folder `{path}`")
-        raise InputError("out", "must be a file", given, remedies="choose another name")
+        raise InputError(
+            f"must be a file, got the folder `{path}`", argument="out", remedy="choose another name"
+        )
 
 
 def _check_place(path):
@@ -105,9 +106,8 @@ def _check_place(path):
     try:
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=".bnmtl-").close()
     except OSError as error:
-        given = Bare(f"`{path}` ({error.strerror})")
-        rule, remedy = "must be a file that can be written", "choose another place"
-        raise InputError("out", rule, given, remedies=remedy) from None
+        message = f"must be a file that can be written, got `{path}` ({error.strerror})"
+        raise InputError(message, argument="out", remedy="choose another place") from None
 
 
 def write_whole(path, content, check=lambda: None):
@@ -150,20 +150,26 @@ class OutputFolder:
 
     def __init__(self, path, force=False, earlier=None, last=None):
         if not os.fspath(path):
-            raise InputError("out", "must name a folder", path)
+            raise InputError(f"must name a folder, got {path!r}", argument="out")
         self.path = Path(path)
         if os.path.isfile(self.path):
-            given = Bare(f"the file `{path}`")
-            raise InputError("out", "must be a folder", given, remedies="choose another name")
+            message = f"must be a folder, got the file `{path}`"
+            raise InputError(message, argument="out", remedy="choose another name")
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
-            remedy = "set {force=True} to replace the files of an earlier run there"
+            message = (
+                f"must be a new or empty folder, got `{path}`, which holds "
+                f"{listed(entries, limit=2)}"
+            )
             raise InputError(
-                "out",
-                "must be a new or empty folder",
-                Bare(f"`{path}`, which holds {listed(entries, limit=2)}"),
-                remedies=("choose another one", remedy),
+                message,
+                argument="out",
+                options=("force",),
+                remedy=(
+                    "choose another one, or set `force=True` to replace the files of "
+                    "an earlier run there"
+                ),
             )
         files = earlier(self.path) if earlier is not None and entries else ()
         self._replaceable = {
@@ -175,8 +181,8 @@ class OutputFolder:
         """Raise if a file that the run reads is one of an earlier run, and would be replaced."""
         for one in inputs:
             if any(_is_same(one, self.path / name) for name in self._replaceable):
-                rule, given = "must not hold an input that it replaces", Bare(f"`{one}`")
-                raise InputError("out", rule, given, remedies="choose another folder")
+                message = f"must not hold an input that it replaces, got `{one}`"
+                raise InputError(message, argument="out", remedy="choose another folder")
 
     def reserve(self, names):
         """Raise if a file from elsewhere has a name that will be written."""
@@ -186,10 +192,13 @@ class OutputFolder:
         foreign = {_folded(name): name for name in entries if name not in self._replaceable}
         for name in names:
             if _folded(name) in foreign:
-                given = Bare(f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl")
-                rule = "must not hold other files of the same name"
-                remedies = "move it", "choose another folder"
-                raise InputError("out", rule, given, remedies=remedies)
+                message = (
+                    "must not hold other files of the same name, got "
+                    f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl"
+                )
+                raise InputError(
+                    message, argument="out", remedy="move it, or choose another folder"
+                )
 
     @contextlib.contextmanager
     def writing(self):
@@ -294,8 +303,9 @@ def recover_folder(path):
         hidden = [one for one in path.parent.iterdir() if one.name.startswith(_hidden(path))]
         if hidden:
             max(hidden, key=lambda one: one.stat().st_mtime_ns).rename(path)
-            rule = "The folder {path} is the one from before its replacement, which was interrupted"
-            warn(None, rule, path=str(path))
+            warn(
+                f"The folder `{path}` is the one from before its replacement, which was interrupted"
+            )
 
 
 def _hidden(path):
@@ -310,17 +320,17 @@ def _removable(folder, path, force, files_of):
         return ()
     files = files_of(folder) if is_folder else None
     if files is None or not force:
-        remedies = ["choose another one"]
+        message, remedy = f"must be a new or empty folder, got `{path}`", "choose another one"
         if files is not None:
-            remedies.append("set {force=True} to replace it")
-        rule = "must be a new or empty folder"
-        raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
+            remedy += ", or set `force=True` to replace it"
+        raise InputError(message, argument="out", options=("force",), remedy=remedy)
     folders = {str(one) for file in files for one in PurePosixPath(file).parents}
     other = next(_unlisted(folder, set(files), folders), None)
     if other is not None:
-        given = Bare(f"`{path}`, which holds `{other}`")
-        rule, remedies = "must not hold other files if it is replaced", ("move them",)
-        raise InputError("out", rule, given, remedies=(*remedies, "choose another one"))
+        message = (
+            f"must not hold other files if it is replaced, got `{path}`, which holds `{other}`"
+        )
+        raise InputError(message, argument="out", remedy="move them, or choose another one")
     return files
 
 
@@ -377,9 +387,11 @@ def _check_writable(path):
         finally:
             trial.rmdir()
     except OSError as error:
-        rule = "must be a folder that can be written to, and so must the folder it is in"
-        given = Bare(f"`{path}` ({error.strerror})")
-        raise InputError("out", rule, given, remedies="choose another place") from None
+        message = (
+            "must be a folder that can be written to, and so must the folder it is in, got "
+            f"`{path}` ({error.strerror})"
+        )
+        raise InputError(message, argument="out", remedy="choose another place") from None
 
 
 def file_names(tasks, suffix, reserved=()):

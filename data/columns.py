@@ -9,27 +9,25 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.files import NA_VALUES
-from bnmtl.wording import Bare, listed, type_of
+from bnmtl.wording import listed, type_of
 
 
 def read_columns(path, columns, optional=(), argument="path", meaning="a CSV file"):
     """Return some columns of a CSV file as categories of text, by lower-case names."""
     if not isinstance(path, str | os.PathLike):
-        rule = "must be the path of {meaning!s}"
-        raise InputTypeError(argument, rule, type_of(path), meaning=meaning)
+        raise InputTypeError(
+            f"must be the path of {meaning}, got {type_of(path)}", argument=argument
+        )
     positions = {}
     for at, name in enumerate(header(path)):
         if name in columns or name in optional:
             if name in positions:
-                given = Bare(f"`{name}` twice")
-                raise InputError(rule="must have different columns", given=given, file=path)
+                raise InputError(f"must have different columns, got `{name}` twice", file=path)
             positions[name] = at
     lacking = [name for name in columns if name not in positions]
     if lacking:
-        rule, found = "must be {meaning!s}", "it has no {lacking:column}"
-        details = {"file": path, "meaning": meaning, "lacking": lacking}
-        remedy = "check which file it is"
-        raise InputError(argument, rule, found=found, remedies=remedy, **details)
+        message = f"must be {meaning}; it has no {listed(lacking, 'column')}"
+        raise InputError(message, argument=argument, file=path, remedy="check which file it is")
     table = _parsed(
         path, skiprows=1, usecols=sorted(positions.values()), dtype="category", na_values=NA_VALUES
     )
@@ -44,15 +42,16 @@ def header(path):
 
 def _parsed(path, **options):
     if not Path(path).is_file():
-        raise InputError(rule="does not exist", remedies="correct the path", file=path)
+        raise InputError("does not exist", file=path, remedy="correct the path")
     try:
         return pd.read_csv(
             path, header=None, keep_default_na=False, encoding="utf-8-sig", **options
         )
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        rule = "cannot be read as CSV with a header line and rows ({reason!s})"
-        raise InputError(rule=rule, file=path, reason=reason) from None
+        raise InputError(
+            f"cannot be read as CSV with a header line and rows ({reason})", file=path
+        ) from None
 
 
 def numbers_in(texts):
@@ -64,5 +63,5 @@ def numbers_in(texts):
     wrong = sorted(categories[~np.isfinite(values)])
     if wrong:
         given = listed(wrong, limit=3)
-        raise InputError(rule="must hold numbers", given=given, remedies="correct it")
+        raise InputError(f"must hold numbers, got {given!r}", remedy="correct it")
     return np.append(values, np.nan)[texts.cat.codes]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bnmtl.data.columns import numbers_in, read_columns
 from bnmtl.errors import InputError, InputTypeError, check_whole, located, warn
-from bnmtl.wording import Bare, listed, type_of
+from bnmtl.wording import count, listed, one_of, type_of
 
 _STATES = {
     "california": "US-CA",
@@ -142,8 +142,8 @@ def read_feederwatch(
     """
     _check_season(season)
     names = _checked_regions(regions)
-    check_whole("min_records", min_records, 1, remedies="8 is usual")
-    check_whole("n_species", n_species, 0, remedies="40 is usual")
+    check_whole("min_records", min_records, 1, remedy="8 is usual")
+    check_whole("n_species", n_species, 0, remedy="40 is usual")
     records = _read_records(observations, season)
     summaries = _summaries(records)
     species = _commonest(records, n_species)
@@ -176,12 +176,11 @@ def _stated(values, states):
     """Return the states of numbers; nan is missing."""
     wrong = sorted(set(values[~np.isnan(values)]) - set(states))
     if wrong:
-        raise InputError(
-            rule="must be blank or {states:or}",
-            given=listed((f"{value:g}" for value in wrong), limit=3),
-            remedies="correct it",
-            states=list(states),
+        message = (
+            f"must be blank or {one_of(states)}, got "
+            f"{listed((f'{value:g}' for value in wrong), limit=3)}"
         )
+        raise InputError(message, remedy="correct it")
     declared = list(dict.fromkeys(states.values()))
     codes = np.full(len(values), -1)
     for number, state in states.items():
@@ -231,8 +230,7 @@ def by_region(frame, region, names):
             dropped.append(f"{len(rows) - len(complete)} of {len(rows)} in region `{name}`")
         tasks[name] = complete[[c for c in complete if not is_absent(complete[c])]]
     if dropped:
-        rule = "Rows with missing values are dropped: {counts!s}"
-        warn(rule=rule, counts=", ".join(dropped))
+        warn(f"Rows with missing values are dropped: {', '.join(dropped)}")
     return tasks
 
 
@@ -244,24 +242,27 @@ def is_absent(column):
 
 def _check_season(season):
     if not isinstance(season, str):
-        raise InputTypeError("season", "must be a text such as 'PFW_2021'", type_of(season))
+        raise InputTypeError(
+            f"must be a text such as 'PFW_2021', got {type_of(season)}", argument="season"
+        )
     if not re.fullmatch("PFW_[0-9]{4}", season):
-        rule = "must be PFW_ and a year, such as 'PFW_2021' for 2020-21"
-        raise InputError("season", rule, season)
+        message = f"must be PFW_ and a year, such as 'PFW_2021' for 2020-21, got {season!r}"
+        raise InputError(message, argument="season")
 
 
 def _checked_regions(regions):
     if regions is None:
         return list(REGIONS)
     if not isinstance(regions, list | tuple | set | frozenset):
-        remedy = "for example ['midwest', 'plains']"
-        rule = "must be a list of names or None"
-        raise InputTypeError("regions", rule, type_of(regions), remedies=remedy)
+        message = f"must be a list of names or None, got {type_of(regions)}"
+        raise InputTypeError(
+            message, argument="regions", remedy="for example ['midwest', 'plains']"
+        )
     if not regions:
-        raise InputError("regions", "must name at least one region", found="it is empty")
+        raise InputError("must name at least one region; it is empty", argument="regions")
     for name in sorted(regions, key=str):
         if not isinstance(name, str) or name not in REGIONS:
-            raise InputError("regions", "must be among {names}", name, names=list(REGIONS))
+            raise InputError(f"must be among {listed(REGIONS)}, got {name!r}", argument="regions")
     return sorted(set(regions))
 
 
@@ -279,10 +280,13 @@ def _read_records(path, season):
             valid = _stated(numbers_in(table["valid"]), _TICKED)
         records = table[(valid == "1") & _is_of(table, season)].reset_index(drop=True)
         if records.empty:
-            rule = "must hold records of {season} {wanted!s} whose `valid` is 1"
-            remedy = "give the season that it is of"
-            found = "it has none"
-            raise InputError("observations", rule, found=found, remedies=remedy, wanted=season)
+            message = f"must hold records of `season` {season} whose `valid` is 1; it has none"
+            raise InputError(
+                message,
+                argument="observations",
+                options=("season",),
+                remedy="give the season that it is of",
+            )
         for column in _MEASURED:
             records[column] = _numbers(records, column)
         _check_records(records)
@@ -297,24 +301,17 @@ def _numbers(table, column):
 def _check_records(records):
     for column in ("loc_id", "species_code"):
         if records[column].isna().any():
-            rule, found = "must be filled in every valid record", "it is blank in some"
-            raise InputError(rule=rule, found=found, remedies="remove them", column=column)
+            message = "must be filled in every valid record; it is blank in some"
+            raise InputError(message, column=column, remedy="remove them")
     for column in ("effort_hrs_atleast", "snow_dep_atleast"):
         if (records[column] < 0).any():
-            given = Bare(f"{records[column].min():g} in a valid record")
-            remedies = "correct it", "make it blank"
-            raise InputError(
-                rule="must not be below 0", given=given, remedies=remedies, column=column
-            )
+            message = f"must not be below 0, got {records[column].min():g} in a valid record"
+            raise InputError(message, column=column, remedy="correct it, or make it blank")
     places = records.groupby("loc_id", observed=True)["subnational1_code"].nunique()
     if (places > 1).any():
         site = min(map(str, places.index[places > 1]))
-        raise InputError(
-            rule="must be the same in all records of a site",
-            given=Bare(f"several for `{site}`"),
-            remedies="correct them",
-            column="subnational1_code",
-        )
+        message = f"must be the same in all records of a site, got several for `{site}`"
+        raise InputError(message, column="subnational1_code", remedy="correct them")
 
 
 def _is_of(table, season):
@@ -322,8 +319,11 @@ def _is_of(table, season):
     if "proj_period_id" in table:
         return (table["proj_period_id"] == season).to_numpy()
     if "year" not in table or "month" not in table:
-        found = "it has neither the column `proj_period_id` nor both `year` and `month`"
-        raise InputError(rule="must have the season of its records", found=found)
+        message = (
+            "must have the season of its records; it has neither the column `proj_period_id` nor "
+            "both `year` and `month`"
+        )
+        raise InputError(message)
     year, month = _numbers(table, "year"), _numbers(table, "month")
     return year + (month >= 7) == int(season.removeprefix("PFW_"))
 
@@ -355,21 +355,16 @@ def _read_attributes(path, season):
     )
     table = table[(table["proj_period_id"] == season).to_numpy()]
     if table.empty:
-        rule = "must describe sites of {season} {wanted!s}"
-        found = "it has no row with that `proj_period_id`"
-        raise InputError("sites", rule, found=found, file=path, wanted=season)
+        message = (
+            f"must describe sites of `season` {season}; it has no row with that `proj_period_id`"
+        )
+        raise InputError(message, argument="sites", file=path, options=("season",))
     table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
     twice = table.index[table.index.duplicated() | table.index.isna()]
     if len(twice):
         names = listed(sorted(map(str, set(twice))), limit=3)
-        raise InputError(
-            rule="must name a site once in season {season!s}",
-            given=Bare(f"{names} blank or again"),
-            remedies="remove such rows",
-            file=path,
-            column="loc_id",
-            season=season,
-        )
+        message = f"must name a site once in season {season}, got {names} blank or again"
+        raise InputError(message, file=path, column="loc_id", remedy="remove such rows")
     return described(table, path)
 
 
@@ -377,33 +372,25 @@ def _joined(summaries, known, min_records, season, observations, sites):
     """Return the summaries of the sites with enough records and a description."""
     enough = summaries[summaries["n_obs"] >= min_records]
     if enough.empty:
-        raise InputError(
-            "min_records",
-            "must leave sites, and no site has more than {n:valid record} in season {season!s}",
-            min_records,
-            file=observations,
-            n=int(summaries["n_obs"].max()),
-            season=season,
+        message = (
+            "must leave sites, and no site has more than "
+            f"{count(int(summaries['n_obs'].max()), 'valid record')} in season {season}, got "
+            f"{min_records!r}"
         )
+        raise InputError(message, argument="min_records", file=observations)
     rows = enough[enough.index.isin(known)].copy()
     if rows.empty:
-        raise InputError(
-            "sites",
-            "must describe the sites of {observations}",
-            found="none of the {n} sites of file {records} is in column `loc_id` in season "
-            "{season!s}",
-            file=sites,
-            n=len(enough),
-            records=str(observations),
-            season=season,
+        message = (
+            f"must describe the sites of `observations`; none of the {len(enough)} sites of file "
+            f"`{observations}` is in column `loc_id` in season {season}"
         )
+        raise InputError(message, argument="sites", file=sites, options=("observations",))
     if len(rows) < len(enough):
-        warn(
-            rule="Sites without a description in season {season!s} are left out: {n_left} of {n}",
-            season=season,
-            n_left=len(enough) - len(rows),
-            n=len(enough),
+        message = (
+            f"Sites without a description in season {season} are left out: "
+            f"{len(enough) - len(rows)} of {len(enough)}"
         )
+        warn(message)
     return rows
 
 
@@ -412,13 +399,16 @@ def _usable(tasks, required):
     useless = [name for name, frame in tasks.items() if frame.empty]
     if useless and (required or len(useless) == len(tasks)):
         name = max(useless, key=lambda name: len(tasks[name]))
-        rule = "must have complete sites and variables that differ among them"
-        found = "{name} has {n:complete site} and no such variable"
-        remedies = "leave it out", "lower {min_records}"
+        message = (
+            f"must have complete sites and variables that differ among them; {name} has "
+            f"{count(len(tasks[name]), 'complete site')} and no such variable"
+        )
         raise InputError(
-            "regions", rule, found=found, remedies=remedies, name=name, n=len(tasks[name])
+            message,
+            argument="regions",
+            options=("min_records",),
+            remedy="leave it out, or lower `min_records`",
         )
     if useless:
-        rule = "Regions without sites or variables to learn from are left out: {names}"
-        warn(rule=rule, names=useless)
+        warn(f"Regions without sites or variables to learn from are left out: {listed(useless)}")
     return {name: frame for name, frame in tasks.items() if not frame.empty}

@@ -310,7 +310,7 @@ def test_members_may_be_networks():
 def test_networks_as_members_should_ignore_what_a_bootstrap_lacks():
     X = pd.DataFrame({"site": ["a", "b"] * 10 + ["c"] * 2})
     y = [*[0, 1] * 10, 1, np.nan]
-    words = "must predict values that its bootstrap lacks.*`c`; treat.*`unseen='ignore'`"
+    words = "must predict values that its bootstrap lacks.*`c`: treat.*`unseen='ignore'`"
     with pytest.raises(InputError, match=words):
         QueryByBagging(BayesNetClassifier(), random_state=0).query(X, y)
     ignoring = QueryByBagging(BayesNetClassifier(unseen="ignore"), 3, random_state=0)

@@ -548,7 +548,7 @@ def test_the_limits_of_defaults(tmp_path, monkeypatch):
         read(tmp_path, with_default(4))
     rows = "".join(f"({', '.join(row)}) 0, 1;" for row in itertools.product("ab", repeat=4))
     assert read(tmp_path, with_default(4, row=rows)).table("y").min() == 0
-    monkeypatch.setitem(bif._TOO_MANY_IN_ALL, "most", 20)
+    monkeypatch.setattr(bif, "LARGEST_TABLE", 20)
     with pytest.raises(ValueError, match="20 cells of all variables .* with those of `y` .* 22:"):
         read(tmp_path, with_default(3))
 

@@ -1,7 +1,6 @@
 """`bnmtl calibrate`: its columns are those of calibrators fitted by hand, all it writes agrees."""
 
 import html
-import json
 import shutil
 from decimal import Decimal
 
@@ -511,24 +510,3 @@ def test_units_are_calibrated_by_those_of_others(call, no_picture, cases, tmp_pa
     call(*CALIBRATE, "--force", "--method", "isotonic")
     alone = record(tmp_path / "out")["measures"]["isotonic"]["cross-entropy (nats)"]
     assert alone < with_units
-
-
-def test_a_run_of_before_is_applied_as_it_was(call, no_picture, cases, tmp_path):
-    """Its records have no kinds, titles or bounds; log odds were clipped at the epsilon."""
-    assert call(*CALIBRATE)[0] == 0
-    path = tmp_path / "out" / "run.json"
-    found = record(tmp_path / "out")
-    steps = {key: found["calibrators"]["isotonic"][key] for key in ("scores", "values")}
-    platt = {"scale": "logit", "a": -0.5, "b": 0.2}
-    for key in ("probabilities", "titles"):
-        del found[key]
-    path.write_text(json.dumps({**found, "calibrators": {"platt": platt, "isotonic": steps}}))
-    (tmp_path / "new.csv").write_text("p\n0\n0.3\n")
-    again = ("calibrate", "new.csv", "--score", "p", "--apply", "out", "--out", "again")
-    assert call(*again)[0] == 0
-    odds = logit(np.array([2.0**-52, 0.3]))
-    expected = kept(expit(0.5 * odds - 0.2), found["labelled"])
-    new = pd.read_csv(tmp_path / "again" / "scores.csv")
-    assert np.allclose(new["calibrated_platt"], expected)
-    (tmp_path / "new.csv").write_text("p\n2\n")
-    assert "must hold probabilities" in mistake(call(*again, "--force"))

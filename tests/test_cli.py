@@ -457,7 +457,7 @@ def test_constant_variables(call, files):
 def test_names_that_no_font_can_draw_are_reported_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
-    no_font = plotting.fonts.families("\u5909\u6570") == plotting.fonts.families("a")
+    no_font = plotting.layout.families("\u5909\u6570") == plotting.layout.families("a")
     code, _, err = call(*BOTH, "--out", "run")
     assert code == 0
     assert err.count("No installed font has all characters of") == bool(no_font)

@@ -1,5 +1,7 @@
 """Together, alone and no arcs on held-out rows: the same as learning again without each fold."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,6 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.learners import compare, comparison, gain
 from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.search import Limits
@@ -304,23 +305,24 @@ def test_sentences(held_out, n_arcs, words):
 
 
 @pytest.mark.parametrize(
-    ("words", "more", "max_cells", "relate"),
+    ("at_command_line", "more", "max_cells", "relate"),
     [
-        (None, "fewer variables may show", "`max_cells=8`", "(`bnmtl.relatedness` compares them)"),
+        (False, "fewer variables may show", "`max_cells=8`", "(`bnmtl.relatedness` compares them)"),
         (
-            OPTION_WORDS,
+            True,
             "fewer variables (--ignore) may show",
             "`--max-cells 8`",
             "(`bnmtl relate` compares them)",
         ),
     ],
 )
-def test_remedies_are_in_the_words_of_the_user(words, more, max_cells, relate):
+def test_remedies_are_in_the_words_of_the_user(at_command_line, more, max_cells, relate):
+    sentences = partial(comparison.sentences, at_command_line=at_command_line)
     unclear, worse = record([1.0, 0.1], [0.15, 0.1]), record([1.0, 0.1], [-0.3, 0.1])
     for held_out, n_arcs in ((unclear, 3), (unclear, 0), (record([0.1, 0.2]), 3)):
-        assert more in " ".join(comparison.sentences(held_out, n_arcs, words=words))
-    assert max_cells in comparison.sentences(unclear, 0, max_cells=8, words=words)[0]
-    assert relate in comparison.sentences(worse, 3, words=words)[1]
+        assert more in " ".join(sentences(held_out, n_arcs))
+    assert max_cells in sentences(unclear, 0, max_cells=8)[0]
+    assert relate in sentences(worse, 3)[1]
 
 
 def test_tables_that_help_without_arcs_are_reported():

@@ -660,7 +660,7 @@ def test_a_nominal_column_without_a_value_stays_so():
 def test_networks_as_members_should_ignore_new_values():
     X = pd.DataFrame({"count": np.arange(40) % 4})
     y = X["count"] > 1
-    words = "must predict artificial cases.*`count` must hold states.*; treat.*`unseen='ignore'`"
+    words = "must predict artificial cases.*`count` must hold states.*: treat.*`unseen='ignore'`"
     with pytest.raises(InputError, match=words):
         DecorateClassifier(BayesNetClassifier(), random_state=0).fit(X, y)
     model = DecorateClassifier(BayesNetClassifier(unseen="ignore"), 2, random_state=0)

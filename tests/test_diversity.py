@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from bnmtl.decorate import DecorateClassifier, committee
+from bnmtl.decorate import DecorateClassifier, diversity
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import probabilities_of
 
@@ -48,8 +48,8 @@ def test_measures_are_those_of_loops(seed, n_members, n_cases, n_classes):
     repeated = np.repeat(members, weights, axis=1)
     for measure in MEASURES:
         options = {"measure": measure}
-        assert committee(members, weights=weights, **options) == pytest.approx(expected[measure])
-        assert committee(repeated, **options) == pytest.approx(expected[measure])
+        assert diversity(members, weights=weights, **options) == pytest.approx(expected[measure])
+        assert diversity(repeated, **options) == pytest.approx(expected[measure])
     # Kuncheva & Whitaker (2003): the variance is a fixed multiple of the disagreement of pairs.
     ratio = (n_members - 1) / (2 * n_members)
     assert expected["Kohavi-Wolpert"] == pytest.approx(ratio * expected["pairwise"])
@@ -67,7 +67,7 @@ def test_the_error_of_the_average_is_that_of_the_members_less_their_ambiguity(
     def error(p):
         return ((p - truth) ** 2).sum(axis=1) @ weights / weights.sum()
 
-    ambiguity = committee(members, weights=weights, measure="ambiguity")
+    ambiguity = diversity(members, weights=weights, measure="ambiguity")
     of_members = np.mean([error(p) for p in members])
     assert error(members.mean(axis=0)) == pytest.approx(of_members - ambiguity, abs=1e-12)
 
@@ -78,7 +78,7 @@ def test_ensembles_of_other_packages():
     forest = RandomForestClassifier(7, max_depth=2, random_state=0).fit(X, labels)
     votes = np.array([tree.predict(X).astype(int) for tree in forest.estimators_])
     mean = forest.predict_proba(X).argmax(axis=1)
-    assert committee(forest, X) == pytest.approx((votes != mean).mean())
+    assert diversity(forest, X) == pytest.approx((votes != mean).mean())
     # Bagged members of few cases know some classes and some columns only.
     options = {"max_samples": 3, "max_features": 2, "random_state": 0}
     bagged = BaggingClassifier(KNeighborsClassifier(1), 15, **options).fit(X, labels)
@@ -86,12 +86,12 @@ def test_ensembles_of_other_packages():
     pairs = zip(bagged.estimators_, bagged.estimators_features_, strict=True)
     votes = np.array([member.predict(X[:, columns]) for member, columns in pairs])
     mean = bagged.predict_proba(X).argmax(axis=1)
-    assert committee(bagged, X) == pytest.approx((votes != mean).mean())
+    assert diversity(bagged, X) == pytest.approx((votes != mean).mean())
     ours = DecorateClassifier(GaussianNB(), reject=None, random_state=0).fit(X, labels)
     members = ours.member_probabilities(X)
     assert members.shape == (15, 150, 3)
-    assert committee(ours, X) == committee(members) > 0
-    assert committee(ours, X) == pytest.approx(ours.errors_["diversity"].iloc[-1])
+    assert diversity(ours, X) == diversity(members) > 0
+    assert diversity(ours, X) == pytest.approx(ours.errors_["diversity"].iloc[-1])
 
 
 def test_a_member_that_lacks_a_class():
@@ -104,18 +104,18 @@ def test_mistakes_are_named():
     X, y = load_iris(return_X_y=True)
     members = np.full((2, 3, 2), 0.5)
     with pytest.raises(InputError, match="`X` must be given with a classifier"):
-        committee(DecorateClassifier(random_state=0).fit(X, y))
+        diversity(DecorateClassifier(random_state=0).fit(X, y))
     with pytest.raises(InputError, match="`X` must be None with an array"):
-        committee(members, X)
+        diversity(members, X)
     with pytest.raises(InputTypeError, match="must be a fitted classifier or an array"):
-        committee(members[0])
+        diversity(members[0])
     with pytest.raises(InputTypeError, match="must have `estimators_`"):
-        committee(GaussianNB().fit(X, y), X)
+        diversity(GaussianNB().fit(X, y), X)
     with pytest.raises(InputTypeError, match="must have members with `predict_proba`"):
-        committee(GradientBoostingClassifier(n_estimators=2).fit(X, y), X)
+        diversity(GradientBoostingClassifier(n_estimators=2).fit(X, y), X)
     with pytest.raises(InputTypeError, match="must be a fitted classifier or an array.*LinearReg"):
-        committee(LinearRegression())
+        diversity(LinearRegression())
     with pytest.raises(InputError, match="`measure` must be .*pairwise.*, got 'pairs'"):
-        committee(members, measure="pairs")
+        diversity(members, measure="pairs")
     with pytest.raises(InputError, match="`weights` must be one number per case, 3"):
-        committee(members, weights=[1, 2])
+        diversity(members, weights=[1, 2])

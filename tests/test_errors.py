@@ -1,126 +1,83 @@
-"""Mistakes hold parts, say one sentence in the words of Python or of a command, and pickle."""
+"""Mistakes: one sentence, their parts as data, in other processes and at the command line."""
 
 import json
 import pickle
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from bnmtl.cli.messages import in_options
 from bnmtl.errors import (
-    Action,
     InputError,
     InputTypeError,
     InputWarning,
     MissingExtra,
-    Words,
     check_choice,
     check_number,
     check_whole,
     located,
     warn,
 )
-from bnmtl.wording import type_of
+from bnmtl.wording import count, listed, one_of, type_of
 
 pytestmark = pytest.mark.beside_kernels
-
-
-class Options(Words):
-    """Words of a command, for the tests."""
-
-    def parameter(self, name):
-        return f"`--{name.replace('_', '-')}`"
-
-    def setting(self, name, value):
-        return f"`--{name.replace('_', '-')} {value}`"
-
-    def value(self, value):
-        return str(value)
-
-    actions: ClassVar = {"leave out": "leave it out with `--ignore C`"}
-
-
+KINDS = (InputError, InputTypeError, InputWarning, MissingExtra)
 MISTAKE = InputError(
-    "max_parents",
-    "must be {least} or more where {search=exact} is asked for with {penalties}",
-    0,
-    remedies=(Action("leave out"), "group the states of {names:variable}"),
+    "must be 2 or more where `search='exact'` is asked for with `penalties`, got 0",
+    argument="max_parents",
+    options=("search", "penalties"),
     task="north",
-    least=2,
-    names=["a", "b"],
+    remedy="set `penalties`",
+    cli_remedy="leave it out with `--ignore C`",
 )
 
 
-def test_one_sentence_in_two_kinds_of_words():
+def test_one_sentence_for_python_and_for_the_command_line():
     assert str(MISTAKE) == (
         "Task `north`: `max_parents` must be 2 or more where `search='exact'` is asked for with "
-        "`penalties`, got 0; leave the column out, or group the states of variables `a`, `b`."
+        "`penalties`, got 0; set `penalties`."
     )
-    assert MISTAKE.render(Options()) == (
+    assert in_options(MISTAKE) == (
         "Task `north`: `--max-parents` must be 2 or more where `--search exact` is asked for with "
-        "`--penalties`, got 0; leave it out with `--ignore C`, or group the states of variables "
-        "`a`, `b`."
+        "`--penalty`, got 0; leave it out with `--ignore C`."
     )
 
 
-def test_a_mistake_inside_another_is_a_clause_in_the_same_words():
-    rule, remedy = "Nothing is shared, since the file is damaged", "give {penalties}"
-    outer = InputWarning(rule=rule, found="{reason}", remedies=remedy, reason=MISTAKE)
-    for words in (Words(), Options()):
-        inner = MISTAKE.render(words).removesuffix(".").replace("Task", "task", 1)
-        given = words.parameter("penalties")
-        assert outer.render(words) == f"{rule}; {inner}: give {given}."
+def test_names_that_are_not_listed_stay_as_they_are():
+    """A column may have the name of any parameter."""
+    message = "must hold labels; `penalty`, `search=1` and `y` are others"
+    mistake = InputError(message, argument="y", column="penalty", remedy="see `search`")
+    expected = "`--label`: column `penalty` must hold labels; `penalty`, `search=1` and `--label`"
+    assert in_options(mistake) == f"{expected} are others: see `search`."
+    assert in_options(UserWarning("`penalty`")) == "`penalty`"
 
 
-@pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
-@pytest.mark.parametrize("given", [[3], []])
-def test_mistakes_pickle(kind, given):
-    mistake = kind("x", "must be {n:row}", *given, file="a.csv", line=4, n=2)
+def test_a_remedy_without_one_for_the_command_line_is_for_both():
+    mistake = InputError("is given", argument="table_sharing", remedy="set `table_sharing=True`")
+    assert in_options(mistake) == "`--table-sharing` is given; set `--table-sharing`."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["a", "{0}", "{x!r}", "%s", "`"])
+def test_mistakes_pickle_whatever_their_names_are(kind, name):
+    mistake = kind(f"must be `{name}`", argument=name, column=name, file="a.csv", line=4)
     again = pickle.loads(pickle.dumps(mistake))
     assert type(again) is kind and str(again) == str(mistake)
-    assert vars(again) == vars(mistake)
-
-
-@pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
-def test_mistakes_are_rebuilt_from_their_arguments(kind):
-    """As by pytest-xdist, which sends warnings with simple arguments to another process."""
-    first = kind("x", "must be {n:row} {{", "{y}", remedies=Action("leave out"), column="c", n=2)
-    with pytest.raises(kind) as caught, located(task="{0}"):
-        raise first
-    for mistake in (caught.value, kind(None, "must be"), kind()):
-        again = kind(*json.loads(json.dumps(mistake.args)))
-        assert str(again) == str(mistake)
-        assert again.args == mistake.args
-        assert vars(pickle.loads(pickle.dumps(again))) == vars(again)
-
-
-def test_what_users_wrote_is_never_a_template():
-    mistake = InputError("{x}", "must hold {name}", "{name}", task="{y}", column="{0}", name="{z}")
-    assert str(mistake) == "Task `{y}`: `{x}`: column `{0}` must hold `{z}`, got '{name}'."
-
-
-def test_details():
-    def message(rule, **details):
-        return str(InputError(None, rule, **details))
-
-    assert message("{n:row} {m:complete row}", n=1, m=np.int64(2)) == "1 row 2 complete rows."
-    assert message("{x:.3g} {x:g} {n:,} {n}", x=0.12345, n=1000) == "0.123 0.12345 1,000 1000."
-    assert message("{name} {name!s} {kind}", name="a", kind=type_of([])) == "`a` a list."
-    assert (
-        message("{names} {names:or}", names=("a", "b", None))
-        == "`a`, `b`, `None` 'a', 'b' or None."
-    )
-    assert message("{search=None} {missing=drop}") == "`search=None` `missing='drop'`."
+    assert vars(again) == vars(mistake) and again.args == mistake.args
+    assert str(mistake) == f"File `a.csv`, line 4: `{name}`: column `{name}` must be `{name}`."
+    # As by pytest-xdist, which sends warnings with simple arguments to another process.
+    assert kind(*json.loads(json.dumps(mistake.args))).message == mistake.message
 
 
 def test_places():
-    def message(**parts):
-        return str(InputError(**parts))
+    def message(text, **parts):
+        return str(InputError(text, **parts))
 
-    assert message(rule="must be", file="f", line=2) == "File `f`, line 2 must be."
-    assert message(argument="a", rule="must be", column="c") == "`a`: column `c` must be."
-    assert message(rule="is", task="t", found="it is", remedies="go") == "Task `t` is; it is: go."
+    assert message("must be", file="f", line=2) == "File `f`, line 2 must be."
+    assert message("must be", argument="a", column="c") == "`a`: column `c` must be."
+    assert message("is; it is", task="t", remedy="go") == "Task `t` is; it is: go."
+    assert message("rows are lost") == "rows are lost."
 
 
 def test_places_are_added_on_the_way_up():
@@ -129,17 +86,25 @@ def test_places_are_added_on_the_way_up():
         located(file="f", column="other"),
         located(task="t"),
     ):
-        raise InputError(None, "must be", column="c")
+        raise InputError("must be", column="c")
 
 
 def test_warnings_point_to_the_line_of_the_user():
-    with pytest.warns(InputWarning, match=r"^`x` is 3 rows\.$") as caught:
-        exec(compile("warn('x', 'is {n:row}', n=3)", "user.py", "exec"), {"warn": warn})
+    with pytest.warns(InputWarning, match=r"^`x` is 3\.$") as caught:
+        exec(compile("warn('is 3', argument='x')", "user.py", "exec"), {"warn": warn})
     assert caught[0].filename == "user.py"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning):
-            warn("x", "is")
+            warn("is", argument="x")
+
+
+def test_words():
+    assert (count(1, "row"), count(np.int64(2), "complete row")) == ("1 row", "2 complete rows")
+    assert one_of(("a", "b", None)) == "'a', 'b' or None"
+    assert listed(["a"], "column") == "column `a`" and listed("ab", "column") == "columns `a`, `b`"
+    assert listed("abc", limit=2) == "`a`, `b` and 1 more"
+    assert [type_of(one) for one in ([], None, str)] == ["list", "None", "the class str"]
 
 
 @pytest.mark.parametrize(
@@ -201,4 +166,4 @@ def test_choices():
     check_choice("way", np.int64(2), (1, 2))
     for wrong in ("c", ["a"], np.array([1, 2])):
         with pytest.raises(InputError, match=r"^`way` must be 'a' or None, got .*; be kind\.$"):
-            check_choice("way", wrong, ("a", None), remedies="be kind")
+            check_choice("way", wrong, ("a", None), remedy="be kind")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmtl.active import measures
+from bnmtl.active import forecast
 from bnmtl.errors import InputError, InputTypeError
 
 pytestmark = pytest.mark.beside_kernels
@@ -21,7 +21,7 @@ def curves(power=0.7, noise=0.0, n_trials=6, n_test=50):
 
 
 def test_a_power_law_is_continued():
-    found = measures(curves(), 100, 50)
+    found = forecast(curves(), 100, 50)
     assert found.now == pytest.approx(1.5 * 100**-0.7)
     assert found.then == pytest.approx(1.5 * 150**-0.7)
     assert found.fall == pytest.approx(found.now - found.then)
@@ -30,21 +30,21 @@ def test_a_power_law_is_continued():
 
 
 def test_the_interval_is_that_of_the_trials():
-    wide, narrow = measures(curves(noise=0.5), 100, 50), measures(curves(noise=0.1), 100, 50)
+    wide, narrow = forecast(curves(noise=0.5), 100, 50), forecast(curves(noise=0.1), 100, 50)
     assert wide.low < wide.fall < wide.high
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
-    half = measures(curves(noise=0.5), 100, 50, confidence=0.5)
+    half = forecast(curves(noise=0.5), 100, 50, confidence=0.5)
     assert wide.low < half.low < half.high < wide.high
-    assert measures(curves(noise=0.5), 100, 50) == wide
+    assert forecast(curves(noise=0.5), 100, 50) == wide
 
 
 def test_no_errors_are_half_an_error():
     none = curves().assign(error=0.0)
-    assert measures(none, 100, 50).now == pytest.approx(0.5 / (6 * 50))
+    assert forecast(none, 100, 50).now == pytest.approx(0.5 / (6 * 50))
 
 
 def test_errors_do_not_exceed_one():
-    assert measures(curves(power=-0.5), 100, 5000).then == 1
+    assert forecast(curves(power=-0.5), 100, 5000).then == 1
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_errors_do_not_exceed_one():
 )
 def test_mistakes_are_named(table, options, words):
     with pytest.raises((InputError, InputTypeError), match=words):
-        measures(table, *options)
+        forecast(table, *options)

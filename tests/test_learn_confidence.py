@@ -12,7 +12,6 @@ from small import noise
 import bnmtl
 from bnmtl import HillClimbing, plotting
 from bnmtl.cli import learn
-from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
@@ -149,10 +148,10 @@ def test_words_on_how_sure_arcs_are():
     assert some.endswith("; `bnmtl.confidence.consensus` leaves the doubtful ones out.")
     assert "consensus" not in words(1.0, 0.7, 0.4, is_consensus=True)
     assert "consensus" not in words(1.0, 0.7, 0.6)
-    some = words(1.0, 0.7, 0.4, words=OPTION_WORDS)
+    some = words(1.0, 0.7, 0.4, at_command_line=True)
     assert "More rows or fewer variables (`--ignore`) may settle more of them" in some
     assert some.endswith("; `--threshold 0.5` leaves the doubtful ones out.")
-    few = {"n_bootstrap": 19, "words": OPTION_WORDS}
+    few = {"n_bootstrap": 19, "at_command_line": True}
     assert words(1.0, 1.0, 1.0, **few).endswith("learn 20 or more (`--bootstrap`).")
     assert words(1.0, 1.0, 1.0, n_bootstrap=19).endswith("learn 20 or more (`n_bootstrap`).")
     assert words(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")

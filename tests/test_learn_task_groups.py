@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from command import listing, mistake, record
 
-from bnmtl.cli import learn, summaries
+from bnmtl.cli import learn
 from bnmtl.cli.options import Options
 from bnmtl.io import read_run
 
@@ -98,7 +98,7 @@ def test_arcs_are_counted_within_the_group(found):
 
 def test_groups_that_are_found_are_printed(found):
     result, _ = found
-    first, *lines = summaries.learn(result)
+    first, *lines = learn.summary(result)
     text = " ".join(lines)
     assert result.record["task_groups"]["sentence"] in text
     assert "in all tasks of the group that could have them" in text

@@ -190,7 +190,7 @@ def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_pat
     err = mistake(call(*SELECT[:3], "accuracy", "--test", "one.csv", "--out", "two"))
     assert "column `sold` must have two classes or more; all are 'Ulm'." in err
     err = mistake(call(*SELECT, "--out", "two"))
-    assert "got 'roc-area'; these are the metrics of more than two classes." in err
+    assert "got roc-area; these are the metrics of more than two classes." in err
 
 
 def test_groups_are_not_divided(call, few, in_this_process, files, no_pictures, tmp_path):
@@ -657,7 +657,7 @@ def test_too_little_memory_to_start_a_process(call, few, files, monkeypatch, tmp
     store = PredictionStore([[0.1, 0.9]], [0, 1]).save(tmp_path / "store")
     err = mistake(call(*LIBRARY, "--jobs", 2, "--max-memory", 0.002, "--force"))
     same(PredictionStore.open(tmp_path / "store"), store)
-    expected = "must be enough for every process, got 0.002; set it higher, or use fewer jobs."
+    expected = "must be enough for every process, got 0.002 GB; set it higher, or use fewer jobs."
     assert err == f"bnmtl: `--max-memory` {expected}\n"
 
 

@@ -38,6 +38,7 @@ from bnmtl.classification import (
 )
 from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_tiers
+from bnmtl.wording import listed
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -216,13 +217,13 @@ CALLS = {
     ).fit(X, Y),
     "strategy of plots": lambda n: active.data_utilization(CURVES, n),
     "located": lambda n: fail_in(task=n, column=n, file=n),
-    "warning": lambda n: warn("x", "has {one!s}, {two}, {three}", one=n, two=n, three=[n]),
+    "warning": lambda n: warn(f"has {n}, `{n}`, {listed([n])}", argument="x"),
 }
 
 
 def fail_in(**place):
     with located(**place):
-        raise InputError("x", "must be else", found="it is {y!s}", y=place["task"])
+        raise InputError(f"must be else; it is {place['task']}", argument="x")
 
 
 def said(call, name):

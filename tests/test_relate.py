@@ -18,6 +18,7 @@ from bnmtl.cli import relate
 from bnmtl.cli.options import RelateOptions
 from bnmtl.errors import warn
 from bnmtl.io.run import read_record, read_run
+from bnmtl.relatedness.measures import NO_ARCS
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -587,7 +588,7 @@ def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
         warnings.simplefilter("error")
         code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a")
     assert code == 0
-    assert err.count("\n") == (plotting.fonts.families(names[2]) == plotting.fonts.families("a"))
+    assert err.count("\n") == (plotting.layout.families(names[2]) == plotting.layout.families("a"))
 
 
 @pytest.mark.parametrize("measure", ["direct", "indirect"])
@@ -611,17 +612,16 @@ def test_without_arcs_the_verdict_is_not_repeated(call, towns, tmp_path, monkeyp
     table.attrs.update(n_arcs=0, ended_by=())
 
     def direct(*_):
-        warn("max_parents", "was too small")
-        warn(rule="Rows {odd} are odd", odd="1, 2")
-        warn(rule="is odd", task="north")
-        warn(rule="Nothing was found", n_arcs=0)
-        warn(rule="All is odd")
+        warn("was too small", argument="max_parents")
+        warn("is odd", task="north")
+        warn(NO_ARCS, remedy="try")
+        warn("All is odd")
         return table
 
     monkeypatch.setattr(relatedness, "direct", direct)
     assert call(*THREE, "--folds", "0", "--force")[0] == 0
     warned = record(tmp_path / "bnmtl-relate")["warnings"]
-    others = ["Rows `1, 2` are odd.", "Task `north` is odd.", "All is odd."]
+    others = ["Task `north` is odd.", "All is odd."]
     assert warned == ["`--max-parents` was too small.", *others]
 
 

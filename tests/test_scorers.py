@@ -20,7 +20,7 @@ from bnmtl.ensembles import (
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
 from bnmtl.metrics.scoring import metric_of
-from bnmtl.validation import Rounds, compare, comparing
+from bnmtl.validation import Rounds, compare, jackknife
 
 pytestmark = pytest.mark.beside_kernels
 SMALL = {"bags": 2, "max_steps": 4, "random_state": 0}
@@ -329,7 +329,7 @@ def test_rounds_take_the_same_metrics():
     assert found == ours._replace(**negative)
     for same in (sklearn.metrics.roc_auc_score, "roc_auc", get_scorer("roc_auc")):
         assert good.score(same) == pytest.approx(good.score("roc_area"))
-        assert comparing(good, same) == pytest.approx(comparing(good, "roc_area"))
+        assert jackknife(good, same) == pytest.approx(jackknife(good, "roc_area"))
     for same in ("neg_brier_score", get_scorer("neg_brier_score")):
         assert good.score(same) == pytest.approx([-one for one in good.score("brier_score")])
     with pytest.raises(InputError, match="`greater_is_better` must be True or False"):

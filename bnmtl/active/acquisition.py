@@ -73,19 +73,21 @@ def read_incomplete(X, y, observed, cost):
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     y, observed = read_labels(y), np.asarray(observed)
     if X.ndim != 2 or not len(X):
-        raise InputError("X", "must be a table with a row for each case", type_of(X))
-    if y.shape != (len(X),):
-        raise InputError("y", "must be one label for each row, {n}", type_of(y), n=len(X))
-    if (y == y[0]).all():
         raise InputError(
-            "y", "must have at least two classes", found="all rows are {label}", label=str(y[0])
+            f"must be a table with a row for each case, got {type_of(X)}", argument="X"
         )
+    if y.shape != (len(X),):
+        raise InputError(
+            f"must be one label for each row, {len(X)}, got {type_of(y)}", argument="y"
+        )
+    if (y == y[0]).all():
+        raise InputError(f"must have at least two classes; all rows are `{y[0]}`", argument="y")
     if observed.shape != X.shape or observed.dtype != bool:
-        rule = "must be True or False for each cell of {X}, {shape!s}"
         found = observed.dtype.name if observed.shape == X.shape else observed.shape
-        raise InputError("observed", rule, found, shape=X.shape)
+        message = f"must be True or False for each cell of `X`, {X.shape}, got {found!r}"
+        raise InputError(message, argument="observed", options=("X",))
     if observed.all():
-        raise InputError("observed", "must mark cells that can be acquired", found="all are True")
+        raise InputError("must mark cells that can be acquired; all are True", argument="observed")
     X = _hidden(X, observed)
     costs = np.ones(X.shape[1]) if cost is None else _costs(cost, pd.DataFrame(X).columns)
     return Incomplete(X, y, observed, costs, cost is not None)
@@ -105,24 +107,26 @@ def _costs(cost, columns):
     if isinstance(cost, pd.Series):
         if not cost.index.is_unique:
             name = cost.index[cost.index.duplicated()][0]
-            rule, found = "must have one value for each column", "{name!s} has several"
-            raise InputError("cost", rule, found=found, name=name)
+            raise InputError(
+                f"must have one value for each column; {name} has several", argument="cost"
+            )
         cost = cost.to_dict()
     if isinstance(cost, Mapping):
         lacking = [one for one in columns if one not in cost]
         if lacking:
-            rule, found = "must have a value for each column", "{name!s} has none"
-            raise InputError("cost", rule, found=found, name=lacking[0])
+            raise InputError(
+                f"must have a value for each column; {lacking[0]} has none", argument="cost"
+            )
         cost = [cost[one] for one in columns]
     try:
         costs = np.asarray(cost, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError("cost", "must be numbers", type_of(cost)) from None
+        raise InputTypeError(f"must be numbers, got {type_of(cost)}", argument="cost") from None
     if costs.shape != (len(columns),):
-        raise InputError("cost", "must be one number for each column, {n}", n=len(columns))
+        raise InputError(f"must be one number for each column, {len(columns)}", argument="cost")
     wrong = ~(np.isfinite(costs) & (costs > 0))
     if wrong.any():
-        raise InputError("cost", "must be above 0", float(costs[wrong][0]))
+        raise InputError(f"must be above 0, got {float(costs[wrong][0])!r}", argument="cost")
     return costs
 
 
@@ -172,8 +176,11 @@ class _Acquisition(BaseEstimator):
     def _check_batch_size(self, batch_size, n_incomplete):
         check_whole("batch_size", batch_size, least=1)
         if batch_size > n_incomplete:
-            rule = "must not exceed the number of incomplete cases, {n}"
-            raise InputError("batch_size", rule, batch_size, n=n_incomplete)
+            message = (
+                f"must not exceed the number of incomplete cases, {n_incomplete}, "
+                f"got {batch_size!r}"
+            )
+            raise InputError(message, argument="batch_size")
 
     def _per_cost(self, utilities, costs):
         """Utilities by which cases are picked."""
@@ -418,8 +425,8 @@ class ExpectedUtility(BaseEstimator):
 def _check_complete(table):
     """Raise unless there are complete cases to learn an imputer from."""
     if len(table.complete) < 2:
-        rule, remedies = "must hold two complete cases", "complete some random cases first"
-        raise InputError("observed", rule, len(table.complete), remedies=remedies)
+        message = f"must hold two complete cases, got {len(table.complete)!r}"
+        raise InputError(message, argument="observed", remedy="complete some random cases first")
 
 
 def _fit_of(model, X, y):
@@ -447,8 +454,8 @@ def _imputers(template, seed, n, known, labels):
     """Fitted imputers, one per imputation; a network is learned once."""
     template = NetworkImputer(fill="draw") if template is None else template
     if isinstance(template, type) or not all(_takes_labels(template, one) for one in _OF_IMPUTERS):
-        rule = "must have `fit(X, y)` and `transform(X, y)`"
-        raise InputTypeError("imputer", rule, type_of(template))
+        message = f"must have `fit(X, y)` and `transform(X, y)`, got {type_of(template)}"
+        raise InputTypeError(message, argument="imputer")
     drawn = [_imputation_seed(seed, number) for number in range(n)]
     if not isinstance(template, NetworkImputer):
         for one in drawn:
@@ -475,7 +482,9 @@ def _network_imputer(template, seed):
     """The imputer of probabilities, to be fitted."""
     template = NetworkImputer() if template is None else template
     if not hasattr(template, "cell_probabilities"):
-        raise InputTypeError("imputer", "must be a NetworkImputer or None", type_of(template))
+        raise InputTypeError(
+            f"must be a NetworkImputer or None, got {type_of(template)}", argument="imputer"
+        )
     return with_seed(template, _imputation_seed(seed, 0))
 
 

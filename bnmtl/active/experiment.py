@@ -28,7 +28,7 @@ from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import type_of
 from bnmtl.writing import check_file, write_whole
 
 _SEEDS = 2**31 - 1
@@ -85,8 +85,10 @@ class Contender(NamedTuple):
         rows = np.asarray(strategy.query(X, y, batch_size=batch_size, **arguments))
         is_new = rows.dtype.kind in "iu" and len(set(rows.tolist())) == len(rows) == batch_size
         if not is_new or not np.isnan(y[rows]).all():
-            rule = "must return {n} different rows without a label"
-            raise InputError("strategies", rule, rows.tolist(), n=batch_size)
+            message = (
+                f"must return {batch_size} different rows without a label, got {rows.tolist()!r}"
+            )
+            raise InputError(message, argument="strategies")
         return rows
 
 
@@ -105,8 +107,8 @@ def read_contenders(strategies, predictor):
     dict of str to Contender
     """
     if not hasattr(strategies, "items") or not len(strategies):
-        rule = "must be a mapping from names to strategies"
-        raise InputTypeError("strategies", rule, type_of(strategies))
+        message = f"must be a mapping from names to strategies, got {type_of(strategies)}"
+        raise InputTypeError(message, argument="strategies")
     return {str(name): _contender(str(name), one, predictor) for name, one in strategies.items()}
 
 
@@ -114,19 +116,25 @@ def _contender(name, given, predictor):
     strategy, predictor, arguments = _parts(name, given, predictor)
     is_estimator = hasattr(strategy, "get_params") and not isinstance(strategy, type)
     if not is_estimator or not hasattr(strategy, "query"):
-        rule = "{name} must be a scikit-learn estimator with a method `query`"
-        raise InputTypeError("strategies", rule, type_of(strategy), name=name)
+        message = (
+            f"`{name}` must be a scikit-learn estimator with a method `query`, got "
+            f"{type_of(strategy)}"
+        )
+        raise InputTypeError(message, argument="strategies")
     _check_arguments(name, strategy, arguments)
     if isinstance(predictor, str):
         if predictor != "own":
-            raise InputError("predictor", 'must be a classifier or "own"', predictor)
+            raise InputError(
+                f'must be a classifier or "own", got {predictor!r}', argument="predictor"
+            )
         if not hasattr(strategy, "committee"):
-            rule = "{name} has no committee that could predict"
-            remedies = "give a pair of a strategy and a classifier"
-            raise InputError("strategies", rule, remedies=remedies, name=name)
+            message = f"`{name}` has no committee that could predict"
+            raise InputError(
+                message, argument="strategies", remedy="give a pair of a strategy and a classifier"
+            )
     elif not (hasattr(predictor, "predict_proba") and is_classifier(predictor)):
-        rule = 'must be a classifier with `predict_proba` or "own"'
-        raise InputTypeError("predictor", rule, type_of(predictor))
+        message = f'must be a classifier with `predict_proba` or "own", got {type_of(predictor)}'
+        raise InputTypeError(message, argument="predictor")
     return Contender(strategy, predictor, arguments)
 
 
@@ -134,8 +142,11 @@ def _parts(name, given, predictor):
     if not isinstance(given, tuple):
         return given, predictor, {}
     if not 1 <= len(given) <= 3:
-        rule = "{name} must be a strategy, or a tuple of it, a classifier, and arguments"
-        raise InputError("strategies", rule, len(given), name=name)
+        message = (
+            f"`{name}` must be a strategy, or a tuple of it, a classifier, and arguments, got "
+            f"{len(given)!r}"
+        )
+        raise InputError(message, argument="strategies")
     defaults = (None, predictor, {})
     return (*given, *defaults[len(given) :])
 
@@ -143,15 +154,17 @@ def _parts(name, given, predictor):
 def _check_arguments(name, strategy, arguments):
     """Raise unless the query of a strategy takes further arguments."""
     if not isinstance(arguments, Mapping):
-        rule = "must give the arguments of `query` of {name} as a mapping"
-        raise InputTypeError("strategies", rule, type_of(arguments), name=name)
+        message = (
+            f"must give the arguments of `query` of `{name}` as a mapping, got {type_of(arguments)}"
+        )
+        raise InputTypeError(message, argument="strategies")
     taken = inspect.signature(strategy.query).parameters
     takes_any = any(one.kind is one.VAR_KEYWORD for one in taken.values())
     for one in arguments:
         if one in _OURS or not (takes_any or one in taken):
-            rule = "must give only arguments that `query` of {name} takes"
-            found = "the experiment sets {one}" if one in _OURS else "it has no {one}"
-            raise InputError("strategies", rule, found=found, name=name, one=str(one))
+            found = "the experiment sets" if one in _OURS else "it has no"
+            message = f"must give only arguments that `query` of `{name}` takes; {found} `{one}`"
+            raise InputError(message, argument="strategies")
 
 
 def labels_of(codes, labeled):
@@ -201,7 +214,9 @@ class CurvesFile:
         if path is None:
             return
         if not isinstance(path, str | os.PathLike):
-            raise InputTypeError("out", "must be the name of a file or None", type_of(path))
+            raise InputTypeError(
+                f"must be the name of a file or None, got {type_of(path)}", argument="out"
+            )
         self._path = Path(path)
         check_file(self._path)
         if self._path.exists():
@@ -250,9 +265,10 @@ class CurvesFile:
         write_whole(self._path, content.encode())
 
     def _refuse(self, found):
-        rule = "must be a new file, or one of the same experiment"
-        given = Bare(f"`{self._path}`, which {found}")
-        raise InputError("out", rule, given, remedies="choose another one")
+        message = (
+            f"must be a new file, or one of the same experiment, got `{self._path}`, which {found}"
+        )
+        raise InputError(message, argument="out", remedy="choose another one")
 
 
 def _is_header(line):
@@ -396,18 +412,21 @@ def _check_folds(cv, repeats, tables):
     check_whole("repeats", repeats, least=1)
     if hasattr(cv, "split") and not isinstance(cv, type | str):
         if repeats != 1:
-            rule, remedies = "must be 1 with a splitter", "use one that repeats itself"
-            raise InputError("repeats", rule, repeats, remedies=remedies)
+            message = f"must be 1 with a splitter, got {repeats!r}"
+            raise InputError(message, argument="repeats", remedy="use one that repeats itself")
         return
     check_whole("cv", cv, least=2)
     for name, table in tables.items():
         if table.groups is not None and cv > (n_groups := int(table.groups.max()) + 1):
-            rule = "must not exceed the number of groups, {n} in {name}"
-            raise InputError("cv", rule, cv, n=n_groups, name=name)
+            message = f"must not exceed the number of groups, {n_groups} in `{name}`, got {cv!r}"
+            raise InputError(message, argument="cv")
         most = int(np.bincount(table.codes).max())
         if cv > most:
-            rule = "must not exceed the number of cases of the largest class, {n} in {name}"
-            raise InputError("cv", rule, cv, n=most, name=name)
+            message = (
+                f"must not exceed the number of cases of the largest class, {most} "
+                f"in `{name}`, got {cv!r}"
+            )
+            raise InputError(message, argument="cv")
 
 
 def _check_ends(first, n_labels, tables):
@@ -420,9 +439,12 @@ def _check_ends(first, n_labels, tables):
     for name, table in tables.items():
         least = table.n_classes if first == "classes" else first
         if n_labels < least:
-            rule = "must be at least the number of labels at the start, {least}"
-            rule += " in {name}" if first == "classes" else ", which {first} sets"
-            raise InputError("n_labels", rule, n_labels, least=least, name=name)
+            where = f" in `{name}`" if first == "classes" else ", which `first` sets"
+            message = (
+                f"must be at least the number of labels at the start, {least}{where}, got "
+                f"{n_labels!r}"
+            )
+            raise InputError(message, argument="n_labels", options=("first",))
 
 
 def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
@@ -490,40 +512,48 @@ def _read_data(data, groups):
         groups = dict.fromkeys(pairs)
     elif not hasattr(groups, "items") or isinstance(groups, pd.Series):
         if len(pairs) > 1:
-            raise InputTypeError("groups", "must be a mapping, as {data}", type_of(groups))
+            message = f"must be a mapping, as `data`, got {type_of(groups)}"
+            raise InputTypeError(message, argument="groups", options=("data",))
         groups = dict.fromkeys(pairs, groups)
     groups = {str(name): one for name, one in groups.items()}
     lacking = [str(name) for name in pairs if str(name) not in groups]
     if lacking:
-        raise InputError("groups", "must have an entry for {name}", list(groups), name=lacking[0])
+        raise InputError(
+            f"must have an entry for `{lacking[0]}`, got {list(groups)!r}", argument="groups"
+        )
     return {str(name): _table(str(name), pair, groups[str(name)]) for name, pair in pairs.items()}
 
 
 def _table(name, pair, groups):
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        rule = "must be features and labels for {name}"
-        raise InputTypeError("data", rule, type_of(pair), name=name)
+        raise InputTypeError(
+            f"must be features and labels for `{name}`, got {type_of(pair)}", argument="data"
+        )
     X, y = pair
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     labels = np.asarray(y, dtype=object)
     if X.ndim != 2 or labels.shape != (len(X),):
-        rule = "must have one label for each row of {name}, {n}"
-        raise InputError("data", rule, len(y), n=len(X), name=name)
+        message = f"must have one label for each row of `{name}`, {len(X)}, got {len(y)!r}"
+        raise InputError(message, argument="data")
     if pd.isna(labels).any():
-        rule = "must have all labels of {name}"
-        raise InputError("data", rule, remedies="drop those rows", name=name)
+        raise InputError(
+            f"must have all labels of `{name}`", argument="data", remedy="drop those rows"
+        )
     classes, codes = np.unique(read_labels(y, "data"), return_inverse=True)
     if len(classes) < 2:
-        rule = "must have two classes or more in {name}"
-        raise InputError("data", rule, len(classes), name=name)
+        raise InputError(
+            f"must have two classes or more in `{name}`, got {len(classes)!r}", argument="data"
+        )
     frame = pd.DataFrame(X).assign(**{"label of the case": codes})
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (len(X),):
-            rule = "must have one value for each row of {name}, {n}"
-            raise InputError("groups", rule, groups.shape, name=name, n=len(X))
+            message = (
+                f"must have one value for each row of `{name}`, {len(X)}, got {groups.shape!r}"
+            )
+            raise InputError(message, argument="groups")
         if pd.isna(groups).any():
-            raise InputError("groups", "must not be missing in {name}", name=name)
+            raise InputError(f"must not be missing in `{name}`", argument="groups")
         groups = np.unique(groups.astype(str), return_inverse=True)[1]
         frame = frame.assign(**{"group of the case": groups})
     digest = hashlib.blake2b(digest_size=16)
@@ -536,8 +566,9 @@ def _sizes(batch_size, name):
     """The batch size of a data set: an int, or a tuple of one for each step."""
     if hasattr(batch_size, "items"):
         if name not in batch_size:
-            rule = "must have a value for {name}"
-            raise InputError("batch_size", rule, list(batch_size), name=name)
+            raise InputError(
+                f"must have a value for `{name}`, got {list(batch_size)!r}", argument="batch_size"
+            )
         batch_size = batch_size[name]
     if np.iterable(batch_size):
         for one in batch_size:
@@ -574,8 +605,8 @@ def _of_splitter(table, splitter, name):
     folds = splits_of_splitter("cv", splitter, table.X, table.codes, table.groups, table=name)
     for pool, test in folds:
         if not len(pool) or not len(test):
-            rule = "must leave cases of {name} on both sides of each split"
-            raise InputError("cv", rule, found="one side is empty", name=name)
+            message = f"must leave cases of `{name}` on both sides of each split; one side is empty"
+            raise InputError(message, argument="cv")
         yield pool, test
 
 

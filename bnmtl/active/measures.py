@@ -8,7 +8,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.metrics.resampled import resampled_p
 from bnmtl.seeding import generator, seed_of
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 # The sign of a change for the better.
 _SIGNS = {"error": -1, "squared_error": -1, "lift_chart_area": 1}
@@ -250,25 +250,29 @@ def check_curves(curves, columns):
     curves : object
     columns : list of str
     """
-    rule = "must be a DataFrame of `run_experiment`"
     if not isinstance(curves, pd.DataFrame):
-        raise InputTypeError("curves", rule, type_of(curves))
+        raise InputTypeError(
+            f"must be a DataFrame of `run_experiment`, got {type_of(curves)}", argument="curves"
+        )
     lacking = [one for one in columns if one not in curves]
     if lacking:
-        raise InputError("curves", rule, found="it lacks the {lacking:column}", lacking=lacking)
+        message = (
+            f"must be a DataFrame of `run_experiment`; it lacks the {listed(lacking, 'column')}"
+        )
+        raise InputError(message, argument="curves")
 
 
 def _check_reference(curves, reference):
     names = curves["strategy"].unique().tolist()
     if reference not in names:
-        rule = "must be one of the strategies, {names}"
-        raise InputError("reference", rule, reference, names=names)
+        message = f"must be one of the strategies, {listed(names)}, got {reference!r}"
+        raise InputError(message, argument="reference")
     with_it = curves.loc[curves["strategy"] == reference, "data"]
     lacking = curves.loc[~curves["data"].isin(with_it), "data"]
     if len(lacking):
-        rule, found = "must have a curve on each data set", "{reference} has none on {data}"
         data = lacking.iloc[0]
-        raise InputError("reference", rule, found=found, reference=reference, data=data)
+        message = f"must have a curve on each data set; `{reference}` has none on `{data}`"
+        raise InputError(message, argument="reference")
 
 
 _RESAMPLES = 1000
@@ -338,8 +342,8 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     _check_single(curves)
     wide = curves.pivot_table(index="trial", columns="n_labels", values="error").dropna(axis=1)
     if min(wide.shape) < 2:
-        rule, found = "must have two trials and two numbers of labels", "it has {shape!s}"
-        raise InputError("curves", rule, found=found, shape=wide.shape)
+        message = f"must have two trials and two numbers of labels; it has {wide.shape}"
+        raise InputError(message, argument="curves")
     # Half an error in all trials stands for none.
     least = 0.5 / (len(wide) * float(curves["n_test"].mean()))
     sizes = np.log(wide.columns.to_numpy(dtype=float))
@@ -358,9 +362,11 @@ def _check_single(curves):
     for column, noun in (("strategy", "strategies"), ("data", "data sets")):
         names = curves[column].unique().tolist() if column in curves else []
         if len(names) > 1:
-            rule, remedies = "must be of one strategy on one data set", "select its rows"
-            found = f"it has {len(names)} {noun}, {{names}}"
-            raise InputError("curves", rule, found=found, remedies=remedies, names=names)
+            message = (
+                f"must be of one strategy on one data set; it has {len(names)} "
+                f"{noun}, {listed(names)}"
+            )
+            raise InputError(message, argument="curves", remedy="select its rows")
 
 
 def _fitted(errors, sizes, ends, least):

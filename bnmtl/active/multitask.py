@@ -76,14 +76,18 @@ class MultitaskCommittee(BaseEstimator):
         if self.estimator is not None and not isinstance(
             self.estimator, MultitaskBayesNetClassifier
         ):
-            rule = "must be a MultitaskBayesNetClassifier or None"
-            raise InputTypeError("estimator", rule, type_of(self.estimator))
+            message = (
+                f"must be a MultitaskBayesNetClassifier or None, got {type_of(self.estimator)}"
+            )
+            raise InputTypeError(message, argument="estimator")
         check_whole("n_members", self.n_members, least=2)
         check_jobs(self.n_jobs)
         X, labels, task = read_tasks(X, y, task)
         known = labels.notna().all(axis=1).to_numpy()
         if not known.any():
-            raise InputError("y", "must have labels", remedies="label some random rows first")
+            raise InputError(
+                "must have labels", argument="y", remedy="label some random rows first"
+            )
         coded = {name: _categories(labels.loc[known, name], name) for name in labels}
         self._labels = {name: list(column.categories) for name, (_, column) in coded.items()}
         self.targets_ = list(labels)
@@ -92,8 +96,8 @@ class MultitaskCommittee(BaseEstimator):
         table = table.assign(**{name: column for name, (_, column) in coded.items()})
         tables = {name: part for name, part in table.groupby(_TASK) if len(part) >= _FEWEST}
         if not tables:
-            rule, remedies = "must have two labels or more in a task", "label some random rows"
-            raise InputError("y", rule, remedies=remedies)
+            message = "must have two labels or more in a task"
+            raise InputError(message, argument="y", remedy="label some random rows")
         template = quick_classifier() if self.estimator is None else self.estimator
         template = clone(template).set_params(task_column=_TASK)
         given = template, tables, self.targets_[0], seed_of(self.random_state)
@@ -178,23 +182,28 @@ def read_tasks(X, y, task):
     (pandas.DataFrame, pandas.DataFrame, numpy.ndarray of str)
     """
     if not isinstance(X, pd.DataFrame):
-        raise InputTypeError("X", "must be a pandas DataFrame", type_of(X))
+        raise InputTypeError(f"must be a pandas DataFrame, got {type_of(X)}", argument="X")
     X = X.reset_index(drop=True)
     frame = y if isinstance(y, pd.DataFrame) else pd.Series(y).to_frame(_name_of(y))
     frame = frame.rename(columns=str).reset_index(drop=True)
     if len(frame) != len(X) or not frame.shape[1]:
-        raise InputError("y", "must be one label for each row, {n}", len(frame), n=len(X))
+        raise InputError(
+            f"must be one label for each row, {len(X)}, got {len(frame)!r}", argument="y"
+        )
     shared = sorted({*map(str, X)} & {*frame})
     if shared:
-        rule, remedies = "must not hold labels", "drop the column from {X}"
-        found = "it has the column {name}"
-        raise InputError("X", rule, found=found, remedies=remedies, name=shared[0])
+        message = f"must not hold labels; it has the column `{shared[0]}`"
+        raise InputError(message, argument="X", remedy="drop the column from `X`")
     # As objects, so that a gap does not become text.
     task = np.asarray(task, dtype=object)
     if task.shape != (len(X),):
-        raise InputError("task", "must be one task for each row, {n}", type_of(task), n=len(X))
+        raise InputError(
+            f"must be one task for each row, {len(X)}, got {type_of(task)}", argument="task"
+        )
     if pd.isna(task).any():
-        raise InputError("task", "must name a task for each row", remedies="drop the other rows")
+        raise InputError(
+            "must name a task for each row", argument="task", remedy="drop the other rows"
+        )
     return X, frame, task.astype(str)
 
 
@@ -323,7 +332,7 @@ class MultitaskQuery(BaseEstimator):
             less; as the learner.
         """
         if not isinstance(self.draws, bool | np.bool_):
-            raise InputTypeError("draws", "must be True or False", self.draws)
+            raise InputTypeError(f"must be True or False, got {self.draws!r}", argument="draws")
         X, labels, task = read_tasks(X, y, task)
         is_labeled = labels.notna().all(axis=1).to_numpy()
         rows = rows_to_pick(candidates, ~is_labeled)
@@ -358,20 +367,27 @@ def _costs(cost, task):
         by_task = {str(name): one for name, one in cost.items()}
         lacking = sorted(set(task) - set(by_task))
         if lacking:
-            rule, found = "must have a value for each task", "{name!s} has none"
-            raise InputError("cost", rule, found=found, name=lacking[0])
+            raise InputError(
+                f"must have a value for each task; {lacking[0]} has none", argument="cost"
+            )
         cost = [by_task[name] for name in task]
     try:
         numbers = np.asarray(cost, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError("cost", "must be numbers", type_of(cost)) from None
+        raise InputTypeError(f"must be numbers, got {type_of(cost)}", argument="cost") from None
     if numbers.shape != task.shape:
-        rule = "must be one number for each row, {n}, or a mapping from tasks"
-        remedies = (
-            "`to_dict()` makes one of a Series by task" if isinstance(cost, pd.Series) else ()
+        message = (
+            f"must be one number for each row, {len(task)}, or a mapping from tasks, got "
+            f"{type_of(cost)}"
         )
-        raise InputError("cost", rule, type_of(cost), remedies=remedies, n=len(task))
+        raise InputError(
+            message,
+            argument="cost",
+            remedy=(
+                "`to_dict()` makes one of a Series by task" if isinstance(cost, pd.Series) else ""
+            ),
+        )
     wrong = ~(np.isfinite(numbers) & (numbers > 0))
     if wrong.any():
-        raise InputError("cost", "must be above 0", float(numbers[wrong][0]))
+        raise InputError(f"must be above 0, got {float(numbers[wrong][0])!r}", argument="cost")
     return numbers

@@ -11,7 +11,7 @@ from bnmtl.decorate.committee import check_estimator
 from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import type_of
+from bnmtl.wording import count, type_of
 
 
 def pick_best(utilities, batch_size, rng):
@@ -164,22 +164,29 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     """
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     if X.ndim != 2 or not len(X):
-        raise InputError("X", "must be a table with a row for each case", type_of(X))
+        raise InputError(
+            f"must be a table with a row for each case, got {type_of(X)}", argument="X"
+        )
     if np.asarray(y, dtype=object).ndim != 1:
-        rule = "must be one label for each row"
-        remedies = "select one column", "`MultitaskQuery` takes several"
-        raise InputTypeError("y", rule, type_of(y), remedies=remedies)
+        message = f"must be one label for each row, got {type_of(y)}"
+        raise InputTypeError(
+            message, argument="y", remedy="select one column, or `MultitaskQuery` takes several"
+        )
     missing = is_missing(y, missing_label)
     if missing.shape != (len(X),):
-        rule = "must be one label for each row, {n}, some of them missing"
-        raise InputError("y", rule, len(missing), n=len(X))
+        message = (
+            f"must be one label for each row, {len(X)}, some of them missing, got {len(missing)!r}"
+        )
+        raise InputError(message, argument="y")
     labeled = np.flatnonzero(~missing)
     labels = read_labels(np.asarray(y, dtype=object)[labeled])
     if classes is not None:
         unknown = sorted(set(labels.tolist()) - set(np.asarray(classes).tolist()), key=str)
         if unknown:
-            rule = "must hold labels of {classes} only"
-            raise InputError("y", rule, unknown[0], remedies="add it to {classes!s}")
+            message = f"must hold labels of `classes` only, got {unknown[0]!r}"
+            raise InputError(
+                message, argument="y", options=("classes",), remedy="add it to `classes`"
+            )
     rows = rows_to_pick(candidates, missing)
     check_batch_size(batch_size, len(rows))
     return Pool(X, labels, labeled, rows)
@@ -189,8 +196,11 @@ def check_batch_size(batch_size, n_candidates):
     """Raise unless so many candidates can be picked."""
     check_whole("batch_size", batch_size, least=1)
     if batch_size > n_candidates:
-        rule, found = "must not exceed the number of rows without a label", "{n:row} can be picked"
-        raise InputError("batch_size", rule, batch_size, found, n=n_candidates)
+        message = (
+            f"must not exceed the number of rows without a label, got {batch_size!r}; "
+            f"{count(n_candidates, 'row')} can be picked"
+        )
+        raise InputError(message, argument="batch_size")
 
 
 def rows_to_pick(candidates, missing):
@@ -208,20 +218,21 @@ def rows_to_pick(candidates, missing):
     numpy.ndarray of int
     """
     if not missing.any():
-        raise InputError("y", "must lack some labels", found="each row has one")
+        raise InputError("must lack some labels; each row has one", argument="y")
     if candidates is None:
         return np.flatnonzero(missing)
     rows = np.asarray(candidates)
     if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
-        rule, remedies = "must be positions of rows of `X` or None", "`np.flatnonzero` of a mask"
-        raise InputTypeError("candidates", rule, type_of(candidates), remedies=remedies)
+        message = f"must be positions of rows of `X` or None, got {type_of(candidates)}"
+        raise InputTypeError(message, argument="candidates", remedy="`np.flatnonzero` of a mask")
     if rows.min() < 0 or rows.max() >= len(missing):
-        rule, wrong = "must be positions of rows of `X`, which has {n}", rows[(rows < 0).argmax()]
+        wrong = rows[(rows < 0).argmax()]
         wrong = rows.max() if rows.max() >= len(missing) else wrong
-        raise InputError("candidates", rule, int(wrong), n=len(missing))
+        message = f"must be positions of rows of `X`, which has {len(missing)}, got {int(wrong)!r}"
+        raise InputError(message, argument="candidates")
     if not missing[rows].all():
-        rule = "must be rows without a label"
-        raise InputError("candidates", rule, int(rows[~missing[rows]][0]))
+        message = f"must be rows without a label, got {int(rows[~missing[rows]][0])!r}"
+        raise InputError(message, argument="candidates")
     return np.unique(rows)
 
 
@@ -335,8 +346,10 @@ class CommitteeQuery(Query):
             fit of the committee.
         """
         if committee is not None and not all(hasattr(committee, name) for name in self._used):
-            rule = "must be what `committee()` returns, fitted, or None"
-            raise InputTypeError("committee", rule, type_of(committee))
+            message = (
+                f"must be what `committee()` returns, fitted, or None, got {type_of(committee)}"
+            )
+            raise InputTypeError(message, argument="committee")
         return self._asked(X, y, candidates, batch_size, return_utilities, committee)
 
     def _check(self, pool):

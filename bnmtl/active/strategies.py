@@ -18,7 +18,8 @@ from bnmtl.active.utilities import (
 )
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.committee import check_estimator
-from bnmtl.errors import Action, InputError, check_choice
+from bnmtl.errors import InputError, check_choice
+from bnmtl.wording import listed
 
 _MAX_ITERATIONS, _MORE_ITERATIONS = 50, 35
 
@@ -342,15 +343,19 @@ class BootstrapLV(_BootstrapQuery):
         super()._check(pool)
         found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
         if len(found) > 2:
-            rule, remedies = "must hold two classes", Action("ask for more classes")
-            raise InputError("y", rule, len(found), remedies=remedies)
+            message = f"must hold two classes, got {len(found)!r}"
+            raise InputError(
+                message,
+                argument="y",
+                remedy="use `BootstrapLVExt` or `BootstrapJS`",
+                cli_remedy="choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
+            )
         # One class says nothing about the other, and leaves nothing to decide.
         is_known = self.minority_class in found or len(found) < 2
         if self.minority_class is not None and not is_known:
             choices = found.tolist()
-            raise InputError(
-                "minority_class", "must be one of {choices}", self.minority_class, choices=choices
-            )
+            message = f"must be one of {listed(choices)}, got {self.minority_class!r}"
+            raise InputError(message, argument="minority_class")
 
     def _utility(self, members, committee, pool):
         classes, counts = np.unique(pool.y, return_counts=True)

@@ -233,16 +233,22 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         template = self._template()
         is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
         if not is_estimator or not is_classifier(template):
-            rule = "must be a scikit-learn classifier, such as DecisionTreeClassifier(), or None"
-            raise InputTypeError("estimator", rule, self.estimator)
+            message = (
+                "must be a scikit-learn classifier, such as DecisionTreeClassifier(), or None, got "
+                f"{self.estimator!r}"
+            )
+            raise InputTypeError(message, argument="estimator")
         for name in ("resample", "restart"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InputTypeError(name, "must be True or False", getattr(self, name))
+                raise InputTypeError(
+                    f"must be True or False, got {getattr(self, name)!r}", argument=name
+                )
         check_choice("loss", self.loss, ("exponential", "logistic"))
         if not self.resample and not has_fit_parameter(template, "sample_weight"):
-            rule = "must take `sample_weight` in its `fit`"
-            given, remedy = type_of(template), "set {resample=True}"
-            raise InputError("estimator", rule, given, remedies=remedy)
+            message = f"must take `sample_weight` in its `fit`, got {type_of(template)}"
+            raise InputError(
+                message, argument="estimator", options=("resample",), remedy="set `resample=True`"
+            )
         check_seed(self.random_state, most=2**32 - 1, takes_legacy=True)
 
     def _checked_rows(self, X, y, sample_weight):
@@ -255,9 +261,13 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             X, y, weights = X[counts], y[counts], weights[counts]
         self.classes_ = classes_of(y, "must hold rows of two classes with weight")
         if len(self.classes_) > 2 and self.loss == "logistic":
-            rule = "must hold two classes for {loss=logistic}"
-            found = "Only binary classification is supported by it"  # as scikit-learn requires
-            raise InputError("y", rule, len(self.classes_), found, "set {loss=exponential}")
+            message = (
+                f"must hold two classes for `loss='logistic'`, got {len(self.classes_)!r}; Only "
+                "binary classification is supported by it"
+            )
+            raise InputError(
+                message, argument="y", options=("loss",), remedy="set `loss='exponential'`"
+            )
         return X, y, weights
 
     def _array_options(self):
@@ -372,15 +382,22 @@ class LogisticCorrection(BaseEstimator):
         LogisticCorrection
         """
         if not isinstance(model, AdaBoostM1 | AdaBoostClassifier):
-            rule = "must be an AdaBoostM1 or scikit-learn's AdaBoostClassifier"
-            raise InputTypeError("model", rule, type_of(model), remedies=_REMEDY)
+            message = (
+                f"must be an AdaBoostM1 or scikit-learn's AdaBoostClassifier, got {type_of(model)}"
+            )
+            raise InputTypeError(message, argument="model", remedy=_REMEDY)
         if getattr(model, "learning_rate", 1) != 1:
-            rule = "must have a `learning_rate` of 1, since its votes are not log odds for others"
-            raise InputError("model", rule, model.learning_rate, remedies=_REMEDY)
+            message = (
+                "must have a `learning_rate` of 1, since its votes are not log odds for others, "
+                f"got {model.learning_rate!r}"
+            )
+            raise InputError(message, argument="model", remedy=_REMEDY)
         fitted = _fitted(model, X, y)
         if len(fitted.classes_) != 2:
-            rule, remedy = "must distinguish two classes", "use scikit-learn's OneVsRestClassifier"
-            raise InputError("model", rule, len(fitted.classes_), remedies=remedy)
+            message = f"must distinguish two classes, got {len(fitted.classes_)!r}"
+            raise InputError(
+                message, argument="model", remedy="use scikit-learn's OneVsRestClassifier"
+            )
         self.model_, self.classes_ = fitted, fitted.classes_
         return self
 
@@ -405,8 +422,10 @@ def _fitted(model, X, y):
         check_is_fitted(model)
     except NotFittedError:
         if X is None or y is None:
-            rule = "must be fitted where {X} and {y} are not given"
-            raise InputError("model", rule, remedies=("give them", "fit it first")) from None
+            message = "must be fitted where `X` and `y` are not given"
+            raise InputError(
+                message, argument="model", options=("X", "y"), remedy="give them, or fit it first"
+            ) from None
         return clone(model).fit(X, read_labels(y))
     return model
 

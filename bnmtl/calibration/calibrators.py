@@ -21,7 +21,6 @@ from bnmtl.calibration.platt import (
 )
 from bnmtl.errors import InputError, check_choice, check_number, warn
 from bnmtl.metrics.cases import SUM_TOLERANCE, checked_numbers, checked_table, checked_weights
-from bnmtl.wording import Bare
 
 
 class IsotonicCalibrator(BaseEstimator):
@@ -127,7 +126,8 @@ class IsotonicCalibrator(BaseEstimator):
         calibrator.scores_ = checked_numbers("scores", record["scores"])
         calibrator.values_ = checked_numbers("values", record["values"])
         if len(calibrator.scores_) != len(calibrator.values_):
-            raise InputError("values", "must be as many as {scores}", len(calibrator.values_))
+            message = f"must be as many as `scores`, got {len(calibrator.values_)!r}"
+            raise InputError(message, argument="values", options=("scores",))
         return calibrator
 
 
@@ -241,7 +241,7 @@ class BetaCalibrator(BaseEstimator):
         calibrator.a_, calibrator.b_, calibrator.c_ = (float(record[key]) for key in "abc")
         for name in "ab":
             if not record[name] >= 0:
-                raise InputError(name, "must be 0 or more", record[name])
+                raise InputError(f"must be 0 or more, got {record[name]!r}", argument=name)
         calibrator.lowest_ = checked_lowest(record["lowest"])
         return calibrator
 
@@ -357,8 +357,13 @@ class TemperatureCalibrator(BaseEstimator):
         y, n_classes = y.astype(int), max(2, columns.shape[1])
         _check_every_class(y, n_classes)
         if not is_probability and _are_probabilities(columns):
-            rule = "are from 0 to 1 like probabilities, but {scale=raw} takes them as log odds"
-            warn("scores", rule, remedies="set {scale=logit} if they are probabilities")
+            message = "are from 0 to 1 like probabilities, but `scale='raw'` takes them as log odds"
+            warn(
+                message,
+                argument="scores",
+                options=("scale",),
+                remedy="set `scale='logit'` if they are probabilities",
+            )
         self.lowest_ = clipped_at(weights) if is_probability else None
         columns, exponent = in_range(self._scaled(columns))
         if n_classes == columns.shape[1]:
@@ -449,7 +454,8 @@ def _checked_table(scores, y, weights, is_probability):
     scores = checked_table("scores", scores, ("cases", "classes"), is_probability)
     y = checked_numbers("y", y, remedy="use positions in the sorted classes")
     if len(y) != len(scores):
-        raise InputError("scores", "must be one row per case, {n} as in {y}", len(scores), n=len(y))
+        message = f"must be one row per case, {len(y)} as in `y`, got {len(scores)!r}"
+        raise InputError(message, argument="scores", options=("y",))
     weights = checked_weights(weights, len(y), name="sample_weight")
     counts = weights > 0
     return scores[counts], y[counts], weights[counts]
@@ -480,9 +486,11 @@ def _smoothed_cases(columns, y, weights, n_classes):
 def _check_every_class(y, n_classes):
     """Raise unless the labels are those of all classes."""
     if set(y.tolist()) != set(range(n_classes)):
-        rule = "must hold cases of every class, 0 to {most}"
-        given = Bare(", ".join(map(str, np.unique(y))))
-        raise InputError("y", rule, given, most=n_classes - 1)
+        message = (
+            f"must hold cases of every class, 0 to {n_classes - 1}, got "
+            f"{', '.join(map(str, np.unique(y)))}"
+        )
+        raise InputError(message, argument="y")
 
 
 # Calibrators and their numbers of parameters.

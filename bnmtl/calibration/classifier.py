@@ -33,7 +33,7 @@ from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore
-from bnmtl.wording import type_of
+from bnmtl.wording import count, listed, type_of
 
 # (of decision values, of probabilities)
 _CALIBRATORS = {
@@ -66,13 +66,16 @@ def calibrator_by_task(is_probability):
 def check_method(method, by_task=False):
     """Raise unless it is a calibrator or the name of one; one by task has a sigmoid."""
     if by_task and (not isinstance(method, str) or method not in ("auto", "platt")):
-        rule = "must be 'auto' or 'platt' with {task_column}, which has a sigmoid for each task"
-        raise InputError("method", rule, method)
+        message = (
+            "must be 'auto' or 'platt' with `task_column`, which has a sigmoid for each task, got "
+            f"{method!r}"
+        )
+        raise InputError(message, argument="method", options=("task_column",))
     is_name = isinstance(method, str) and method in METHODS
     if not is_name and not is_calibrator(method):
         names = ", ".join(map(repr, METHODS))
-        rule = "must be one of {names!s} or a calibrator with fit and predict"
-        raise InputError("method", rule, method, names=names)
+        message = f"must be one of {names} or a calibrator with fit and predict, got {method!r}"
+        raise InputError(message, argument="method")
 
 
 def is_calibrator(value):
@@ -281,8 +284,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     def _kind(self, base, calibration, groups):
         """Where calibration scores come from: "prefit", "oob", "calibration" or "folds"."""
         if isinstance(self.cv, str) and self.cv not in ("prefit", "oob"):
-            rule = "must be a number of folds, a splitter, an iterable of (train, test), 'prefit' "
-            raise InputError("cv", rule + "or 'oob'", self.cv)
+            message = (
+                "must be a number of folds, a splitter, an iterable of (train, test), 'prefit' or "
+                f"'oob', got {self.cv!r}"
+            )
+            raise InputError(message, argument="cv")
         is_named = isinstance(self.cv, str)
         if is_named and self.cv == "oob":
             check_takes_out_of_bag(base)
@@ -290,25 +296,36 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         kind = "prefit" if is_fitted else "oob" if is_named else "folds"
         if calibration is not None:
             if is_fitted:
-                rule, remedy = (
-                    "must be omitted if the estimator is already fitted",
-                    "give its cases as {X} and {y}",
+                message = "must be omitted if the estimator is already fitted"
+                raise InputError(
+                    message,
+                    argument="calibration",
+                    options=("X", "y"),
+                    remedy="give its cases as `X` and `y`",
                 )
-                raise InputError("calibration", rule, remedies=remedy)
             if kind == "oob":
-                rule = "must be omitted with {cv=oob}"
-                raise InputError("calibration", rule, remedies="leave one of the two out")
+                message = "must be omitted with `cv='oob'`"
+                raise InputError(
+                    message,
+                    argument="calibration",
+                    options=("cv",),
+                    remedy="leave one of the two out",
+                )
             kind = "calibration"
         if groups is not None and kind != "folds":
-            raise InputError("groups", "must be left out, because there are no folds")
+            raise InputError("must be left out, because there are no folds", argument="groups")
         return kind
 
     def _fit_with_others(self, X, y, weights, calibration_X, calibration_y):
         """Fit the classifier to some cases and the calibrators to others."""
         if share_cases(X, calibration_X):
-            rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
-            remedies = ("use other cases", "other row labels if these are others")
-            warn("calibration", rule, remedies=remedies)
+            message = "shares cases with `X`, so the calibrated probabilities are overconfident"
+            warn(
+                message,
+                argument="calibration",
+                options=("X",),
+                remedy="use other cases, or other row labels if these are others",
+            )
         self.estimator_ = _fitted(self._base(), X, y, weights)
         scores, task = self._scores(self.estimator_, calibration_X), self._tasks(calibration_X)
         self._fit_calibrators(scores, calibration_y, None, task)
@@ -318,10 +335,13 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         folds = checked_folds(self.cv, X, y, groups, task)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
-            rule = "gives a training fold without a case of {missing}"
             found = "cases of its test fold get the lowest score for it"
-            remedies, names = ("take stratified folds", "fewer"), sorted(map(str, missing))
-            warn("cv", rule, found=found, remedies=remedies, missing=names)
+            names = sorted(map(str, missing))
+            message = (
+                f"gives a training fold without a case of {listed(names)}; cases of its test fold "
+                "get the lowest score for it"
+            )
+            warn(message, argument="cv", remedy="take stratified folds, or fewer")
         every = delayed(_fitted)(self._base(), X, y, weights)
         *found, self.estimator_ = Parallel(n_jobs=self.n_jobs)(
             [*(delayed(self._scores_of_fold)(X, y, weights, *fold) for fold in folds), every]
@@ -355,9 +375,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             at = np.flatnonzero(weights > 0)
         has_votes = np.isfinite(votes).all(axis=1) & (votes.sum(axis=1) > 0)
         if not has_votes.all():
-            rule = "leaves {n:case} of {n_cases} without an out-of-bag vote, and they are omitted"
-            counts = {"n": int((~has_votes).sum()), "n_cases": len(at)}
-            warn("cv", rule, remedies="train more members", **counts)
+            message = (
+                f"leaves {count(int((~has_votes).sum()), 'case')} of {len(at)} without an "
+                "out-of-bag vote, and they are omitted"
+            )
+            warn(message, argument="cv", remedy="train more members")
         scores = np.clip(votes[has_votes], 0, 1)[:, -1 if len(self.classes_) == 2 else 0 :]
         at = at[has_votes]
         given = [None if one is None else one[at] for one in (weights, task)]
@@ -371,10 +393,13 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         """A column of scores for each calibrator; NaN for a class unknown to the model."""
         raw = _raw_scores(model, X, self._decides(model))
         if raw.shape[1] != len(model.classes_):
-            rule = "must give one score for each of its {n} classes"
-            remedy = "set `decision_function_shape='ovr'` of an SVC"
             n = len(model.classes_)
-            raise InputError("estimator", rule, raw.shape[1], remedies=remedy, n=n)
+            message = f"must give one score for each of its {n} classes, got {raw.shape[1]!r}"
+            raise InputError(
+                message,
+                argument="estimator",
+                remedy="set `decision_function_shape='ovr'` of an SVC",
+            )
         scores = np.full((len(raw), len(self.classes_)), np.nan)
         known = self.classes_.tolist()
         scores[:, [known.index(one) for one in model.classes_]] = raw
@@ -386,9 +411,12 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             kind if task is None else calibrator_by_task(not self._decides(self.estimator_))
         )
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
-            rule = "is isotonic calibration, which overfits {n:case}"
-            remedy = "with fewer than about {enough} use {method=auto}"
-            warn("method", rule, remedies=remedy, n=len(y), enough=ENOUGH_FOR_ISOTONIC)
+            message = f"is isotonic calibration, which overfits {count(len(y), 'case')}"
+            warn(
+                message,
+                argument="method",
+                remedy=f"with fewer than about {ENOUGH_FOR_ISOTONIC} use `method='auto'`",
+            )
         check_every_class(y if weights is None else y[weights > 0], self.classes_)
         if isinstance(calibrator, TemperatureCalibrator) and scores.shape[1] > 1:
             at = np.searchsorted(self.classes_, y)
@@ -429,11 +457,11 @@ def _raw_scores(model, X, decides):
         # Means of ones can exceed 1 by a rounding error.
         raw = np.clip(np.asarray(model.predict_proba(X), dtype=float), 0, 1)
     else:
-        rule = "must have a method decision_function or predict_proba"
-        raise InputTypeError("estimator", rule, type_of(model))
+        message = f"must have a method decision_function or predict_proba, got {type_of(model)}"
+        raise InputTypeError(message, argument="estimator")
     if not np.isfinite(raw).all():
-        rule, found = "must give finite scores", "{model!s} gives {score}"
-        remedies = ("scale the features", "regularize it more")
-        details = {"model": type_of(model), "score": raw[~np.isfinite(raw)][0]}
-        raise InputError("estimator", rule, found=found, remedies=remedies, **details)
+        message = f"must give finite scores; {type_of(model)} gives {raw[~np.isfinite(raw)][0]}"
+        raise InputError(
+            message, argument="estimator", remedy="scale the features, or regularize it more"
+        )
     return raw

@@ -14,14 +14,15 @@ from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
 from bnmtl.metrics.cases import checked_cases, checked_numbers, checked_weights
 from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import listed, type_of
 
 
 def checked_labels(X, y):
     """Labels as an array with one label per case, or an error."""
     y, n = read_labels(y), _num_samples(X)
     if len(y) != n:
-        raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
+        message = f"must be one label per case, {n} as in `X`, got {len(y)!r}"
+        raise InputError(message, argument="y", options=("X",))
     check_classification_targets(y)
     return y
 
@@ -39,15 +40,18 @@ def classes_of(y, rule="must hold cases of two classes or more"):
     classes = np.unique(y)
     if len(classes) < 2:
         found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
-        raise InputError("y", rule, Bare(found))
+        raise InputError(f"{rule}, got {found}", argument="y")
     return classes
 
 
 def checked_calibration(calibration):
     """Calibration cases and their labels, or an error."""
     if not isinstance(calibration, tuple | list) or len(calibration) != 2:
-        rule = "must be a pair (X, y) of calibration cases and their labels"
-        raise InputTypeError("calibration", rule, type_of(calibration))
+        message = (
+            "must be a pair (X, y) of calibration cases and their labels, got "
+            f"{type_of(calibration)}"
+        )
+        raise InputTypeError(message, argument="calibration")
     (X,) = indexable(calibration[0])
     return X, checked_labels(X, calibration[1])
 
@@ -60,38 +64,50 @@ def checked_folds(cv, X, y, groups=None, task=None):
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():
         row = int((times != 1).argmax())
-        rule, found = "must put every case into one test fold", "row {row} is in {times}"
-        remedy = "use disjoint folds that cover all cases"
-        raise InputError("cv", rule, found=found, remedies=remedy, row=row, times=times[row])
+        message = f"must put every case into one test fold; row {row} is in {times[row]}"
+        raise InputError(message, argument="cv", remedy="use disjoint folds that cover all cases")
     never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
     if never:
-        rule, found = "must train with every class", "{never!r} is in no training fold"
-        raise InputError("cv", rule, found=found, remedies="use other folds", never=never[0])
+        message = f"must train with every class; {never[0]!r} is in no training fold"
+        raise InputError(message, argument="cv", remedy="use other folds")
     return folds
 
 
 def check_takes_weights(estimator, weights):
     """Raise if weights are given but the classifier does not accept them."""
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        rule = "must be left out for {estimator!s}, whose fit does not take it"
-        remedy = "to weight calibration cases only, fit it first and use {cv=prefit}"
-        raise InputError("sample_weight", rule, remedies=remedy, estimator=type_of(estimator))
+        message = f"must be left out for {type_of(estimator)}, whose fit does not take it"
+        raise InputError(
+            message,
+            argument="sample_weight",
+            options=("cv",),
+            remedy="to weight calibration cases only, fit it first and use `cv='prefit'`",
+        )
 
 
 def check_takes_out_of_bag(estimator):
     """Raise unless members of the classifier leave cases out, which they can predict."""
     parameters = estimator.get_params(deep=False)
-    remedy = "use folds"
     # Those of scikit-learn have votes if they are asked for, those of `bnmtl.trees` always.
     has_votes = "oob_score" in parameters or hasattr(type(estimator), "oob_decision_function_")
     if not has_votes or not is_classifier(estimator):
-        rule = "must be a forest or bagging if {cv=oob}, because others have no out-of-bag votes"
-        raise InputTypeError("estimator", rule, type_of(estimator), remedies=remedy)
+        message = (
+            "must be a forest or bagging if `cv='oob'`, because others have no out-of-bag votes, "
+            f"got {type_of(estimator)}"
+        )
+        raise InputTypeError(message, argument="estimator", options=("cv",), remedy="use folds")
     for name, needed in (("bootstrap", True), ("warm_start", False)):
         if parameters.get(name, needed) != needed:
-            rule = "must have {name!s}={needed!s} if {cv=oob}, or there are no out-of-bag votes"
-            details = {"name": name, "needed": needed, "remedies": (f"set {name}={needed}", remedy)}
-            raise InputError("estimator", rule, parameters[name], **details)
+            message = (
+                f"must have {name}={needed} if `cv='oob'`, or there are no out-of-bag votes, got "
+                f"{parameters[name]!r}"
+            )
+            raise InputError(
+                message,
+                argument="estimator",
+                options=("cv",),
+                remedy=f"set {name}={needed}, or use folds",
+            )
 
 
 def check_every_class(y, classes):
@@ -99,13 +115,12 @@ def check_every_class(y, classes):
     found = set(y.tolist())
     unknown = sorted(found.difference(classes.tolist()), key=str)
     if unknown:
-        rule = "of the calibration cases must hold classes of the estimator"
-        raise InputError("y", rule, unknown[0], remedies="leave such cases out")
+        message = f"of the calibration cases must hold classes of the estimator, got {unknown[0]!r}"
+        raise InputError(message, argument="y", remedy="leave such cases out")
     absent = [one for one in classes.tolist() if one not in found]
     if absent:
-        rule, found = "of the calibration cases must hold every class", "it lacks {absent!r}"
-        remedies = ("add such cases", "train without the class")
-        raise InputError("y", rule, found=found, remedies=remedies, absent=absent[0])
+        message = f"of the calibration cases must hold every class; it lacks {absent[0]!r}"
+        raise InputError(message, argument="y", remedy="add such cases, or train without the class")
 
 
 def share_cases(X, other):
@@ -150,8 +165,10 @@ def _columns(X):
 def check_estimator(estimator):
     """Raise unless it is an object with a fit."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        rule = "must be a classifier, for example LogisticRegression(), or None"
-        raise InputTypeError("estimator", rule, estimator)
+        message = (
+            f"must be a classifier, for example LogisticRegression(), or None, got {estimator!r}"
+        )
+        raise InputTypeError(message, argument="estimator")
 
 
 _MOST_STEPS = 100
@@ -483,8 +500,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         names = _names([task] * len(scores) if isinstance(task, str) else task, len(scores))
         unknown = sorted(set(names) - set(self.a_.index))
         if unknown:
-            rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
-            raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
+            message = f"must name tasks of the fit, {listed(self.a_.index)}, got {unknown[0]!r}"
+            raise InputError(message, argument="task", remedy="calibrate new tasks by `pooled_`")
         a, b = (by_task.loc[names].to_numpy() for by_task in (self.a_, self.b_))
         return sigmoid(scores, a, b, self.pooled_.lowest_)
 
@@ -524,12 +541,11 @@ class MultitaskPlattCalibrator(BaseEstimator):
 def _names(task, n):
     names = pd.Series(task, dtype=object)
     if len(names) != n:
-        raise InputError("task", "must be one name per score, {n}", len(names), n=n)
+        raise InputError(f"must be one name per score, {n}, got {len(names)!r}", argument="task")
     if names.isna().any():
-        rule, found = "must name the task of every score", "that of row {row} is missing"
         row = int(names.isna().to_numpy().argmax())
-        remedies = ("fill it", "leave the row out")
-        raise InputError("task", rule, found=found, remedies=remedies, row=row)
+        message = f"must name the task of every score; that of row {row} is missing"
+        raise InputError(message, argument="task", remedy="fill it, or leave the row out")
     return names.astype(str).to_numpy(dtype=object)
 
 

@@ -20,7 +20,7 @@ from bnmtl.metrics.folds import checked_groups
 from bnmtl.metrics.prediction import bin_of_width, root_mean_squared_error, top_label
 from bnmtl.metrics.scoring import metric_of
 from bnmtl.seeding import check_seed
-from bnmtl.wording import Bare
+from bnmtl.wording import count
 
 _SIZES = tuple(2**power for power in range(5, 14))
 _UNCALIBRATED = "uncalibrated"
@@ -146,8 +146,10 @@ def learning_curve(
             value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
     if warned:
-        rule = "warned {n:time}, first of all: {text!s}"
-        warn("metric", rule, n=len(warned), text=warned[0].removesuffix("."))
+        message = (
+            f"warned {count(len(warned), 'time')}, first of all: {warned[0].removesuffix('.')}"
+        )
+        warn(message, argument="metric")
     table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
     return table.sort_values(["method", "size", "draw"], ignore_index=True)
 
@@ -190,10 +192,13 @@ def _orders_of_groups(groups, y, smallest, n_draws, random_state):
             if np.ptp(y[order[:smallest]]):
                 break
         else:
-            rule = "must leave cases of both classes among the first {least} of whole groups"
-            found, remedies = "in {tries} orders of them it did not", "name larger {sizes}"
-            details = {"least": smallest, "tries": _TRIES, "remedies": remedies}
-            raise InputError("groups", rule, found=found, **details)
+            message = (
+                f"must leave cases of both classes among the first {smallest} of whole groups; in "
+                f"{_TRIES} orders of them it did not"
+            )
+            raise InputError(
+                message, argument="groups", options=("sizes",), remedy="name larger `sizes`"
+            )
         yield order
 
 
@@ -209,17 +214,22 @@ def _checked_calibrators(calibrators):
     if calibrators is None:
         calibrators = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
     if not hasattr(calibrators, "items") or not len(calibrators):
-        rule = "must map names to calibrators, at least one, as in {{'Platt': PlattCalibrator()}}"
-        raise InputTypeError("calibrators", rule, calibrators)
+        message = (
+            "must map names to calibrators, at least one, as in {'Platt': PlattCalibrator()}, got "
+            f"{calibrators!r}"
+        )
+        raise InputTypeError(message, argument="calibrators")
     for name, calibrator in calibrators.items():
         if not isinstance(name, str):
-            raise InputTypeError("calibrators", "must have strings as names", name)
+            raise InputTypeError(
+                f"must have strings as names, got {name!r}", argument="calibrators"
+            )
         if name == _UNCALIBRATED:
-            rule = "must not have the name of the scores themselves"
-            raise InputError("calibrators", rule, name, remedies="choose another one")
+            message = f"must not have the name of the scores themselves, got {name!r}"
+            raise InputError(message, argument="calibrators", remedy="choose another one")
         if not is_calibrator(calibrator):
-            rule, found = "must be objects with fit and predict", "{name!r} is {value!r}"
-            raise InputTypeError("calibrators", rule, found=found, name=name, value=calibrator)
+            message = f"must be objects with fit and predict; {name!r} is {calibrator!r}"
+            raise InputTypeError(message, argument="calibrators")
     return calibrators
 
 
@@ -228,13 +238,15 @@ def _checked_sizes(sizes, n):
     if sizes is None:
         sizes = [size for size in _SIZES if size <= n]
         if not sizes:
-            rule, remedy = "must be of {least} calibration cases or more", "name smaller {sizes}"
-            raise InputError("scores", rule, n, remedies=remedy, least=_SIZES[0])
+            message = f"must be of {_SIZES[0]} calibration cases or more, got {n!r}"
+            raise InputError(
+                message, argument="scores", options=("sizes",), remedy="name smaller `sizes`"
+            )
     sizes = list(np.atleast_1d(np.asarray(sizes, dtype=object)))
     if not sizes:
-        raise InputError("sizes", "must hold at least one number", sizes)
+        raise InputError(f"must hold at least one number, got {sizes!r}", argument="sizes")
     for size in sizes:
-        check_whole("sizes", size, 2, n, remedies="use no more than there are calibration cases")
+        check_whole("sizes", size, 2, n, remedy="use no more than there are calibration cases")
     return sorted({int(size) for size in sizes})
 
 
@@ -247,7 +259,7 @@ def _checked_metric(metric):
     def measured(y, p):
         value = function(y, p)
         if not isinstance(value, Real):
-            raise InputTypeError("metric", "must return one number", value)
+            raise InputTypeError(f"must return one number, got {value!r}", argument="metric")
         return float(value)
 
     return measured
@@ -312,8 +324,10 @@ def reliability(y, p, bins=10, classes=None, by="class"):
     if np.ndim(p) != 2:
         for name, given in (("classes", classes), ("by", None if by == "class" else by)):
             if given is not None:
-                rule = "must be left out for probabilities of one class"
-                raise InputError(name, rule, given, remedies="give {p} a column per class")
+                message = f"must be left out for probabilities of one class, got {given!r}"
+                raise InputError(
+                    message, argument=name, options=("p",), remedy="give `p` a column per class"
+                )
         y, p, _ = checked_cases(y, p, None)
         return _table(y, p, bins)
     names = np.arange(np.shape(p)[1]) if classes is None else _checked_names(classes, p)
@@ -357,8 +371,8 @@ def _checked_names(classes, p):
     names = classes.tolist() if isinstance(classes, np.ndarray | pd.Index) else list(classes)
     names = [one.item() if isinstance(one, np.generic) else one for one in names]
     if len(names) != np.shape(p)[1] or len(set(names)) < len(names):
-        rule = "must be one label per column of {p}, {n} in all"
-        raise InputError("classes", rule, Bare(str(names)), n=np.shape(p)[1])
+        message = f"must be one label per column of `p`, {np.shape(p)[1]} in all, got {names}"
+        raise InputError(message, argument="classes", options=("p",))
     return names
 
 
@@ -366,8 +380,11 @@ def _positions(y, names):
     """The position of each label among the classes, or an error."""
     place = pd.Index(names, dtype=object).get_indexer(pd.Index(np.ravel(y), dtype=object))
     if (place < 0).any():
-        rule, given = "must hold labels of {classes}", np.ravel(y)[place < 0].tolist()[0]
-        raise InputError("y", rule, given, remedies="give `classes_` of the classifier")
+        given = np.ravel(y)[place < 0].tolist()[0]
+        message = f"must hold labels of `classes`, got {given!r}"
+        raise InputError(
+            message, argument="y", options=("classes",), remedy="give `classes_` of the classifier"
+        )
     return place
 
 

@@ -103,9 +103,10 @@ class MultiNetClassifier(NetworkClassifier):
         """
         check_parameters(self.unseen, self.learner, self.bins)
         if isinstance(self.learner, PooledLearner):
-            rule = "must not be a PooledLearner, whose networks are the same for all classes"
-            remedies = "IdenticalLearner() gives them one structure"
-            raise InputTypeError("learner", rule, remedies=remedies)
+            message = "must not be a PooledLearner, whose networks are the same for all classes"
+            raise InputTypeError(
+                message, argument="learner", remedy="IdenticalLearner() gives them one structure"
+            )
         features, target, values = labelled(self, X, y, sample_weight)
         self.by_name_ = isinstance(X, pd.DataFrame)
         with located(**({"column": target} if y is None else {"argument": "y"})):
@@ -156,6 +157,8 @@ class MultiNetClassifier(NetworkClassifier):
 def _check_sizes(codes, labels):
     sizes = np.bincount(codes)
     if sizes.min() < 2:
-        rule = "must contain every class twice or more, so that it can have its own network"
-        found, remedies = "{name} occurs once", ("leave it out", "merge it with another class")
-        raise InputError(None, rule, found=found, remedies=remedies, name=labels[sizes.argmin()])
+        message = (
+            "must contain every class twice or more, so that it can have its own network; "
+            f"`{labels[sizes.argmin()]}` occurs once"
+        )
+        raise InputError(message, remedy="leave it out, or merge it with another class")

@@ -183,8 +183,9 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         for name, frame in frames.items():
             with located(**({"argument": "X"} if task is None else {"task": name})):
                 if task is not None and len(frame) < 2:
-                    rule, remedies = "must have two rows or more", ("leave it out", "add rows")
-                    raise InputError(None, rule, found="it has one", remedies=remedies)
+                    raise InputError(
+                        "must have two rows or more; it has one", remedy="leave it out, or add rows"
+                    )
                 check_features(frame, learner)
         if task is None:
             (frame,) = frames.values()
@@ -223,9 +224,13 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         """Frames by task, and codes, names and values of the classes; codes are by position."""
         # Some sparse matrices are mappings, too.
         if isinstance(X, Mapping) and not hasattr(X, "shape"):
-            rule = "must be one table with the rows of all tasks"
-            remedies = "concatenate them and name the column of their tasks by {task_column}"
-            raise InputTypeError("X", rule, type_of(X), remedies=remedies)
+            message = f"must be one table with the rows of all tasks, got {type_of(X)}"
+            raise InputTypeError(
+                message,
+                argument="X",
+                options=("task_column",),
+                remedy="concatenate them and name the column of their tasks by `task_column`",
+            )
         values = labels_of(y)
         with located(argument="X"):
             table = as_frame(X)
@@ -236,8 +241,8 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
             known = table if isinstance(X, pd.DataFrame) else table.to_numpy()
             column = table.columns[column_of(known, column)]
         if len(values) != len(table):
-            rule = "must be one value for each row, {n} as in {X}"
-            raise InputError("y", rule, len(values), n=len(table))
+            message = f"must be one value for each row, {len(table)} as in `X`, got {len(values)!r}"
+            raise InputError(message, argument="y", options=("X",))
         validate_data(
             self, table if isinstance(X, pd.DataFrame) else X, reset=True, skip_check_array=True
         )
@@ -295,11 +300,12 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         """
         _check_networks(networks, target)
         if not isinstance(task_column, str) and (task_column is not None or len(networks) > 1):
-            rule = "must name the column with the task of each row"
-            raise InputError("task_column", rule, task_column)
+            message = f"must name the column with the task of each row, got {task_column!r}"
+            raise InputError(message, argument="task_column")
         variables = dict.fromkeys(v for network in networks.values() for v in network.variables)
         if task_column in variables:
-            raise InputError("task_column", "must not be a variable of the networks", task_column)
+            message = f"must not be a variable of the networks, got {task_column!r}"
+            raise InputError(message, argument="task_column")
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen, edges=edges)
             for name, network in networks.items()
@@ -371,18 +377,20 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         """The task of each row, and the labels of the columns."""
         labels = column_labels(table)
         if self.task_column_ not in labels:
-            rule, found = "must have the column of the tasks", "{name} is missing"
-            raise InputError(None, rule, found=found, name=self.task_column_)
+            raise InputError(f"must have the column of the tasks; `{self.task_column_}` is missing")
         tasks = tasks_of(table, self.task_column_)
         unknown = sorted(set(tasks) - set(self.classifiers_))
         if unknown and self.unknown_task == "error":
-            remedies = (
-                "{unknown_task=average} predicts it from all",
-                "shuffle the rows if a fold left it out",
+            message = f"must be one of {listed(self.classifiers_, 'task')}, got {unknown[0]!r}"
+            raise InputError(
+                message,
+                column=self.task_column_,
+                options=("unknown_task",),
+                remedy=(
+                    "`unknown_task='average'` predicts it from all, or shuffle the "
+                    "rows if a fold left it out"
+                ),
             )
-            details = {"remedies": remedies}
-            details |= {"names": list(self.classifiers_), "column": self.task_column_}
-            raise InputError(None, "must be one of {names:task}", unknown[0], **details)
         return tasks, labels
 
     def _of_task(self, name, table, place):
@@ -408,26 +416,31 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
                 here = column in labels and table.loc[tasks == name, labels[column]].notna().any()
                 ignored += [f"{listed([column])} in task `{name}`"] if here else []
         if ignored:
-            rule = "has values of columns without any in the fit: {parts!s}"
-            warn("X", rule, found="they are ignored", parts="; ".join(ignored))
+            message = (
+                "has values of columns without any in the fit: "
+                f"{'; '.join(ignored)}; they are ignored"
+            )
+            warn(message, argument="X")
 
 
 def _check_networks(networks, target):
     """Raise unless these are networks by task with a common target."""
     if not hasattr(networks, "items"):
-        rule = "must map the names of tasks to networks"
-        raise InputTypeError("networks", rule, type_of(networks))
+        raise InputTypeError(
+            f"must map the names of tasks to networks, got {type_of(networks)}", argument="networks"
+        )
     if not len(networks):
-        raise InputError("networks", "must hold one network at least", found="it is empty")
+        raise InputError("must hold one network at least; it is empty", argument="networks")
     for name, network in networks.items():
         if not isinstance(network, BayesNet):
-            raise InputTypeError("networks", "must be BayesNets", type_of(network), task=name)
+            raise InputTypeError(
+                f"must be BayesNets, got {type_of(network)}", argument="networks", task=name
+            )
     if len({str(name) for name in networks}) < len(networks):
-        rule = "must have different names, also when written as text"
-        raise InputError("networks", rule, listed(networks))
+        message = f"must have different names, also when written as text, got {listed(networks)}"
+        raise InputError(message, argument="networks")
     known = [isinstance(target, str) and target in network.states for network in networks.values()]
     if any(known) and not all(known):
         lacking = list(networks)[known.index(False)]
-        rule, found = "must be a variable of every task", "task {name} has no {target}"
-        details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
-        raise InputError("target", rule, found=found, **details)
+        message = f"must be a variable of every task; task `{lacking}` has no `{target}`"
+        raise InputError(message, argument="target", remedy="leave that task out")

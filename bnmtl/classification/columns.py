@@ -7,7 +7,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import type_of
+from bnmtl.wording import count, type_of
 
 _MISSING = -1
 
@@ -42,17 +42,17 @@ class Column(NamedTuple):
         if is_number(dtype) and dtype.kind != "c":
             numbers = series.to_numpy(dtype=float, na_value=np.nan)
             if np.isinf(numbers).any():
-                rule, found = "must hold finite numbers", "it has an infinite one"
-                raise InputError("X", rule, found=found, remedies="replace it", column=name)
+                message = "must hold finite numbers; it has an infinite one"
+                raise InputError(message, argument="X", column=name, remedy="replace it")
             return cls(name, True, numbers, dtype)
         if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_string_dtype(dtype)):
-            rule, remedies = "must hold numbers, text, booleans or categories", "convert it"
-            raise InputTypeError("X", rule, str(dtype), remedies=remedies, column=name)
+            message = f"must hold numbers, text, booleans or categories, got {str(dtype)!r}"
+            raise InputTypeError(message, argument="X", column=name, remedy="convert it")
         try:
             codes, values = pd.factorize(series.array)
         except TypeError:
-            rule, found = "must hold values that can be compared", "some cannot be hashed"
-            raise InputTypeError("X", rule, found=found, remedies="drop it", column=name) from None
+            message = "must hold values that can be compared; some cannot be hashed"
+            raise InputTypeError(message, argument="X", column=name, remedy="drop it") from None
         return cls(name, False, codes, dtype, pd.Series(values, dtype=dtype).array)
 
     def restored(self, cells):
@@ -87,13 +87,16 @@ def read_columns(X, least=2):
     """
     frame = _as_frame(X)
     if len(frame) < least or not frame.shape[1]:
-        rule = "must have {least:row} or more, and one column or more"
-        raise InputError("X", rule, found="its shape is {shape!s}", least=least, shape=frame.shape)
+        message = (
+            f"must have {count(least, 'row')} or more, and one column or more; its shape is "
+            f"{frame.shape}"
+        )
+        raise InputError(message, argument="X")
     names = names_of(frame)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        rule, found = "must have different names of columns", "{name} occurs twice"
-        raise InputError("X", rule, found=found, remedies="rename one", name=twice[0])
+        message = f"must have different names of columns; `{twice[0]}` occurs twice"
+        raise InputError(message, argument="X", remedy="rename one")
     return [Column.of(name, frame.iloc[:, at]) for at, name in enumerate(names)]
 
 
@@ -103,8 +106,8 @@ def _as_frame(X):
     array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
     if array is None or array.ndim != 2 or array.dtype.kind not in "buif":
         given = type_of(X) if array is None or array.ndim == 2 else array.shape
-        rule = "must be a DataFrame, or an array of numbers with two dimensions"
-        raise InputTypeError("X", rule, given)
+        message = f"must be a DataFrame, or an array of numbers with two dimensions, got {given}"
+        raise InputTypeError(message, argument="X")
     return pd.DataFrame(array)
 
 
@@ -154,15 +157,16 @@ def matched_rows(argument, X, names):
         found = names_of(X)
         lacking = [name for name in names if name not in found]
         if lacking:
-            rule = "must have the columns of the fit"
-            raise InputError(argument, rule, found="{name} is missing", name=lacking[0])
+            raise InputError(
+                f"must have the columns of the fit; `{lacking[0]}` is missing", argument=argument
+            )
         return X if found == names else X.iloc[:, [found.index(name) for name in names]]
     array = np.asarray(X)
     if array.ndim != 2 or array.shape[1] != len(names):
-        rule = "must have {n:column}, as in the fit"
-        raise InputError(
-            argument, rule, found="its shape is {shape!s}", n=len(names), shape=array.shape
+        message = (
+            f"must have {count(len(names), 'column')}, as in the fit; its shape is {array.shape}"
         )
+        raise InputError(message, argument=argument)
     return array
 
 

@@ -21,7 +21,7 @@ from bnmtl.networks.tables import code_frame
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.columns import numeric_values
 from bnmtl.tasks.encoding import encode_frames, named_frames
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 _LABEL = "label of the case"
 
@@ -97,8 +97,10 @@ class NetworkImputer(BaseEstimator):
         check_whole("bins", self.bins, least=2)
         check_choice("fill", self.fill, ("expected", "draw"))
         if self.learner is not None and self.learner.missing != "drop":
-            rule, remedies = "must learn from complete rows", "give it {missing=drop}"
-            raise InputError("learner", rule, remedies=remedies)
+            message = "must learn from complete rows"
+            raise InputError(
+                message, argument="learner", options=("missing",), remedy="give it `missing='drop'`"
+            )
         with located(argument="X"):
             frames = _with_labels(_frames_of(X), y)
             self._states = ColumnStates(frames, int(self.bins))
@@ -159,7 +161,7 @@ class NetworkImputer(BaseEstimator):
         """
         frames = self._read(X, y)
         if len(frames) > 1:
-            raise InputError("X", "must hold one task", list(frames))
+            raise InputError(f"must hold one task, got {list(frames)!r}", argument="X")
         ((task, frame),) = frames.items()
         network = self.networks_[task]
         names = [str(one) for one in self._columns[task] if one != _LABEL]
@@ -209,15 +211,20 @@ class NetworkImputer(BaseEstimator):
             frames = _frames_of(X)
             for task, frame in frames.items():
                 if task not in self._columns:
-                    rule, names = "must hold tasks of the fit, {names}", list(self._columns)
-                    raise InputError(None, rule, task, names=names)
+                    names = list(self._columns)
+                    raise InputError(f"must hold tasks of the fit, {listed(names)}, got {task!r}")
                 expected = [one for one in self._columns[task] if one != _LABEL]
                 if sorted(map(str, frame)) != sorted(map(str, expected)):
-                    rule, names = "must have the columns of the fit, {names}", expected
-                    raise InputError(None, rule, list(map(str, frame)), names=names)
+                    names = expected
+                    raise InputError(
+                        f"must have the columns of the fit, {listed(names)}, got "
+                        f"{list(map(str, frame))!r}"
+                    )
         has_labels = any(_LABEL in columns for columns in self._columns.values())
         if y is not None and not has_labels:
-            raise InputError("y", "must be None, because {X} had no labels in the fit")
+            raise InputError(
+                "must be None, because `X` had no labels in the fit", argument="y", options=("X",)
+            )
         if has_labels and y is None:
             return {task: frame.assign(**{_LABEL: None}) for task, frame in frames.items()}
         return _with_labels(frames, y)
@@ -284,15 +291,17 @@ def _with_labels(frames, y):
         return frames
     if not isinstance(y, Mapping):
         if len(frames) > 1:
-            raise InputTypeError("y", "must be a mapping, as {X}", type_of(y))
+            raise InputTypeError(
+                f"must be a mapping, as `X`, got {type_of(y)}", argument="y", options=("X",)
+            )
         y = dict.fromkeys(frames, y)
     labels, found = {str(name): one for name, one in y.items()}, {}
     for task, frame in frames.items():
         given = labels.get(task)
         if given is None or len(given) != len(frame):
-            rule = "must be one label for each row, {n}"
             n_given = 0 if given is None else len(given)
-            raise InputError("y", rule, n_given, n=len(frame), task=task)
+            message = f"must be one label for each row, {len(frame)}, got {n_given!r}"
+            raise InputError(message, argument="y", task=task)
         column = pd.Series(given).reset_index(drop=True)
         # As text, because labels are classes, also if they are numbers.
         texts = [None if pd.isna(one) else _text_of(one) for one in column]

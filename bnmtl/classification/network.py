@@ -23,7 +23,7 @@ from bnmtl.learners import SingleTaskLearner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import check_possible, markov_blanket, posteriors
 from bnmtl.tasks.labels import LabelScore
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 class NetworkClassifier(LabelScore, ClassifierMixin, BaseEstimator):
@@ -234,24 +234,33 @@ class BayesNetClassifier(NetworkClassifier):
         ['yes', 'no']
         """
         if not isinstance(network, BayesNet):
-            rule, remedies = "must be a BayesNet", "`BayesNet.from_bif` reads one from a file"
-            raise InputTypeError("network", rule, type_of(network), remedies=remedies)
+            message = f"must be a BayesNet, got {type_of(network)}"
+            raise InputTypeError(
+                message, argument="network", remedy="`BayesNet.from_bif` reads one from a file"
+            )
         if not isinstance(target, str) or target not in network.states:
-            rule = "must be one of {names:variable}"
-            raise InputError("target", rule, target, names=network.variables)
+            message = f"must be one of {listed(network.variables, 'variable')}, got {target!r}"
+            raise InputError(message, argument="target")
         others = tuple(name for name in network.variables if name != target)
         if not others:
-            rule = "must have variables besides the target"
-            raise InputError("network", rule, found="it has none")
+            raise InputError(
+                "must have variables besides the target; it has none", argument="network"
+            )
         features = others if features is None else tuple(features)
         if len(features) != len(others) or set(features) != set(others):
-            rule = "must be the variables besides the target, {names}, in any order"
-            raise InputError("features", rule, features, names=others)
+            message = (
+                f"must be the variables besides the target, {listed(others)}, in any order, got "
+                f"{features!r}"
+            )
+            raise InputError(message, argument="features")
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
         if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):
-            rule = "must be one value for each state of {name}, {states}, all different"
-            raise InputError("classes", rule, classes.tolist(), name=target, states=states)
+            message = (
+                f"must be one value for each state of `{target}`, {listed(states)}, all different, "
+                f"got {classes.tolist()!r}"
+            )
+            raise InputError(message, argument="classes")
         with located(argument="classes"):
             check_complete(classes)
         classifier = cls(target, unseen=unseen)

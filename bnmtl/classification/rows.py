@@ -26,7 +26,7 @@ from bnmtl.tasks import Edges, discretize
 from bnmtl.tasks.columns import MAX_STATES, numeric_values, read_column
 from bnmtl.tasks.encoding import column_names, encode_frames
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import Bare, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 # Whole numbers with at most this many values are states.
 _FEW = 10
@@ -79,8 +79,10 @@ def _without_empty_bins(cuts, values):
 def checked_edges(edges):
     """Given cut points, or none; raise for other objects."""
     if edges is not None and not isinstance(edges, Edges):
-        rule, remedies = "must be Edges", "`bnmtl.tasks.discretize` returns them"
-        raise InputTypeError("edges", rule, type_of(edges), remedies=remedies)
+        message = f"must be Edges, got {type_of(edges)}"
+        raise InputTypeError(
+            message, argument="edges", remedy="`bnmtl.tasks.discretize` returns them"
+        )
     return Edges({}) if edges is None else edges
 
 
@@ -105,13 +107,17 @@ def cut_rows(frame, edges):
     for at, name in enumerate(column_names(frame)):
         if name not in edges:
             continue
-        column, rule = frame.iloc[:, at], "must hold finite numbers, as in the fit"
+        column = frame.iloc[:, at]
         values = numeric_values(column)
         if values is None:
             given = next(one for one in column if not isinstance(one, Real))
-            raise InputTypeError(None, rule, given, column=name)
+            raise InputTypeError(
+                f"must hold finite numbers, as in the fit, got {given!r}", column=name
+            )
         if np.isinf(values).any():
-            raise InputError(None, rule, found="it has an infinite one", column=name)
+            raise InputError(
+                "must hold finite numbers, as in the fit; it has an infinite one", column=name
+            )
     return edges.apply(frame)
 
 
@@ -201,11 +207,10 @@ def _together(columns):
 
 
 DEFAULT_TARGET = "target"
-# scikit-learn requires the first two words.
-_MISSING = "contains NaN or another missing value in {n:row}"
 # Rows in memory that weights can stand for.
 _MOST_ROWS = 10_000_000
-_AS_STATE = "give a {learner} with {missing=state}"
+_AS_STATE = "give a `learner` with `missing='state'`"
+_MISSING_OPTION = ("learner", "missing")
 
 
 def check_parameters(unseen, learner, bins=2):
@@ -213,8 +218,8 @@ def check_parameters(unseen, learner, bins=2):
     check_choice("unseen", unseen, ("error", "ignore"))
     check_whole("bins", bins, 2, MAX_STATES)
     if learner is not None and not isinstance(learner, Learner):
-        rule = "must be one of the learners of bnmtl.learners or None"
-        raise InputTypeError("learner", rule, learner, remedies="for example SingleTaskLearner()")
+        message = f"must be one of the learners of bnmtl.learners or None, got {learner!r}"
+        raise InputTypeError(message, argument="learner", remedy="for example SingleTaskLearner()")
 
 
 def new_learner(given, default, random_state):
@@ -241,8 +246,11 @@ def labelled(classifier, X, y, sample_weight):
             features, values = as_frame(X), labels_of(y)
             target = target_name(target, y, features)
             if len(values) != len(features):
-                rule = "must be one value for each row, {n} as in {X}"
-                raise InputError("y", rule, len(values), n=len(features))
+                message = (
+                    f"must be one value for each row, {len(features)} as in `X`, "
+                    f"got {len(values)!r}"
+                )
+                raise InputError(message, argument="y", options=("X",))
     rows = features if isinstance(X, pd.DataFrame) else X
     validate_data(classifier, rows, reset=True, skip_check_array=True)
     if sample_weight is not None:
@@ -274,24 +282,32 @@ def repeated_rows(sample_weight, n_rows, **place):
         try:
             weights = np.asarray(sample_weight, dtype=float)
         except (TypeError, ValueError):
-            rule, given = "must be whole numbers", type_of(sample_weight)
-            raise InputTypeError("sample_weight", rule, given) from None
+            raise InputTypeError(
+                f"must be whole numbers, got {type_of(sample_weight)}", argument="sample_weight"
+            ) from None
         if weights.shape != (n_rows,):
-            rule = "must be one whole number for each row, {n}"
-            found = "its shape is {shape!s}"
-            raise InputError("sample_weight", rule, found=found, n=n_rows, shape=weights.shape)
+            message = (
+                f"must be one whole number for each row, {n_rows}; its shape is {weights.shape}"
+            )
+            raise InputError(message, argument="sample_weight")
         wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))]
         if len(wrong):
-            rule = "must be whole numbers from 0 on, because a row with the weight 2 is two rows"
-            remedies = "leave it out to count each row once"
-            raise InputError("sample_weight", rule, Bare(f"{wrong[0]:g}"), remedies=remedies)
+            message = (
+                "must be whole numbers from 0 on, because a row with the weight 2 is two rows, got "
+                f"{wrong[0]:g}"
+            )
+            raise InputError(
+                message, argument="sample_weight", remedy="leave it out to count each row once"
+            )
         if not weights.any():
-            rule = "must not all be zero, because such rows are left out"
-            raise InputError("sample_weight", rule)
+            raise InputError(
+                "must not all be zero, because such rows are left out", argument="sample_weight"
+            )
         if weights.sum() > _MOST_ROWS:
-            rule, given = "must sum to at most {most:,}", Bare(f"{weights.sum():.3g}")
-            remedies = "divide all by a common factor"
-            raise InputError("sample_weight", rule, given, remedies=remedies, most=_MOST_ROWS)
+            message = f"must sum to at most {_MOST_ROWS:,}, got {weights.sum():.3g}"
+            raise InputError(
+                message, argument="sample_weight", remedy="divide all by a common factor"
+            )
     return np.repeat(np.arange(n_rows), weights.astype(np.intp))
 
 
@@ -308,9 +324,13 @@ def target_name(given, y, features):
     name = getattr(y, "name", None) if given is None else given
     target = DEFAULT_TARGET if name is None else str(name)
     if target in column_labels(features):
-        rule, found = "must not hold the target", "it has a column {name} beside {y}"
-        remedies = ("drop the column", "name another {target}")
-        raise InputError("X", rule, found=found, remedies=remedies, name=target)
+        message = f"must not hold the target; it has a column `{target}` beside `y`"
+        raise InputError(
+            message,
+            argument="X",
+            options=("y", "target"),
+            remedy="drop the column, or name another `target`",
+        )
     return target
 
 
@@ -322,29 +342,43 @@ def labels_of(y):
 def target_column(frame, target):
     """Return a frame without the column of the target, and the column's values."""
     if target is None:
-        found = "this classifier requires y to be passed, but the target y is None"
-        raise InputError("target", "must name a column where {y} is not given", found=found)
+        message = (
+            "must name a column where `y` is not given; this classifier requires y to be passed, "
+            "but the target y is None"
+        )
+        raise InputError(message, argument="target", options=("y",))
     if not isinstance(frame, pd.DataFrame):
-        rule = "must be a pandas DataFrame with the column {name} where {y} is not given"
-        raise InputTypeError(None, rule, type_of(frame), name=str(target))
+        message = (
+            f"must be a pandas DataFrame with the column `{target}` where `y` is not given, got "
+            f"{type_of(frame)}"
+        )
+        raise InputTypeError(message, options=("y",))
     labels = column_labels(frame)
     if str(target) not in labels:
-        raise InputError("target", "must be a column, one of {names}", target, names=list(labels))
+        raise InputError(
+            f"must be a column, one of {listed(labels)}, got {target!r}", argument="target"
+        )
     return frame.drop(columns=labels[str(target)]), frame[labels[str(target)]]
 
 
 def check_features(features, learner):
     """Raise unless there are rows and features to learn from."""
     if len(features) < 2:
-        given = Bare(f"n_samples = {len(features)}")
-        raise InputError(None, "must have at least 2 rows", given)
+        raise InputError(f"must have at least 2 rows, got n_samples = {len(features)}")
     check_gaps(features, learner)
     if not features.shape[1]:
-        rule = "must have columns besides the target"
-        found = "it has 0 feature(s) (shape={shape!s}) while a minimum of 1 is required"
-        raise InputError(None, rule, found=found, shape=features.shape)
+        message = (
+            f"must have columns besides the target; it has 0 feature(s) (shape={features.shape}) "
+            "while a minimum of 1 is required"
+        )
+        raise InputError(message)
     for label in features:
         named_column(features[label], label)
+
+
+def _missing(n_rows):
+    # scikit-learn requires the first two words.
+    return f"contains NaN or another missing value in {count(n_rows, 'row')}"
 
 
 def check_gaps(features, learner):
@@ -352,8 +386,12 @@ def check_gaps(features, learner):
     missing = features.isna().to_numpy().sum(axis=0)
     if missing.any() and (learner is None or learner.missing == "error"):
         at = int(missing.argmax())
-        place, remedies = {"column": features.columns[at]}, ("drop those rows", _AS_STATE)
-        raise InputError(None, _MISSING, remedies=remedies, n=missing[at], **place)
+        raise InputError(
+            _missing(missing[at]),
+            column=features.columns[at],
+            options=_MISSING_OPTION,
+            remedy=f"drop those rows, or {_AS_STATE}",
+        )
 
 
 def used_rows(features, codes, labels, learner, smallest):
@@ -379,18 +417,24 @@ def used_rows(features, codes, labels, learner, smallest):
         used = features.notna().to_numpy().all(axis=1)
         left = np.bincount(codes[used], minlength=len(labels))
         if left.min() < smallest:
-            rule = "must have {n:complete row} or more of each class"
-            found = "it has {left} of class {name}"
-            remedies = ("drop columns with many missing values", _AS_STATE)
-            details = {"n": smallest, "left": left.min(), "name": labels[left.argmin()]}
-            raise InputError("X", rule, found=found, remedies=remedies, **details)
+            message = (
+                f"must have {count(smallest, 'complete row')} or more of each class; it has "
+                f"{left.min()} of class `{labels[left.argmin()]}`"
+            )
+            remedy = f"drop columns with many missing values, or {_AS_STATE}"
+            raise InputError(message, argument="X", options=_MISSING_OPTION, remedy=remedy)
     if not used.all():
-        details = {"n": (~used).sum(), "rows": len(used)}
-        warn("X", "has missing values in {n} of {rows:row}", found="those are dropped", **details)
+        message = (
+            f"has missing values in {(~used).sum()} of {count(len(used), 'row')}; those are dropped"
+        )
+        warn(message, argument="X")
     constant = [label for label in features if features.loc[used, label].nunique(dropna=False) < 2]
     if constant:
-        rule, found = "has only one state in {names}", "such columns are not informative"
-        warn("X", rule, found=found, names=listed(constant, "column", limit=None))
+        message = (
+            f"has only one state in {listed(constant, 'column', limit=None)}; such columns are not "
+            "informative"
+        )
+        warn(message, argument="X")
     return used
 
 
@@ -417,7 +461,7 @@ def check_complete(values):
     """Raise if a value of the target is missing."""
     n_missing = int(pd.isna(values).sum())
     if n_missing:
-        raise InputError(None, _MISSING, remedies="drop those rows", n=n_missing)
+        raise InputError(_missing(n_missing), remedy="drop those rows")
 
 
 def target_classes(values):
@@ -449,12 +493,10 @@ def features_of(classifier, X, needed, **place):
         return frame.set_axis(names, axis=1)
     labels = column_labels(X)
     if not any(name in labels for name in names):
-        rule, found = "must have at least one of the columns {names}", "it has none"
-        raise InputError(None, rule, found=found, names=names)
+        raise InputError(f"must have at least one of the columns {listed(names)}; it has none")
     lacking = [name for name in needed if name not in labels]
     if lacking:
-        found = "treated as missing in all rows"
-        warn(rule="has no {names:column}", found=found, names=lacking, **place)
+        warn(f"has no {listed(lacking, 'column')}; treated as missing in all rows", **place)
     return X
 
 

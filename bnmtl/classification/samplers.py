@@ -93,8 +93,8 @@ class NetworkSampler(BaseEstimator):
         check_parameters("error", self.learner)
         check_whole("bins", self.bins, least=2)
         if isinstance(X, Tasks):
-            rule, remedies = "must be frames of the tasks", "pass the frames that were encoded"
-            raise InputTypeError("X", rule, type_of(X), remedies=remedies)
+            message = f"must be frames of the tasks, got {type_of(X)}"
+            raise InputTypeError(message, argument="X", remedy="pass the frames that were encoded")
         is_several = isinstance(X, Mapping)
         with located(argument="X"):
             frames = named_frames(dict(X) if is_several else as_frame(X))

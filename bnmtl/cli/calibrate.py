@@ -18,9 +18,8 @@ from bnmtl.calibration import (
     reliability,
 )
 from bnmtl.calibration.classifier import METHODS, calibrator_of
-from bnmtl.calibration.quality import best, gain, window_of
-from bnmtl.cli.options import contradiction
-from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.calibration.quality import best, gain, verdict, window_of
+from bnmtl.cli.runs import FolderResult, Table, as_options, new_run, where
 from bnmtl.cli.tables import (
     ALL_ROWS,
     as_written,
@@ -45,7 +44,7 @@ from bnmtl.metrics.prediction import (
 from bnmtl.reports.downstream import MOST_TASKS
 from bnmtl.reports.downstream import write_calibrated as write_report
 from bnmtl.tasks.files import NA_VALUES
-from bnmtl.wording import Bare
+from bnmtl.wording import count, listed
 
 KINDS = {
     "platt": PlattCalibrator,
@@ -199,14 +198,17 @@ class Calibrated:
         n_groups = [len(np.unique(groups[y == one])) for one in (0, 1)]
         n_folds = min(_FOLDS, *n_groups)
         if n_folds < 2:
-            rule = "must hold two groups or more with a positive case, and with a negative one"
-            raise InputError("group", rule, n_groups[int(n_groups[1] < 2)])
+            message = (
+                "must hold two groups or more with a positive case, and with a negative one, got "
+                f"{n_groups[int(n_groups[1] < 2)]!r}"
+            )
+            raise InputError(message, argument="group")
         folds = np.empty(len(y), dtype=int)
         splits = StratifiedGroupKFold(n_folds).split(groups, y, groups)
         for fold, (train, test) in enumerate(splits):
             if not 0 < y[train].sum() < len(train):
-                rule, found = "must leave cases of both classes outside each fold", "one has all"
-                raise InputError("group", rule, found=found, remedies="use smaller groups")
+                message = "must leave cases of both classes outside each fold; one has all"
+                raise InputError(message, argument="group", remedy="use smaller groups")
             folds[test] = fold
         return np.unique(folds, return_inverse=True)[1]
 
@@ -233,10 +235,10 @@ def _check_methods(methods, are_probabilities):
     """Raise for an unknown method, and for beta if scores are not probabilities."""
     for name in methods:
         if name not in METHODS:
-            raise InputError("method", "must be one of {known}", Bare(name), known=list(METHODS))
+            raise InputError(f"must be one of {listed(METHODS)}, got {name}", argument="method")
     if "beta" in methods and not are_probabilities:
-        rule, remedy = "must not be beta for scores that are not from 0 to 1", "take auto or platt"
-        raise InputError("method", rule, remedies=remedy)
+        message = "must not be beta for scores that are not from 0 to 1"
+        raise InputError(message, argument="method", remedy="take auto or platt")
 
 
 @dataclass(frozen=True)
@@ -301,8 +303,10 @@ def apply(options):
 def _refuse_labels(options):
     for option in ("label", "positive", "group", "method"):
         if getattr(options, option):
-            rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
-            raise contradiction(option, rule, found, run=options.apply)
+            message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
+            raise InputError(
+                message, argument=option, options=("apply",), remedy="leave one of the two out"
+            )
 
 
 def _earlier(path):
@@ -310,17 +314,16 @@ def _earlier(path):
     record = read_record(path)
     if record is None or record.get("command") != "calibrate":
         found = "holds no run.json" if record is None else "is from another command"
-        rule, found = "must be a folder written by `bnmtl calibrate`", f"{{path}} {found}"
-        raise InputError("apply", rule, found=found, remedies="check the path", path=path)
+        message = f"must be a folder written by `bnmtl calibrate`; `{path}` {found}"
+        raise InputError(message, argument="apply", remedy="check the path")
     try:
         low, high = record["kept_between"]
         if not 0 < low < high < 1:
             raise ValueError
         return from_record(record["calibrators"]), record
     except (AttributeError, KeyError, TypeError, ValueError):
-        rule, place = "must hold fitted calibrators", {"file": Path(path, RUN_FILE)}
-        found, remedies = "it is damaged", "fit them again"
-        raise InputError(None, rule, found=found, remedies=remedies, **place) from None
+        message = "must hold fitted calibrators; it is damaged"
+        raise InputError(message, file=Path(path, RUN_FILE), remedy="fit them again") from None
 
 
 def _scores_like(earlier, column, path):
@@ -329,13 +332,13 @@ def _scores_like(earlier, column, path):
     if earlier["probabilities"]:
         strange = np.flatnonzero((scores < 0) | (scores > 1))
         if strange.size:
-            rule, found = (
-                "must hold probabilities, as those of {path} were",
-                "row {row} holds {score:g}",
+            message = (
+                f"must hold probabilities, as those of `{path}` were; row {strange[0] + 1} holds "
+                f"{scores[strange[0]]:g}"
             )
-            details = {"path": path, "row": strange[0] + 1, "score": scores[strange[0]]}
-            details["remedies"] = "choose another column"
-            raise InputError("score", rule, found=found, column=column.name, **details)
+            raise InputError(
+                message, argument="score", column=column.name, remedy="choose another column"
+            )
     return scores
 
 
@@ -343,24 +346,26 @@ def _tasks(fitted, earlier, rows, options):
     """Return the task of each row, or None without calibrators by task or without the column."""
     if "platt_by_task" not in fitted:
         if options.task_column is not None:
-            rule = "must be left out, as calibrators of {run} have no tasks"
-            raise InputError("task_column", rule, run=options.apply)
+            message = f"must be left out, as calibrators of `{options.apply}` have no tasks"
+            raise InputError(message, argument="task_column")
         return None
     column = options.task_column or earlier["settings"].get("task_column")
     if column not in rows.columns:
-        rule = "has no column of tasks, so they are calibrated without"
-        warn("scores", rule, remedies="name it by {task_column}")
+        message = "has no column of tasks, so they are calibrated without"
+        warn(
+            message, argument="scores", options=("task_column",), remedy="name it by `task_column`"
+        )
         return None
     tasks = checked_tasks(rows[column])
     known = set(fitted["platt_by_task"].a_.index)
     unknown = [name for name in sorted(set(tasks)) if name not in known]
     if unknown:
-        rule = "has {unknown:task}, which {run} does not know"
-        found, n = (
-            "{n:row} are calibrated as all tasks together are",
-            np.isin(tasks, unknown).sum(),
+        n = np.isin(tasks, unknown).sum()
+        message = (
+            f"has {listed(unknown, 'task')}, which `{options.apply}` does not know; "
+            f"{count(int(n), 'row')} are calibrated as all tasks together are"
         )
-        warn("scores", rule, found=found, unknown=unknown, run=options.apply, n=int(n))
+        warn(message, argument="scores")
     return tasks
 
 
@@ -404,9 +409,13 @@ def run(options):
     ValueError, TypeError
         If the options or the data are invalid; nothing is written then.
     """
+    if options.apply is not None:
+        return apply(options)
     if options.label is None:
-        rule = "must be given, or {apply} for the calibrators of an earlier run"
-        raise InputError("label", rule, remedies="see `bnmtl calibrate --help`")
+        message = "must be given, or `apply` for the calibrators of an earlier run"
+        raise InputError(
+            message, argument="label", options=("apply",), remedy="see `bnmtl calibrate --help`"
+        )
     with new_run("calibrate", options, _FILES) as run:
         rows = read_table(options.scores, options)
         scores, y, tasks, groups = _checked(rows, options)
@@ -473,12 +482,12 @@ def _warn_of_certainty(calibrated):
     before = calibrated.stages["before"][calibrated.cases]
     n_certain = np.count_nonzero((before < _EPS) | (before > 1 - _EPS))
     if n_certain:
-        found = (
-            "{n:labelled score} of {n_scores} counted as {lowest:.2g} instead of 0, or 1 less that "
-            "instead of 1, in the cross-entropy before calibration"
+        message = (
+            f"has scores of 0 or 1; {count(int(n_certain), 'labelled score')} of {len(before)} "
+            f"counted as {calibrated.lowest:.2g} instead of 0, or 1 less that instead of 1, in the "
+            "cross-entropy before calibration"
         )
-        counts = {"n": int(n_certain), "n_scores": len(before), "lowest": calibrated.lowest}
-        warn("scores", "has scores of 0 or 1", found=found, **counts)
+        warn(message, argument="scores")
 
 
 def _warn_of_order(calibrated):
@@ -487,12 +496,13 @@ def _warn_of_order(calibrated):
     area = roc_area(calibrated.y[cases], calibrated.scores[cases])
     sigmoid = PlattCalibrator().fit(calibrated.scores[cases], calibrated.y[cases])
     if area < 0.5 and sigmoid.a_ > 0:
-        rule = (
-            "has lower scores for positive cases than for others (ROC area {area:.2f}), and "
-            "beta calibration and isotonic regression can only rise"
+        message = (
+            f"has lower scores for positive cases than for others (ROC area {area:.2f}), and beta "
+            "calibration and isotonic regression can only rise"
         )
-        remedy = "check whether the score is that of the other label"
-        warn("scores", rule, remedies=remedy, area=area)
+        warn(
+            message, argument="scores", remedy="check whether the score is that of the other label"
+        )
 
 
 def _parts(calibrated):
@@ -561,3 +571,24 @@ def _record(calibrated, measures):
         "titles": calibrated.titles,
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }
+
+
+def summary(result):
+    """Show the quality of the probabilities of each method, or the mean of applied ones."""
+    if isinstance(result, Applied):
+        yield from _of_applied(result)
+        return
+    measures = result.measures
+    rows = [[name, *(f"{one:.4f}" for one in values)] for name, *values in measures.itertuples()]
+    yield Table(["method", *measures], rows)
+    yield ""
+    yield verdict(result.record)
+    yield where(result)
+
+
+def _of_applied(result):
+    """Show the mean of each column of probabilities."""
+    rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
+    yield Table(["column", "mean probability"], rows)
+    yield ""
+    yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."

@@ -1,6 +1,7 @@
 """One run of `bnmtl learn`: read data, learn, and write the folder of results."""
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,23 +14,29 @@ from bnmtl.cli.learner import (
     n_folds,
     score_named,
 )
-from bnmtl.cli.messages import OPTION_WORDS
-from bnmtl.cli.options import contradiction
-from bnmtl.cli.runs import FolderResult, TimeLimit, as_options, new_run
+from bnmtl.cli.runs import WIDTH, FolderResult, Table, TimeLimit, as_options, new_run, where
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
-from bnmtl.confidence import arc_confidence, consensus, sure_words, with_confidence
-from bnmtl.errors import warn
+from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words, with_confidence
+from bnmtl.errors import InputError, warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import check_file_sizes, check_required
 from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
-from bnmtl.learners.arcs import sharing_counts
-from bnmtl.learners.comparison import NOTHING, held_out_record, nothing_found, sentences
+from bnmtl.learners.arcs import sharing_counts, sharing_kinds
+from bnmtl.learners.comparison import (
+    NOTHING,
+    WAYS,
+    WAYS_TO_LEARN,
+    held_out_record,
+    nothing_found,
+    sentences,
+)
 from bnmtl.learners.task_groups import group_sentence
+from bnmtl.learners.validated import penalty_name
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
-from bnmtl.wording import count
+from bnmtl.wording import count, listed
 from bnmtl.writing import file_names
 
 _FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html")
@@ -127,7 +134,10 @@ def run(options, progress=None):
 
 def _check_threshold(options):
     if options.threshold is not None and not options.bootstrap:
-        raise contradiction("threshold", "must go with replicates", "{bootstrap=0} makes none")
+        message = "must go with replicates; `bootstrap='0'` makes none"
+        raise InputError(
+            message, argument="threshold", options=("bootstrap",), remedy="leave one of the two out"
+        )
 
 
 def _fixed_files(options):
@@ -170,7 +180,7 @@ def _learned(options, tasks, common, limit, memory):
     check_folds(options.folds, tasks)
     check_required(learner, tasks)
     learner.fit(tasks, memory=memory)
-    check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
+    check_file_sizes(learner.configuration_, tasks, "give a lower `max_cells` or `max_parents`")
     return learner
 
 
@@ -180,13 +190,15 @@ def _warn_of_few_rows(learner):
     few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
     rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
     for names, rule in (
-        (few, "There are fewer rows than variables in {names:task} ({n} of {n_tasks})"),
-        (rich, "There are more parameters than rows in {names:network} ({n} of {n_tasks})"),
+        (few, f"There are fewer rows than variables in {listed(few, 'task')}"),
+        (rich, f"There are more parameters than rows in {listed(rich, 'network')}"),
     ):
         if names:
-            remedies = ("leave variables out with {ignore}", "gather more rows")
-            details = {"names": names, "n": len(names), "n_tasks": len(tasks)}
-            warn(rule=rule, remedies=remedies, **details)
+            warn(
+                f"{rule} ({len(names)} of {len(tasks)})",
+                options=("ignore",),
+                remedy="leave variables out with `ignore`, or gather more rows",
+            )
 
 
 def _compared(options, learner, tasks, seconds):
@@ -228,7 +240,7 @@ def _verdict(options, found):
     learned, shown = found.learned, found.shown
     max_cells = options.max_cells if learned.left_out_ else None
     known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
-    messages, is_nothing = sentences(*known, OPTION_WORDS), nothing_found(*known)
+    messages, is_nothing = sentences(*known, at_command_line=True), nothing_found(*known)
     if learned is shown:
         return messages, is_nothing
     threshold = options.threshold
@@ -250,7 +262,7 @@ def _sure(options, found):
     graphs = learner.required_graphs(learner.tasks_)
     required = {(name, *arc) for name, graph in graphs.items() for arc in graph.edges}
     is_consensus = options.threshold is not None
-    settings = options.bootstrap, required, is_consensus, OPTION_WORDS
+    settings = options.bootstrap, required, is_consensus, True
     return sure_words(learner.arcs_, confidence, *settings)
 
 
@@ -409,4 +421,78 @@ def _write_page(found, pictures, path, record, seconds):
         held_out=found.held_out,
         verdict=record["verdict"],
         sure=record["sure"],
+    )
+
+
+_WAYS = {"one_group": "one group", "alone": "each alone", "empty": "no arcs"}
+
+
+def summary(result):
+    """Show sizes, scores on held-out rows, the verdict and sharing."""
+    record = result.record
+    held_out = record["held_out"]
+    # Scores of interrupted searches are not meaningful.
+    is_complete = held_out and not held_out["ended_by"]
+    ways = [way for way in WAYS_TO_LEARN if is_complete and way in held_out]
+    yield _networks(result, ways)
+    if ways:
+        yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."
+    yield ""
+    for sentence in record["verdict"]:
+        yield from textwrap.wrap(sentence, WIDTH)
+    if "task_groups" in record:
+        yield from textwrap.wrap(record["task_groups"]["sentence"], WIDTH)
+    if result.single_task is None:
+        yield "One task: nothing is shared."
+    elif record["arcs"]["arcs"]:
+        yield from _sharing(record)
+    if record["sure"]:
+        yield from textwrap.wrap(record["sure"], WIDTH)
+        yield from textwrap.wrap(MEANING, WIDTH)
+    yield where(result)
+
+
+def _networks(result, ways):
+    """Return the table of the tasks' networks, with the scores of the given ways of learning."""
+    arcs, held_out = result.learner.arcs_, result.record["held_out"]
+    several = result.single_task is not None
+    labels = dict(getattr(result.learner, "task_groups_", {}))
+    in_groups = len(set(labels.values())) > 1
+    in_all = [kind == "all" for kind in sharing_kinds(arcs, labels or None)]
+    scores = [_WAYS.get(way, way) for way in ways]
+    sizes = ("rows", "variables", "arcs")
+    rows, narrow = [], []
+    for task in result.record["tasks"]:
+        name = [task["name"], *([f"{labels[task['name']]}"] if in_groups else [])]
+        row = [f"{task[size]}" for size in sizes]
+        row += [f"{(arcs['task'][in_all] == task['name']).sum()}"] if several else []
+        means = [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
+        rows.append([*name, *row, *means])
+        narrow.append([*name, *row[2:], *means])
+    names = ["task", *(["group"] if in_groups else [])]
+    shared = ["in all"] if several else []
+    narrow = Table([*names, "arcs", *shared, *scores], narrow) if in_groups else None
+    return Table([*names, *sizes, *shared, *scores], rows, if_too_wide=narrow)
+
+
+def _sharing(record):
+    counts = record["arcs"]
+    sole = f", {counts['sole']} possible in one task only" if counts["sole"] else ""
+    if "alone" in counts:
+        yield from textwrap.wrap(
+            f"{count(counts['arcs'], 'arc')}, counted once in each group: {counts['all']} in all "
+            f"tasks of the group that could have them, {counts['some']} in some, {counts['one']} "
+            f"in one only{sole}, {counts['alone']} of tasks that learn alone.",
+            WIDTH,
+        )
+    else:
+        yield (
+            f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could "
+            f"have them, {counts['some']} in some, {counts['one']} in one only{sole}."
+        )
+    chosen = "the default" if record["settings"]["penalty"] is None else "as given"
+    chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else chosen
+    yield (
+        f"Penalty {penalty_name(record['penalty'])} (0: arcs are not shared, 1: one graph for "
+        f"all), {chosen}."
     )

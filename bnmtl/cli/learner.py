@@ -4,7 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from bnmtl import scores
-from bnmtl.cli.options import GROUPS_WORDS, contradiction
+from bnmtl.cli.options import GROUPS_WORDS
 from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_task_groups, read_tiers
 from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
@@ -13,6 +13,7 @@ from bnmtl.learners.multitask import PENALTY
 from bnmtl.priors import ArcPrior, EditPrior, PairedPrior
 from bnmtl.search import HillClimbing, Limits, Orders
 from bnmtl.search.options import search_of
+from bnmtl.wording import listed
 
 _PRIORS = {"paired": PairedPrior, "edit": EditPrior}
 # Options that couple tasks.
@@ -28,9 +29,9 @@ def score_named(options):
         sized = scores.BDeu if name == "bdeu" else scores.BDs
         return sized(1.0 if size is None else size)
     if size is not None:
-        rule, found = "must go with {score=bdeu} or {score=bds}", "{chosen!s} has none"
-        argument, remedy = "equivalent_sample_size", "leave it out"
-        raise InputError(argument, rule, found=found, remedies=remedy, chosen=name)
+        argument = "equivalent_sample_size"
+        message = f"must go with `score='bdeu'` or `score='bds'`; {name} has none"
+        raise InputError(message, argument=argument, options=("score",), remedy="leave it out")
     of_data = {"k2": scores.K2, "bic": scores.BIC, "aic": scores.AIC}
     return {"mixed-dirichlet": scores.MixedDirichlet, **of_data}[name]()
 
@@ -84,8 +85,10 @@ def _search(options):
 def _check_belongs(option, value, needed, chosen):
     """Raise if an option is given that the chosen search does not use."""
     if value is not None and chosen != needed:
-        rule, found = f"belongs to {{search={needed}}}", "the search is {chosen!s}"
-        raise contradiction(option, rule, found, chosen=chosen)
+        message = f"belongs to `search={needed!r}`; the search is {chosen}"
+        raise InputError(
+            message, argument=option, options=("search",), remedy="leave one of the two out"
+        )
 
 
 def learner_at(penalty, prior, table_sharing, common, task_groups=None):
@@ -127,8 +130,10 @@ def _task_groups(options, tasks):
         return None if options.task_groups == "one" else options.task_groups
     path = Path(options.task_groups)
     if not path.suffix and not path.exists():
-        rule = "must be auto, one or a file with the columns task,group"
-        raise InputError("task_groups", rule, options.task_groups)
+        message = (
+            f"must be auto, one or a file with the columns task,group, got {options.task_groups!r}"
+        )
+        raise InputError(message, argument="task_groups")
     with located(argument="task_groups"):
         return read_task_groups(options.task_groups, tasks)
 
@@ -138,9 +143,8 @@ def _warn_of_one_task(options):
     defaults = {one.name: one.default for one in fields(options)}
     given = [name for name in _COUPLING if getattr(options, name) != defaults[name]]
     if given:
-        # A template with the names of options.
-        remedy = f"leave out {', '.join(f'{{{name}}}' for name in given)}"
-        warn(rule="Options about several tasks have no effect on one", remedies=remedy)
+        message = "Options about several tasks have no effect on one"
+        warn(message, options=given, remedy=f"leave out {listed(given, limit=None)}")
 
 
 def _choosing(options):
@@ -148,9 +152,13 @@ def _choosing(options):
     if options.choose == "posterior":
         return {"validation": "posterior"}
     if options.folds is not None and options.folds < 2:
-        rule = "must be 2 or more where folds choose the penalty"
-        remedies = ("add {choose=posterior}", "give {penalty}")
-        raise InputError("folds", rule, options.folds, remedies=remedies)
+        message = f"must be 2 or more where folds choose the penalty, got {options.folds!r}"
+        raise InputError(
+            message,
+            argument="folds",
+            options=("choose", "penalty"),
+            remedy="add `choose='posterior'`, or give `penalty`",
+        )
     rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     return {"cv": options.folds, "rule": rule}
 
@@ -170,4 +178,7 @@ def n_folds(options, learner, tasks):
 def check_choosing(options):
     """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
-        raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")
+        message = "must go with `penalty='auto'`; a penalty is given"
+        raise InputError(
+            message, argument="choose", options=("penalty",), remedy="leave one of the two out"
+        )

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.messages import Option, renamed
-from bnmtl.cli.options import contradiction, inputs_of
-from bnmtl.cli.runs import user_messages, warnings_kept
+from bnmtl.cli.messages import renamed
+from bnmtl.cli.options import inputs_of
+from bnmtl.cli.runs import Table, user_messages, warnings_kept
 from bnmtl.cli.tables import check_column, check_complete, na_values, names_of_rows, read_table
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.ensembles.folder import RECORD as STORE
 from bnmtl.errors import InputError, located
-from bnmtl.wording import Bare
+from bnmtl.wording import count
 
 _GIGABYTE = 10**9
 
@@ -58,8 +58,11 @@ def run(options, progress=None):
         If the options or the data are invalid; nothing is written then.
     """
     if options.hillclimb is not None and options.cv is not None:
-        found = "embedded cross-validation uses all rows for it"
-        raise contradiction("hillclimb", "must not go with `--cv`", found, options.hillclimb)
+        message = (
+            f"must not go with `--cv`, got {options.hillclimb!r}; embedded cross-validation uses "
+            "all rows for it"
+        )
+        raise InputError(message, argument="hillclimb", remedy="leave one of the two out")
     _check_inputs(options)
     X, y, groups = labelled(options)
     test = None if options.test is None else _test_cases(options, X, y)
@@ -99,20 +102,15 @@ def _check_inputs(options):
     out = Path(os.path.realpath(options.out))
     for path in inputs_of(options) if options.force and (out / STORE).is_file() else ():
         if Path(os.path.realpath(path)).is_relative_to(out):
-            rule, remedies = "must not hold an input that it replaces", "choose another folder"
-            raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
+            message = f"must not hold an input that it replaces, got `{path}`"
+            raise InputError(message, argument="out", remedy="choose another folder")
 
 
 @contextlib.contextmanager
 def _in_options(options):
-    """Name options and their values in mistakes raised in the block."""
-    try:
-        with renamed("X", "table"), renamed("cv", Option("cv")), renamed("groups", "group"):
-            yield
-    except InputError as mistake:
-        if mistake.argument == "max_memory":
-            mistake.given = options.max_memory  # of all processes, in gigabytes
-        raise
+    """Name options in mistakes raised in the block."""
+    with renamed("X", "table"), renamed("cv", "--cv"), renamed("groups", "group"):
+        yield
 
 
 def _bytes(gigabytes):
@@ -125,8 +123,8 @@ def labelled(options):
     rows, group, task = read_table(options.table, options), options.group, options.task_column
     check_column(rows, options.label, "label", "table")
     if group is not None and group == task:
-        rule, remedies = "must be another column than the tasks", "leave one of the two out"
-        raise InputError("group", rule, group, remedies=remedies)
+        message = f"must be another column than the tasks, got {group!r}"
+        raise InputError(message, argument="group", remedy="leave one of the two out")
     groups = None
     with located(file=options.table):
         if task is not None:
@@ -155,3 +153,36 @@ def _test_cases(options, X, y):
     if options.label not in rows:
         return rows, None
     return _split(rows, options.test, options.label)
+
+
+def summary(result):
+    """Show the models by family, and how to go on."""
+    store = result.store
+    metric, title, best = "roc_area", "ROC area", "max"
+    if not store.is_binary:
+        metric, title, best = "cross_entropy", "cross-entropy", "min"
+    table = store.settings.assign(score=store.score(metric).to_numpy())
+    rows = [
+        [
+            name,
+            str(len(group)),
+            f"{group['seconds'].sum() / 2:.0f}",
+            f"{group['score'].agg(best):.4f}",
+        ]
+        for name, group in table.groupby("family", sort=False)
+    ]
+    lacking = set(store.skipped["family"]) - set(table["family"])
+    rows += [[name, "0", "", ""] for name in sorted(lacking)]
+    yield Table(["family", "models", "seconds", f"best {title}"], rows)
+    yield ""
+    raw = int((~table["calibrated"].astype(bool)).sum())
+    total = len(store.library.models)
+    if result.n_before == total:
+        yield "The library was complete; nothing was trained."
+    elif result.n_before:
+        yield f"{result.n_before} of {count(total, 'setting')} were there from an earlier run."
+    yield (
+        f"{count(store.n_models, 'model')} in {result.folder}: {count(raw, 'setting')}, raw and "
+        f"calibrated; the {title} is that on the cases of selection."
+    )
+    yield f"Next: bnmtl select {result.folder} --metric {metric.replace('_', '-')}"

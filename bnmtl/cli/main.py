@@ -180,7 +180,7 @@ def calibrate(options):
     Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
     reliability.png, report.html and run.json to DIR; with --apply only scores.csv and run.json.
     """
-    _run("calibrate" if options.apply is None else "apply", options)
+    _run("calibrate", options)
 
 
 @app.command()
@@ -231,14 +231,12 @@ def validate(options):
 def _run(command, options, has_progress=False):
     """Run the module of a command, then print its warnings and its summary."""
     with _quietly_interrupted():
-        from bnmtl.cli import summaries
-
-        run = importlib.import_module(f"bnmtl.cli.{command}").run
+        module = importlib.import_module(f"bnmtl.cli.{command}")
         with _progress() if has_progress else contextlib.nullcontext() as progress:
-            result = run(options, progress) if has_progress else run(options)
+            result = module.run(options, progress) if has_progress else module.run(options)
     for message in result.warnings:
         print(f"warning: {_one_line(message)}", file=sys.stderr)
-    for part in getattr(summaries, command)(result):
+    for part in module.summary(result):
         _print(part) if isinstance(part, str) else _print_table(part)
 
 
@@ -349,6 +347,5 @@ def _export(out, source, suffixes):
 
 def _refuse_lone_out(out):
     if out is not None:
-        raise InputError(
-            "out", "must come with the {name} of what to write", found="{path} came alone", path=out
-        )
+        message = f"must come with the `name` of what to write; `{out}` came alone"
+        raise InputError(message, argument="out", options=("name",))

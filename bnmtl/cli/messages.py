@@ -2,68 +2,64 @@
 
 import contextlib
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
-from typing import ClassVar
 
-from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
+from bnmtl.errors import InputError, InputTypeError, MissingExtra, Mistake, sentence
 from bnmtl.wording import either
 
-# Names of parameters in Python -> arguments or options of the commands.
+# Names of parameters in Python -> arguments or options of the commands. Others are options of the
+# same name.
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE", "table": "TABLE"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
 _OPTIONS = {
-    "y": "label",
-    "bins": "discretize",
-    "penalties": "penalty",
-    "cv": "folds",
-    "n_bootstrap": "bootstrap",
-    "task": "task_column",
+    "y": "--label",
+    "bins": "--discretize",
+    "penalties": "--penalty",
+    "cv": "--folds",
+    "n_bootstrap": "--bootstrap",
+    "task": "--task-column",
 }
 
 
-class Option(str):
-    """The name of an option, which is not always that of the parameter in Python."""
+def _place(name):
+    """Return the argument or option for a parameter; names of options are taken as they are."""
+    if name.startswith("--"):
+        return f"`{name}`"
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    return _PLACES.get(name, f"`{option}`")
 
 
-class _OptionWords(Words):
-    """Writes parameters as options of the command line."""
+def in_options(message):
+    """Return the sentence of an error or warning, with options instead of parameters.
 
-    actions: ClassVar = {
-        "ask for more classes": "choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
-        "compare": "`bnmtl relate` compares them",
-        "discretize": "discretize it first with `--discretize N`",
-        "discretize as learned": "discretize it as for learning, or give {network} in the folder "
-        "of its run, whose run.json has the cut points",
-        "go on": "`bnmtl library` with the same options goes on",
-        "group": "group its values (`--discretize N` does for numbers)",
-        "leave doubtful out": "`--threshold 0.5` leaves the doubtful ones out",
-        "leave out": "leave the column out with `--ignore C`",
-        "leave out there": "leave such columns out with `--ignore C`",
-        "no limit": "leave it out for a full search",
-        "see skipped": "skipped.csv in STORE lists them",
-        "settle more": "More rows or fewer variables (`--ignore`) may settle more of them",
-        "show more": "More rows or fewer variables (--ignore) may show more.",
-        "write predictions": "`bnmtl library` writes one; a CSV file will do, too",
-    }
-
-    def parameter(self, name):
-        return _PLACES.get(name, f"`{_option(name)}`")
-
-    def setting(self, name, value):
-        return f"`{_option(name)}`" if value is True else f"`{_option(name)} {value}`"
-
-    def value(self, value):
-        return str(value)
+    Only the names that the mistake lists as its argument and options are replaced, because columns
+    may have the name of any parameter.
+    """
+    if not isinstance(message, Mistake):
+        return str(message)
+    argument = None if message.argument is None else _place(message.argument)
+    names = {message.argument, *message.options}
+    remedy = message.remedy if message.cli_remedy is None else message.cli_remedy
+    return sentence(
+        message, argument, _with_options(message.message, names), _with_options(remedy, names)
+    )
 
 
-OPTION_WORDS = _OptionWords()
+def _with_options(text, names):
+    """Replace `name` and `name=value` in a text, for these names."""
 
+    def option(found):
+        name, value = found.groups()
+        if name not in names:
+            return found.group()
+        if value in (None, "=True"):
+            return _place(name)
+        return f"`{_place(name).strip('`')} {value[1:].strip(chr(39))}`"
 
-def _option(name):
-    option = name if isinstance(name, Option) else _OPTIONS.get(name, name)
-    return f"--{option.replace('_', '-')}"
+    return text and re.sub(r"`(\w+)(=[^`]*)?`", option, text)
 
 
 def in_one_sentence(error, given):
@@ -89,16 +85,6 @@ def _is_named(error, given):
     file = Path(os.path.abspath(str(error.filename)))
     values = (one.partition("=")[2] if one.startswith("--") else one for one in given)
     return any(file.is_relative_to(os.path.abspath(value)) for value in values if value)
-
-
-def in_options(message):
-    """Return the sentence of an error or warning, with options instead of parameters."""
-    if not isinstance(message, Mistake):
-        return str(message)
-    if isinstance(message, InputWarning) and message.argument == "time_limit":
-        # The limit of a stage is only a part of the user's time limit.
-        message.found = None
-    return message.render(OPTION_WORDS)
 
 
 @contextlib.contextmanager

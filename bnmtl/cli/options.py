@@ -10,9 +10,8 @@ from typing import Annotated, get_origin
 import typer
 from typer.models import ArgumentInfo
 
-from bnmtl.cli.messages import Option
 from bnmtl.errors import InputError
-from bnmtl.wording import Bare, either
+from bnmtl.wording import either
 
 _OPTION = "option"  # key of the field metadata for the option parser
 # Maximum width of the values shown after an option in the help; if wider, 80 columns do not
@@ -34,14 +33,19 @@ def option(metavar, help, check=None, default=None):
     return field(default=default, metadata={_OPTION: option})
 
 
-def _check(rule, parse, *words, **details):
+def _check(rule, parse, *words):
     """Return a check of the given text: one of `words`, or text for which `parse` is not None."""
 
     def check(option: typer.CallbackParam, text: str | None):
         value = text if text is None or text in words else parse(text)
         if text is not None and value is None:
-            given = Bare(text if text.strip() else "nothing")
-            raise InputError(Option(option.name), rule, given, **details)
+            given = text if text.strip() else "nothing"
+            name = (
+                f"--{option.name.replace('_', '-')}"
+                if option.opts[0].startswith("--")
+                else option.name
+            )
+            raise InputError(f"{rule}, got {given}", argument=name)
         return value
 
     return check
@@ -50,7 +54,7 @@ def _check(rule, parse, *words, **details):
 def choice(words, help, default=None):
     """Return a field for an option with a few possible values, written as in "error|drop"."""
     known = words.split("|")
-    check = _check("must be {known:or}", lambda text: None, *known, known=known)
+    check = _check(f"must be {either(known)}", lambda text: None, *known)
     if len(words) > _WIDEST:
         words, help = "WORD", f"One of {either(known)}. {help}"
     return option(words, help, check, default)
@@ -59,13 +63,12 @@ def choice(words, help, default=None):
 def whole(least):
     """Return a check that an option is an integer of at least `least`."""
 
-    return _check("must be a whole number of at least {least}", _as_whole(least), least=least)
+    return _check(f"must be a whole number of at least {least}", _as_whole(least))
 
 
 def whole_or(word, least):
     """Return a check that an option is a word or an integer of at least `least`."""
-    rule = f"must be {word} or a whole number of at least {{least}}"
-    return _check(rule, _as_whole(least), word, least=least)
+    return _check(f"must be {word} or a whole number of at least {least}", _as_whole(least), word)
 
 
 def _as_whole(least):
@@ -439,12 +442,6 @@ class CalibrateOptions:
     only_na: tuple[str, ...] = only_na("empty cells, NA and NaN (with --apply: what did in RUN)")
     out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-calibrate")
     force: bool = force("Replace the files of an earlier run in DIR; others stay.")
-
-
-def contradiction(option, rule, found, *given, **details):
-    """Return the error for two options of which only one can be used."""
-    remedy = "leave one of the two out"
-    return InputError(option, rule, *given, found=found, remedies=remedy, **details)
 
 
 # What means missing unless --na and --only-na say it.

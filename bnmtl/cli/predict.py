@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from bnmtl.cli.options import contradiction, inputs_of
-from bnmtl.cli.runs import digest, user_messages, warnings_kept
+from bnmtl.cli.options import inputs_of
+from bnmtl.cli.runs import Table, digest, user_messages, warnings_kept
 from bnmtl.cli.tables import (
     as_written,
     check_column,
@@ -20,12 +20,13 @@ from bnmtl.cli.tables import (
     read_table,
     without_points,
 )
-from bnmtl.errors import Action, InputError, InputTypeError, located, warn
+from bnmtl.errors import InputError, InputTypeError, located, warn
 from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record, read_run
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.tasks.files import csv_text
+from bnmtl.wording import count, listed
 from bnmtl.writing import OutputFile
 
 
@@ -110,26 +111,39 @@ class LearnedNetworks:
         names = complete_names(rows[column], "task_column")
         strange = sorted(set(names) - set(self.by_task))
         if strange:
-            rule, found = "must hold tasks of {path}, {tasks}", "it holds {strange} in {n:row}"
-            details = {"remedies": "correct or remove them", "path": self.path}
-            details |= {"strange": strange, "n": int(np.isin(names, strange).sum())}
-            details["tasks"] = list(self.by_task)
-            raise InputError("task_column", rule, found=found, column=column, **details)
+            message = (
+                f"must hold tasks of `{self.path}`, {listed(self.by_task)}; it holds "
+                f"{listed(strange)} in {count(int(np.isin(names, strange).sum()), 'row')}"
+            )
+            raise InputError(
+                message, argument="task_column", column=column, remedy="correct or remove them"
+            )
         return names
 
     def _refuse_column(self, column):
         """Raise if a column of tasks is given with a single network."""
         if column is not None:
-            rule, found = "must go with the folder of a run", "{network} is one file, {path}"
-            raise contradiction("task_column", rule, found, path=self.path)
+            message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
+            raise InputError(
+                message,
+                argument="task_column",
+                options=("network",),
+                remedy="leave one of the two out",
+            )
 
     def _check_task_column(self, rows, column):
         """Raise unless the column is given and exists in the rows."""
         if column is None:
-            rule = "must assign each row to one of the {n:network} of {path}"
-            remedies = ("name a column of {rows}", "give one file of the folder as {network}")
-            details = {"n": len(self.by_task), "path": self.path}
-            raise InputError("task_column", rule, remedies=remedies, **details)
+            message = (
+                f"must assign each row to one of the {count(len(self.by_task), 'network')} of "
+                f"`{self.path}`"
+            )
+            raise InputError(
+                message,
+                argument="task_column",
+                options=("rows", "network"),
+                remedy="name a column of `rows`, or give one file of the folder as `network`",
+            )
         check_column(rows, column, "task_column", "rows")
 
     def _warn_of_other_tasks(self, rows):
@@ -140,19 +154,25 @@ class LearnedNetworks:
         (task,) = (one["name"] for one in self.record["tasks"] if one["file"] == self.path.name)
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
-            rule = (
-                "has {n:row} of {n_rows} with another {run_column} than {task_of_all}, whose "
-                "network predicts all"
+            message = (
+                f"has {count(n_other, 'row')} of {len(rows)} with another `{column}` than "
+                f"`{task}`, whose network predicts all"
             )
-            remedy = "give the folder {folder} as {network} to predict each by its own network"
-            details = {"n": n_other, "n_rows": len(rows), "run_column": column, "task_of_all": task}
-            warn("rows", rule, remedies=remedy, folder=self.folder, **details)
+            warn(
+                message,
+                argument="rows",
+                options=("network",),
+                remedy=(
+                    f"give the folder `{self.folder}` as `network` to predict each by "
+                    "its own network"
+                ),
+            )
 
     def warn_of_known_rows(self, path):
         """Warn if the file to be predicted, or a copy of it, was used for learning."""
         if self.record is not None and digest(path) in self.record.get("sha256", ()):
-            found = "predictions of other rows will be worse"
-            warn("rows", "was used for learning {network}", found=found)
+            message = "was used for learning `network`; predictions of other rows will be worse"
+            warn(message, argument="rows", options=("network",))
 
 
 def read_networks(path):
@@ -169,8 +189,8 @@ def read_networks(path):
     """
     path = Path(path)
     if not path.exists():
-        rule, found = "must be a BIF file or a folder of `bnmtl learn`", "{path} does not exist"
-        raise InputError("network", rule, found=found, remedies="check the path", path=path)
+        message = f"must be a BIF file or a folder of `bnmtl learn`; `{path}` does not exist"
+        raise InputError(message, argument="network", remedy="check the path")
     if path.is_dir():
         run = read_run(path)
         return LearnedNetworks(run.networks, path, run.record)
@@ -178,8 +198,9 @@ def read_networks(path):
     try:
         record = read_record(path.parent)
     except InputError as error:  # damaged, or written by another program
-        rule = "Numeric columns are not discretized because the run of {network} cannot be read"
-        warn(rule=rule, found="{reason}", reason=error)
+        message = "Numeric columns are not discretized because the run of `network` cannot be read"
+        reason = str(error)
+        warn(f"{message}; {reason[:1].lower()}{reason[1:]}", options=("network",))
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
         record = None
@@ -197,10 +218,11 @@ def _numbers(column):
 
 # A column of the tasks that no table has by chance.
 _TASK = "task of the row"
-# Remedies of learning -> remedies for rows to be predicted.
+# Advice for tables to learn from -> advice for rows to be predicted.
 _INSTEAD = {
-    Action("discretize"): Action("discretize as learned"),
-    Action("leave out"): "remove the column",
+    "discretize it first with `--discretize N`": "discretize it as for learning, or give NETWORK "
+    "in the folder of its run, whose run.json has the cut points",
+    "leave the column out with `--ignore C`": "remove the column",
 }
 
 
@@ -379,11 +401,12 @@ def _predict(given, options):
 
 @contextlib.contextmanager
 def _remedies_for_rows():
-    """Replace remedies in errors about rows: this command does not discretize or omit columns."""
+    """Advise on rows as this command can: it does not discretize or omit columns."""
     try:
         yield
     except (InputError, InputTypeError) as mistake:
-        mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
+        for advice, instead in _INSTEAD.items():
+            mistake.cli_remedy = mistake.cli_remedy and mistake.cli_remedy.replace(advice, instead)
         raise
 
 
@@ -400,13 +423,15 @@ def _without_unseen(rows, part, target):
     counts = {name: int((unknown[name] & rows[name].notna()).sum()) for name in needed}
     lost = [name for name, n in counts.items() if n and unknown[name].all()]
     if lost:
-        rule = "has only values of {lost:column} that {network} does not know, treated as missing"
-        found = "numeric columns are discretized only if {network} is in the folder of its run"
-        warn("rows", rule, found=found, task=part.task, lost=lost)
+        message = (
+            f"has only values of {listed(lost, 'column')} that `network` does not know, treated as "
+            "missing; numeric columns are discretized only if `network` is in the folder of its run"
+        )
+        warn(message, argument="rows", task=part.task, options=("network",))
     some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
     if some:
-        rule = "has values that {network} does not know, treated as missing"
-        warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
+        message = f"has values that `network` does not know, treated as missing; {', '.join(some)}"
+        warn(message, argument="rows", task=part.task, options=("network",))
     return rows.assign(**{v: pd.Categorical.from_codes(codes[v], needed[v]) for v in needed})
 
 
@@ -418,10 +443,11 @@ def _known(rows, target, states):
     known = pd.Index(states).get_indexer(texts)
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
-        rule = "holds {strange}, which {network} does not know"
-        found = "accuracy and cross-entropy are computed without {n:row}"
-        details = {"strange": sorted(set(strange)), "n": len(strange)}
-        warn("rows", rule, found=found, column=target, **details)
+        message = (
+            f"holds {listed(sorted(set(strange)))}, which `network` does not know; accuracy and "
+            f"cross-entropy are computed without {count(len(strange), 'row')}"
+        )
+        warn(message, argument="rows", column=target, options=("network",))
     return known
 
 
@@ -449,3 +475,39 @@ def _judged(probabilities, known):
     with np.errstate(divide="ignore"):
         surprise = -np.log(probabilities[labeled, known[labeled]])
     return Judged(len(known), len(labeled), float(right.mean()), float(surprise.mean()))
+
+
+def summary(result):
+    """Show the frequency of each predicted state and, if states are known, the quality."""
+    judged = result.judged
+    columns = ["state", "predicted", "mean probability", *(["known"] if judged.n_known else [])]
+    rows = [
+        [state, f"{row.predicted}", f"{row['mean']:.3f}", f"{row.known}"][: len(columns)]
+        for state, row in result.states.iterrows()
+    ]
+    yield Table(columns, rows)
+    yield ""
+    if len(result.by_task) > 1:
+        yield _by_task(result.by_task)
+        yield ""
+    if judged.n_known:
+        yield (
+            f"Of {count(judged.n_known, 'row')} whose {result.target} is known, "
+            f"{judged.accuracy:.1%} are predicted right; cross-entropy "
+            f"{judged.cross_entropy:.3f} nats."
+        )
+    if result.cut_by is not None:
+        yield f"Numeric columns were discretized at the cut points in {result.cut_by}."
+    yield f"{count(judged.n_rows, 'row')} written to {result.path}."
+
+
+def _by_task(judged):
+    """Return each task's number of rows and, if states are known, the quality."""
+    columns = ["task", "rows", "known", "right", "cross-entropy"]
+    if not any(one.n_known for one in judged.values()):
+        columns = columns[:2]
+    rows = []
+    for name, one in judged.items():
+        good = [f"{one.accuracy:.1%}", f"{one.cross_entropy:.3f}"] if one.n_known else ["", ""]
+        rows.append([name, f"{one.n_rows}", f"{one.n_known}", *good][: len(columns)])
+    return Table(columns, rows)

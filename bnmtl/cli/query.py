@@ -1,6 +1,7 @@
 """One run of `bnmtl query`: a table with missing labels in, the rows to label next out."""
 
 import contextlib
+import textwrap
 import warnings
 from dataclasses import dataclass
 
@@ -10,12 +11,12 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bnmtl import active
-from bnmtl.active import measures
+from bnmtl.active import forecast
 from bnmtl.active.query import pick
 from bnmtl.active.utilities import mean_probabilities, vote_shares
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
 from bnmtl.cli.tables import (
     as_written,
     check_column,
@@ -29,7 +30,7 @@ from bnmtl.errors import InputError, located, warn
 from bnmtl.reports.downstream import write_queried as write_report
 from bnmtl.seeding import generator
 from bnmtl.tasks import discretize
-from bnmtl.wording import Bare, count
+from bnmtl.wording import count
 
 NEW_COLUMNS = ("rank", "utility", "predicted", "probability", "reason")
 _FEWEST_LABELS = 5
@@ -102,7 +103,9 @@ def read_pool(options, strategy):
     if task is not None and options.task_column in X:
         X = X.assign(**{options.task_column: task})
     if not X.shape[1]:
-        raise InputError("table", "must have a column that is a feature", Bare(options.table))
+        raise InputError(
+            f"must have a column that is a feature, got {options.table}", argument="table"
+        )
     _warn_of_identifiers(X)
     candidates, n_excluded = _candidates(rows, y, options)
     costs = _costs(rows, options.cost, candidates)
@@ -117,9 +120,12 @@ def _warn_of_identifiers(X):
         is_number = is_numeric_dtype(column.dtype)
         numbers = np.sort(column.to_numpy(float, na_value=np.nan)) if is_number else np.zeros(0)
         if column.is_unique and (not is_number or (np.diff(numbers) == 1).all()):
-            rule = "has the column {name}, in which each row has its own value"
-            remedies = "leave it out with `--ignore {name!s}` if it only names the rows"
-            warn("table", rule, remedies=remedies, name=name)
+            message = f"has the column `{name}`, in which each row has its own value"
+            warn(
+                message,
+                argument="table",
+                remedy=f"leave it out with `--ignore {name}` if it only names the rows",
+            )
 
 
 def _read_like(rows, path, options):
@@ -132,28 +138,37 @@ def _labels(column, name):
     """The labels, as names; raise unless there are two classes, and rows without a label."""
     kept = without_points(column.to_frame())[name]
     if is_float_dtype(kept) and not is_bool_dtype(kept):
-        rule, found = "must hold classes", "it holds numbers such as {value}"
         value = float(column.dropna().iloc[0]) if column.notna().any() else "none"
         if column.notna().any():
-            raise InputError("label", rule, found=found, column=name, value=value)
+            message = f"must hold classes; it holds numbers such as {value}"
+            raise InputError(message, argument="label", column=name)
     labels = kept.astype("string")
     n_labels, classes = int(labels.notna().sum()), labels.dropna().unique()
     if n_labels == len(labels):
-        rule, remedies = "must be empty in the rows to ask for", ["empty it there"]
-        if _UNKNOWN in classes:
-            remedies.append('give `--na "?"` if this means that there is none')
-        raise InputError(
-            "label", rule, found="each row has a label", remedies=remedies, column=name
+        message, remedy = (
+            "must be empty in the rows to ask for; each row has a label",
+            "empty it there",
         )
+        if _UNKNOWN in classes:
+            remedy += ', or give `--na "?"` if this means that there is none'
+        raise InputError(message, argument="label", column=name, remedy=remedy)
     if n_labels < _FEWEST_LABELS or len(classes) < 2:
-        rule = f"must have {_FEWEST_LABELS} labels or more, of two classes"
-        found, remedies = "it has {n:label} of {k}", "label some random rows first"
         k = "one class" if len(classes) == 1 else f"{len(classes)} classes"
-        details = {"column": name, "n": n_labels, "k": Bare(k)}
-        raise InputError("label", rule, found=found, remedies=remedies, **details)
+        message = (
+            f"must have {_FEWEST_LABELS} labels or more, of two classes; it has "
+            f"{count(n_labels, 'label')} of {k}"
+        )
+        raise InputError(
+            message, argument="label", column=name, remedy="label some random rows first"
+        )
     if _UNKNOWN in classes:
-        rule, remedies = "has a class `?`", 'give `--na "?"` if this means that there is no label'
-        warn("label", rule, remedies=remedies, column=name)
+        message = "has a class `?`"
+        warn(
+            message,
+            argument="label",
+            column=name,
+            remedy='give `--na "?"` if this means that there is no label',
+        )
     return labels.astype(object).where(labels.notna(), None)
 
 
@@ -163,15 +178,15 @@ def _costs(rows, name, candidates):
         return None
     column = rows[name]
     if not is_numeric_dtype(column) or is_bool_dtype(column):
-        raise InputError("cost", "must be numbers above 0", column=name)
+        raise InputError("must be numbers above 0", argument="cost", column=name)
     numbers = np.ones(len(rows))
     numbers[candidates] = column.to_numpy(dtype=float, na_value=np.nan)[candidates]
     wrong = ~(np.isfinite(numbers) & (numbers > 0))
     if wrong.any():
         at = int(wrong.argmax())
-        rule, found = "must be above 0 in the rows to ask for", "it is {value} in row {row}"
-        value = Bare("empty") if np.isnan(numbers[at]) else numbers[at]
-        raise InputError("cost", rule, found=found, column=name, value=value, row=at + 1)
+        value = "empty" if np.isnan(numbers[at]) else numbers[at]
+        message = f"must be above 0 in the rows to ask for; it is {value} in row {at + 1}"
+        raise InputError(message, argument="cost", column=name)
     return numbers
 
 
@@ -184,8 +199,8 @@ def _candidates(rows, y, options):
     shared = [name for name in others if name in rows and name != options.label]
     if not shared:
         with located(file=options.exclude):
-            rule = "must have a column of TABLE"
-            raise InputError("exclude", rule, Bare(f"columns {', '.join(map(str, others))}"))
+            message = f"must have a column of TABLE, got columns {', '.join(map(str, others))}"
+            raise InputError(message, argument="exclude")
     # Numbers are written alike only in one table.
     both = pd.concat([rows[shared], others[shared]], ignore_index=True)
     texts = list(
@@ -195,8 +210,8 @@ def _candidates(rows, y, options):
     is_known = np.array([row in known for row in texts[: len(rows)]])
     candidates = np.flatnonzero(missing & ~is_known)
     if not len(candidates):
-        found = "each row without a label is in {path}"
-        raise InputError("exclude", "must leave rows to ask for", found=found, path=options.exclude)
+        message = f"must leave rows to ask for; each row without a label is in `{options.exclude}`"
+        raise InputError(message, argument="exclude")
     return candidates, int((missing & is_known).sum())
 
 
@@ -486,7 +501,8 @@ def run(options, progress=None):
     if name is None:
         name = "active-decorate" if options.task_column is None else "multitask"
     if name == "multitask" and options.task_column is None:
-        raise InputError("strategy", "must be another one without {task_column}", Bare(name))
+        message = f"must be another one without `task_column`, got {name}"
+        raise InputError(message, argument="strategy", options=("task_column",))
     with new_run("query", options, [*_FILES, "report.html"]) as run:
         pool = read_pool(options, name)
         places = _places(pool.rows, options.map)
@@ -520,13 +536,13 @@ def _places(rows, given):
         return None
     names = [name.strip() for name in given.split(",")]
     if len(names) != 2:
-        raise InputError("map", "must be two columns, written as X,Y", Bare(given))
+        raise InputError(f"must be two columns, written as X,Y, got {given}", argument="map")
     if names[0] == names[1]:
-        raise InputError("map", "must be two different columns", Bare(given))
+        raise InputError(f"must be two different columns, got {given}", argument="map")
     for name in names:
         check_column(rows, name, "map", "table")
         if not pd.api.types.is_numeric_dtype(rows[name]):
-            raise InputError("map", "must hold numbers", column=name)
+            raise InputError("must hold numbers", argument="map", column=name)
     return names
 
 
@@ -556,7 +572,7 @@ def _expected(curves, pool, n_more):
     """How the error would fall; None without a curve."""
     if curves is None:
         return None
-    return measures(curves, len(pool.labeled), n_more)._asdict()
+    return forecast(curves, len(pool.labeled), n_more)._asdict()
 
 
 def _tables(pool, asked, na_values):
@@ -657,3 +673,30 @@ def _fall(expected, n_more):
 def _nothing(shares):
     wrong = 100 * (1 - shares.iloc[0])
     return f"Always saying {shares.index[0]}, the most frequent label, is wrong for {wrong:.1f} %."
+
+
+_MOST_ROWS = 20  # shown
+
+
+def summary(result):
+    """Show the first rows to label next, and what their labels are worth."""
+    shown = result.queries[:_MOST_ROWS]
+    given = [name for name in shown if name not in NEW_COLUMNS]
+    names = [result.record["settings"]["task_column"], *given[:2]]
+    names = list(dict.fromkeys(name for name in names if name is not None))
+    rows = [
+        [f"{rank}", *map(str, cells), str(predicted), f"{p:.2f}", reason]
+        for rank, cells, predicted, p, reason in zip(
+            shown["rank"],
+            shown[names].itertuples(index=False, name=None),
+            shown["predicted"],
+            shown["probability"],
+            shown["reason"],
+            strict=True,
+        )
+    ]
+    yield Table(["rank", *names, "predicted", "p", "reason"], rows, n_names=len(names) + 4)
+    yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, WIDTH)
+    yield where(result)

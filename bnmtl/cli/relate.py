@@ -1,24 +1,30 @@
 """One run of `bnmtl relate`: read data, compare tasks, and write the folder of results."""
 
 import itertools
+import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
 
 from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
-from bnmtl.cli.messages import OPTION_WORDS
-from bnmtl.cli.options import contradiction
-from bnmtl.cli.runs import FolderResult, TimeLimit, as_options, new_run
+from bnmtl.cli.runs import WIDTH, FolderResult, Table, TimeLimit, as_options, new_run, where
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
-from bnmtl.errors import InputError, InputWarning
+from bnmtl.errors import InputError
 from bnmtl.io.run import check_required
 from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.comparison import held_out_record, nothing_found, sentences
 from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.multitask import PENALTY as LEARN_PENALTY
 from bnmtl.learners.validated import penalty_name
-from bnmtl.relatedness.measures import as_distances, largest_gap, nearest_first
+from bnmtl.relatedness.measures import (
+    NO_ARCS,
+    as_distances,
+    largest_gap,
+    n_nearest,
+    nearest_first,
+    writer,
+)
 from bnmtl.reports.learned import write_related as write_report
 from bnmtl.wording import all_of, listed
 from bnmtl.writing import file_names
@@ -97,7 +103,7 @@ def _compared(options, tasks, common, limit, run):
     warn_of_order(tasks)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
     # The verdict repeats this warning.
-    run.caught[:] = [one for one in run.caught if not _says_no_arcs(one.message)]
+    run.caught[:] = [one for one in run.caught if getattr(one.message, "message", None) != NO_ARCS]
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
         return table, None
@@ -106,40 +112,42 @@ def _compared(options, tasks, common, limit, run):
     return table, held_out
 
 
-def _says_no_arcs(message):
-    """Whether a warning reports that no task has an arc."""
-    return isinstance(message, InputWarning) and message.details.get("n_arcs") == 0
-
-
 def _check_together(options):
     """Raise for options of joint learning if each structure is learned alone."""
     given = [name for name in ("penalty", "prior") if getattr(options, name) is not None]
     given += ["folds"] if options.folds == 0 else []
     given += ["table_sharing"] if options.table_sharing == "auto" else []
     if given and options.relatedness == "indirect":
-        rule = "does not go with {relatedness=indirect}"
-        found = "it compares structures that are learned alone"
-        raise contradiction(given[0], rule, found, getattr(options, given[0]))
+        message = (
+            f"does not go with `relatedness='indirect'`, got {getattr(options, given[0])!r}; it "
+            "compares structures that are learned alone"
+        )
+        raise InputError(
+            message, argument=given[0], options=("relatedness",), remedy="leave one of the two out"
+        )
 
 
 def _check_tasks(tasks, options):
     """Raise unless there are several tasks and all pairs of them can be compared."""
     if len(tasks) < 2:
-        rule, found = "must give at least two tasks to compare", "{name} is the only one"
-        remedies = ("add files", "name the column of tasks with {task_column}")
-        raise InputError("paths", rule, found=found, remedies=remedies, name=tasks.names[0])
+        message = f"must give at least two tasks to compare; `{tasks.names[0]}` is the only one"
+        raise InputError(
+            message,
+            argument="paths",
+            options=("task_column",),
+            remedy="add files, or name the column of tasks with `task_column`",
+        )
     usable = _usable(tasks)
     for first, second in itertools.combinations(tasks.names, 2):
         if len(usable[first] & usable[second]) < 2:
-            remedies = ["leave fewer columns out with {ignore}"] if options.ignore else []
+            remedies = ["leave fewer columns out with `ignore`"] if options.ignore else []
             remedies += ["leave one of the two tasks out"] if len(tasks) > 2 else []
-            rule = (
-                "must share at least two variables that vary in both with {other}, or no arc can "
-                "be compared"
+            message = (
+                f"must share at least two variables that vary in both with `{second}`, or no arc "
+                f"can be compared; they share {_shared(tasks[first], tasks[second])}"
             )
-            details = {"other": second, "shared": _shared(tasks[first], tasks[second])}
-            details["remedies"] = remedies or "compare other tasks"
-            raise InputError(None, rule, found="they share {shared!s}", task=first, **details)
+            remedy = ", or ".join(remedies) or "compare other tasks"
+            raise InputError(message, task=first, options=("ignore",), remedy=remedy)
 
 
 def _shared(first, second):
@@ -162,8 +170,8 @@ def _principals(options, tasks):
     """Return the principal tasks, by whose distances the others are ordered."""
     for name in options.principal:
         if name not in tasks.names:
-            rule = "must be one of the tasks, {tasks}"
-            raise InputError("principal", rule, name, tasks=list(tasks.names))
+            message = f"must be one of the tasks, {listed(tasks.names)}, got {name!r}"
+            raise InputError(message, argument="principal")
     return list(dict.fromkeys(options.principal or tasks.names))
 
 
@@ -201,7 +209,7 @@ def _held_out(options, tasks, learner):
 
 def _verdict(held_out, n_arcs, ended_by):
     """Return a verdict on whether there are structures to compare."""
-    sentence = sentences(held_out, n_arcs, ended_by, words=OPTION_WORDS)[0]
+    sentence = sentences(held_out, n_arcs, ended_by, at_command_line=True)[0]
     if n_arcs and not nothing_found(held_out, n_arcs, ended_by):
         return sentence
     return f"{sentence} How close the tasks are is unknown."
@@ -354,3 +362,22 @@ def _page_writer(table, order, pictures, is_nothing):
         write_report(path, record, table, order, pictures, is_nothing, settings, seconds)
 
     return write
+
+
+def summary(result):
+    """Show the dissimilarities of all tasks or, if they do not fit, the nearest tasks."""
+    table = result.dissimilarity
+    write = writer(table.to_numpy())
+    nearest = []
+    for principal, others in result.order.groupby("principal", sort=False):
+        values = others["dissimilarity"].to_numpy()
+        n_more = n_nearest(values) - 1
+        more = f" and {n_more} more" if n_more else ""
+        nearest.append([principal, others["task"].iloc[0] + more, write(values[0])])
+    rows = [[name, *map(write, values)] for name, *values in table.itertuples(name=None)]
+    narrow = Table(["task", "nearest", "dissimilarity"], nearest, n_names=2)
+    yield Table(["task", *table], rows, if_too_wide=narrow)
+    yield ""
+    for text in (result.record["verdict"], result.record["meaning"]):
+        yield from textwrap.wrap(text, WIDTH)
+    yield where(result)

@@ -8,6 +8,7 @@ import warnings
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from bnmtl.cli.messages import in_options
 from bnmtl.cli.options import inputs_of
@@ -212,3 +213,30 @@ def as_options(settings):
             written = "not given" if is_missing else "given" if value is True else value
             shown[f"--{name.replace('_', '-')}"] = written
     return shown
+
+
+WIDTH = 100  # of printed text
+
+
+class Table(NamedTuple):
+    """A table to print.
+
+    Attributes
+    ----------
+    columns : list of str
+    rows : list of list of str
+    n_names : int
+        Number of leading columns that contain text.
+    if_too_wide : Table or None
+        Printed instead if the table does not fit.
+    """
+
+    columns: list
+    rows: list
+    n_names: int = 1
+    if_too_wide: object = None
+
+
+def where(result):
+    """The last line of a summary: where the files are."""
+    return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."

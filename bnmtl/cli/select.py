@@ -4,14 +4,16 @@ For a table of predictions, new cases have one column per model. For a library t
 features, and the models are trained again.
 """
 
+import textwrap
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
 from bnmtl.cli.tables import (
     as_written,
     check_complete,
@@ -35,11 +37,12 @@ from bnmtl.ensembles.library.record import training_rows
 from bnmtl.ensembles.library.settings import CALIBRATED
 from bnmtl.ensembles.selector import check_store
 from bnmtl.ensembles.store import HILLCLIMB
-from bnmtl.errors import Action, InputError, check_choice, located, warn
+from bnmtl.errors import InputError, located, warn
 from bnmtl.metrics.scoring import OF_TWO, is_of_sklearn, names_for
 from bnmtl.reports.downstream import write_selected as write_report
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.files import NA_VALUES, read_parts
+from bnmtl.wording import count, either, listed
 
 TEST = "test"
 _LABEL = "y"  # unless the option names another column
@@ -68,21 +71,21 @@ def read_store(options):
 
 def _opened(options):
     if options.label is not None:
-        rule, found = "must come with a CSV file", "the folder {folder} has its labels in it"
-        remedies = "leave it out"
-        raise InputError("label", rule, found=found, remedies=remedies, folder=options.store)
+        message = f"must come with a CSV file; the folder `{options.store}` has its labels in it"
+        raise InputError(message, argument="label", remedy="leave it out")
     for name, held in (("group", "groups"), ("task_column", "tasks")):
         if getattr(options, name) is not None:
-            rule = "must come with a CSV file"
-            found = f"{{folder}} has its {held} in it if there are any"
-            details = {"remedies": "leave it out", "folder": options.store}
-            raise InputError(name, rule, found=found, **details)
+            message = (
+                f"must come with a CSV file; `{options.store}` has its {held} in "
+                "it if there are any"
+            )
+            raise InputError(message, argument=name, remedy="leave it out")
     with renamed("folder", "store"):
         store = PredictionStore.open(options.store)
     _warn_if_unfinished(store)
     if options.test is None and has_test(store):
-        part, remedies = store.parts[TEST], "give others with `--test TABLE`"
-        _check_classes(store.classes[part.y], "store", "must have test cases", remedies)
+        labels, remedy = store.classes[store.parts[TEST].y], "give others with `--test TABLE`"
+        _check_classes(labels, "store", "must have test cases", remedy)
     return store
 
 
@@ -94,8 +97,13 @@ def _warn_if_unfinished(store):
     models = store.library.models
     n = sum(name in there for name in models)
     if n < len(models):
-        rule, found = "has {n} of {total:setting}", "its build has not ended"
-        warn("store", rule, found=found, remedies=Action("go on"), n=n, total=len(models))
+        message = f"has {n} of {count(len(models), 'setting')}; its build has not ended"
+        warn(
+            message,
+            argument="store",
+            remedy="`build_library` with the same arguments goes on",
+            cli_remedy="`bnmtl library` with the same options goes on",
+        )
 
 
 def has_test(store):
@@ -103,13 +111,14 @@ def has_test(store):
     return TEST in store.parts and store.parts[TEST].y is not None
 
 
-def _check_classes(labels, argument, rule, remedies):
+def _check_classes(labels, argument, rule, remedy=None):
     """Raise unless two classes or more occur among labels."""
     first = labels[0]
     if all(label == first for label in labels):
-        rule, found = f"{rule} of two classes or more", "all are {label!r}"
         label = first.item() if hasattr(first, "item") else first
-        raise InputError(argument, rule, found=found, remedies=remedies, label=label)
+        raise InputError(
+            f"{rule} of two classes or more; all are {label!r}", argument=argument, remedy=remedy
+        )
 
 
 def _of_tables(options):
@@ -122,8 +131,8 @@ def _of_tables(options):
             raise no_label(label, table, files[part])
         with located(file=files[part]):
             check_complete(table[label], "label", table[label].isna().to_numpy())
-            remedies = "give other cases" if part == TEST else ()
-            _check_classes(table[label].to_numpy(), "label", "must have cases", remedies)
+            remedy = "give other cases" if part == TEST else None
+            _check_classes(table[label].to_numpy(), "label", "must have cases", remedy)
     group, task = options.group, options.task_column
     named = [] if group is None else [(HILLCLIMB, "group", group)]
     named += [] if task is None else [(part, "task_column", task) for part in tables]
@@ -216,10 +225,16 @@ def read_new_cases(options, store):
 
 def _check_rows_are_kept(option, store):
     if training_rows(store) is None:
-        rule = "must come with training rows, on which the chosen models are trained again"
-        found, files = "{folder} keeps none", f"STORE and {_TABLES[option]}"
-        remedies = f"predict with each model, and give CSV files of predictions as {files}"
-        raise InputError(option, rule, found=found, remedies=remedies, folder=str(store.path))
+        files = f"STORE and {_TABLES[option]}"
+        message = (
+            "must come with training rows, on which the chosen models are trained again; "
+            f"`{store.path}` keeps none"
+        )
+        raise InputError(
+            message,
+            argument=option,
+            remedy=f"predict with each model, and give CSV files of predictions as {files}",
+        )
 
 
 def _read_predictions(path, store, options):
@@ -230,9 +245,10 @@ def _read_predictions(path, store, options):
     rows = read_table(path, options)
     models = [name for name in store.names if name in rows]
     if not models:
-        rule, found = "must have one column per model, such as {model}", "it has {columns}"
-        details = {"model": store.names[0], "columns": list(rows)}
-        raise InputError(rule=rule, found=found, file=path, **details)
+        message = (
+            f"must have one column per model, such as `{store.names[0]}`; it has {listed(rows)}"
+        )
+        raise InputError(message, file=path)
     with located(file=path):
         probabilities(rows[models])
     return rows
@@ -254,8 +270,10 @@ def _warn_of_unknown(argument, counts):
     """Warn about categories that are not in the training rows; the counts are by column."""
     some = [f"{n} in `{name}`" for name, n in counts.items() if n]
     if some:
-        rule = "has values that are not in the training rows, treated as missing"
-        warn(argument, rule, found="{some!s}", some=", ".join(some))
+        message = (
+            f"has values that are not in the training rows, treated as missing; {', '.join(some)}"
+        )
+        warn(message, argument=argument)
 
 
 def _read_test(path, store, options):
@@ -265,17 +283,18 @@ def _read_test(path, store, options):
     rows = _read_features(path, store, options, TEST, as_text)
     with located(file=path):
         if label not in rows:
-            rule, found = "must have the labels of the library, {label}", "it has {columns}"
-            raise InputError(TEST, rule, found=found, label=label, columns=list(rows))
+            message = f"must have the labels of the library, `{label}`; it has {listed(rows)}"
+            raise InputError(message, argument=TEST)
         y = rows[label]
         check_complete(y, TEST, y.isna().to_numpy())
         other = y[~y.isin(classes)]
         if len(other):
-            rule = "must have only the classes {classes}"
-            raise InputError(TEST, rule, other.iloc[0], column=label, classes=classes)
+            message = f"must have only the classes {listed(classes)}, got {other.iloc[0]!r}"
+            raise InputError(message, argument=TEST, column=label)
         if y.nunique() < 2:
-            rule, found = "must have two classes or more", "all are {label!r}"
-            raise InputError(TEST, rule, found=found, column=label, label=y.iloc[0])
+            raise InputError(
+                f"must have two classes or more; all are {y.iloc[0]!r}", argument=TEST, column=label
+            )
     return rows, y
 
 
@@ -393,14 +412,14 @@ def _check_metric(metric, store):
         judge_of(metric, store).of(store.predictions()[0])  # it may need labels
         return
     names = [name.replace("_", "-") for name in known]
-    remedies = () if store.is_binary else "these are the metrics of more than two classes"
-    check_choice("metric", metric.replace("_", "-"), names, remedies=remedies)
+    remedy = None if store.is_binary else "these are the metrics of more than two classes"
+    raise InputError(f"must be {either(names)}, got {metric}", argument="metric", remedy=remedy)
 
 
 def _check_folds(store):
     """Raise if a class has too few cases for folds, by which the ensemble is judged."""
-    part, remedies = store.part(HILLCLIMB), ("add cases", "give test cases with `--test TABLE`")
-    stratified_folds("store", part.y, 2, 0, remedies, store.classes, part.groups)
+    part, remedy = store.part(HILLCLIMB), "add cases, or give test cases with `--test TABLE`"
+    stratified_folds("store", part.y, 2, 0, remedy, store.classes, part.groups)
 
 
 def _unused(selector, new, predicted):
@@ -516,3 +535,24 @@ def _record(selector, parts, report, unused):
         "families": report.families.to_dict("index"),
         "verdict": list(words),
     }
+
+
+def summary(result):
+    """Show scores of the ensemble and of simpler ones, and what was chosen."""
+    rows = [
+        [name, *("" if isnan(one) else f"{one:.4f}" for one in values)]
+        for name, *values in result.scores.itertuples()
+    ]
+    yield Table([result.record["metric"], *result.scores], rows)
+    yield ""
+    if result.tasks is not None:
+        tasks = [
+            [str(name), f"{n_cases:.0f}", *("" if isnan(one) else f"{one:.4f}" for one in values)]
+            for name, n_cases, *values in result.tasks.itertuples()
+        ]
+        narrow = Table(["task", "unused cases", *result.tasks.columns[1:3]], [t[:4] for t in tasks])
+        yield Table(["task", "unused cases", *result.tasks.columns[1:]], tasks, if_too_wide=narrow)
+        yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, WIDTH)
+    yield where(result)

@@ -11,7 +11,6 @@ import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
@@ -22,7 +21,7 @@ from bnmtl.tasks.labels import positive_label
 from bnmtl.tasks.order import THRESHOLD, order_score
 from bnmtl.tasks.task import originals
 from bnmtl.validation.tables import ALL
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import all_of, count, listed, type_of
 
 _LARGEST_WHOLE = 2.0**53  # above it, not all integers are floats
 
@@ -80,9 +79,13 @@ def na_values(options, known=NA_VALUES):
     tuple of str
     """
     if options.na and options.only_na:
-        rule, found = "must not go with {only_na}", "that replaces all texts that mean missing"
-        given = Bare(" and ".join(map(repr, options.na)))
-        raise contradiction("na", rule, found, given)
+        message = (
+            f"must not go with `only_na`, got {' and '.join(map(repr, options.na))}; that replaces "
+            "all texts that mean missing"
+        )
+        raise InputError(
+            message, argument="na", options=("only_na",), remedy="leave one of the two out"
+        )
     return na_values_of(options.na, options.only_na or known)
 
 
@@ -118,16 +121,16 @@ def read_table(path, options, as_text=(), known=NA_VALUES):
 def check_column(rows, name, option, argument):
     """Raise unless the rows of an argument have the column named by an option."""
     if name not in rows.columns:
-        rule = f"must be a column of {{{argument}}}, {{names}}"
-        raise InputError(option, rule, Bare(name), names=list(rows.columns))
+        message = f"must be a column of `{argument}`, {listed(rows.columns)}, got {name}"
+        raise InputError(message, argument=option, options=(argument,))
 
 
 def check_new_columns(rows, names, argument):
     """Raise if the rows of an argument already have one of the columns to be written."""
     there = [name for name in names if name in rows.columns]
     if there:
-        rule, found = "must not have columns that will be written", "it has {names}"
-        raise InputError(argument, rule, found=found, remedies="rename or remove them", names=there)
+        message = f"must not have columns that will be written; it has {listed(there)}"
+        raise InputError(message, argument=argument, remedy="rename or remove them")
 
 
 def names_in(column, option):
@@ -157,9 +160,8 @@ def names_in(column, option):
 
 
 def _no_names(column, option, values):
-    rule, found = "must hold names or whole numbers", "it holds {values!s}"
-    details = {"remedies": "choose another one", "values": values}
-    return InputError(option, rule, found=found, column=column.name, **details)
+    message = f"must hold names or whole numbers; it holds {values}"
+    return InputError(message, argument=option, column=column.name, remedy="choose another one")
 
 
 def complete_names(column, option):
@@ -182,16 +184,16 @@ def names_of_rows(rows, column, option, label, argument):
     """The groups or tasks of the rows of an argument as a Series of strings."""
     check_column(rows, column, option, argument)
     if column == label:
-        raise InputError(option, "must be another column than the labels", column)
+        raise InputError(f"must be another column than the labels, got {column!r}", argument=option)
     return pd.Series(complete_names(rows[column], option), rows.index, name=column)
 
 
 def check_complete(column, option, is_missing, rule="must be complete"):
     """Raise if a row of a column lacks a value; the error names the first such row."""
     if is_missing.any():
-        details = {"row": is_missing.argmax() + 1, "remedies": "fill it or remove the row"}
+        message = f"{rule}; it is not in row {is_missing.argmax() + 1}"
         raise InputError(
-            option, rule, found="it is not in row {row}", column=column.name, **details
+            message, argument=option, column=column.name, remedy="fill it or remove the row"
         )
 
 
@@ -206,8 +208,11 @@ def check_columns(rows, named):
     for column in named.values():
         same = [option for option, other in named.items() if other == column]
         if len(same) > 1:
-            rule = f"must be another column than {' and '.join(f'{{{one}}}' for one in same[1:])}"
-            raise InputError(same[0], rule, Bare(column))
+            message = (
+                f"must be another column than {all_of([f'`{one}`' for one in same[1:]])}, got "
+                f"{column}"
+            )
+            raise InputError(message, argument=same[0], options=same[1:])
 
 
 def checked_scores(column):
@@ -219,10 +224,10 @@ def checked_scores(column):
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
         # Numbers written like codes, such as 007, are read as text.
-        found = "it holds {value} as a text" if bad.empty else "it holds {value}"
-        details = {"value": str((values if bad.empty else bad).iloc[0])}
-        details["remedies"] = "choose another one or correct it"
-        raise InputError("score", "must hold numbers", found=found, column=column.name, **details)
+        value = (values if bad.empty else bad).iloc[0]
+        message = f"must hold numbers; it holds `{value}`{' as a text' if bad.empty else ''}"
+        remedy = "choose another one or correct it"
+        raise InputError(message, argument="score", column=column.name, remedy=remedy)
     scores = column.to_numpy(dtype=float)
     check_complete(column, "score", ~np.isfinite(scores), "must be complete and finite")
     return scores
@@ -233,37 +238,36 @@ def checked_labels(column, positive):
     texts = names_in(column, "label").dropna()
     found = sorted(set(texts))
     if not found:
-        raise _bad_labels(column, "must hold labels", "it is empty", "choose another one")
+        raise _bad_labels(column, "must hold labels; it is empty", "choose another one")
     y = (texts == _positive(column, positive, found)).astype(float)
     if y.nunique() < 2:
-        rule, what = "must hold positive and negative cases", "it holds {labels} alone"
-        raise _bad_labels(column, rule, what, ("choose another one", "add cases"), labels=found)
+        message = f"must hold positive and negative cases; it holds {listed(found)} alone"
+        raise _bad_labels(column, message, "choose another one, or add cases")
     counts = y.value_counts()
     if counts.min() < 2:
-        rule = "must hold two cases of each class or more"
-        what = f"one is {'positive' if counts.idxmin() else 'negative'}"
-        raise _bad_labels(column, rule, what, "add cases")
+        lone = "positive" if counts.idxmin() else "negative"
+        message = f"must hold two cases of each class or more; one is {lone}"
+        raise _bad_labels(column, message, "add cases")
     return y.reindex(column.index).to_numpy(dtype=float)
 
 
-def _bad_labels(column, rule, found, remedies, **details):
-    details["remedies"] = remedies
-    return InputError("label", rule, found=found, column=column.name, **details)
+def _bad_labels(column, message, remedy):
+    return InputError(message, argument="label", column=column.name, remedy=remedy)
 
 
 def _positive(column, positive, found):
     """The positive label, which must be known and, if it was given, among the labels found."""
     if positive is not None and positive not in found:
-        rule = "must be one of the labels, {labels}"
-        raise InputError("positive", rule, Bare(positive), labels=found)
+        raise InputError(
+            f"must be one of the labels, {listed(found)}, got {positive}", argument="positive"
+        )
     known = positive_label(set(found)) if positive is None else positive
     if known is None:
-        rule = (
+        message = (
             "must say which label is predicted, unless labels are 0 and 1, False and True, false "
-            "and true, or FALSE and TRUE"
+            f"and true, or FALSE and TRUE; `{column.name}` holds {listed(found)}"
         )
-        what = "{name} holds {labels}"
-        raise InputError("positive", rule, found=what, name=column.name, labels=found)
+        raise InputError(message, argument="positive")
     return known
 
 
@@ -271,9 +275,10 @@ def checked_tasks(column):
     """Return the name of each row's task."""
     names = complete_names(column, "task_column")
     if ALL_ROWS in names:
-        rule = "must not hold {name}, which is what all tasks together are called"
-        details = {"remedies": "rename that task", "name": ALL_ROWS}
-        raise InputError("task_column", rule, column=column.name, **details)
+        message = f"must not hold `{ALL_ROWS}`, which is what all tasks together are called"
+        raise InputError(
+            message, argument="task_column", column=column.name, remedy="rename that task"
+        )
     return names
 
 
@@ -315,11 +320,10 @@ def encoded_tasks(frames, options):
 def _check_ignored(options, frames):
     for column in options.ignore:
         if column == options.task_column:
-            raise InputError("ignore", "must not name the task column", Bare(column))
+            raise InputError(f"must not name the task column, got {column}", argument="ignore")
         if not any(column in frame.columns for frame in frames.values()):
-            rule, found = "must name a column of the data", "there is no {name}"
-            remedy = "check the spelling"
-            raise InputError("ignore", rule, found=found, remedies=remedy, name=column)
+            message = f"must name a column of the data; there is no `{column}`"
+            raise InputError(message, argument="ignore", remedy="check the spelling")
 
 
 def check_folds(n_folds, tasks, or_none=True):
@@ -327,8 +331,10 @@ def check_folds(n_folds, tasks, or_none=True):
     most = most_folds(tasks)
     if n_folds is not None and not (or_none and n_folds == 0) and not 2 <= n_folds <= most:
         rule = "must be 0 or from 2" if or_none else "must be from 2"
-        rule += " to the rows of the largest task, {most} (copies count once)"
-        raise InputError("folds", rule, n_folds, most=most)
+        message = (
+            f"{rule} to the rows of the largest task, {most} (copies count once), got {n_folds!r}"
+        )
+        raise InputError(message, argument="folds")
 
 
 def warn_of_copies(tasks):
@@ -342,15 +348,14 @@ def warn_of_order(tasks):
     """Warn if neighboring rows are more alike than in a random order."""
     score = order_score(tasks.values())
     if score > THRESHOLD:
+        message = (
+            f"Rows next to each other are more alike than by chance ({score:.0f} standard "
+            "deviations), as in a series or in sorted rows; if they depend on each other, chance "
+            "looks like structure"
+        )
         warn(
-            rule="Rows next to each other are more alike than by chance ({score:.0f} standard "
-            "deviations), as in a series or in sorted rows",
-            found="if they depend on each other, chance looks like structure",
-            remedies=(
-                "thin a series to every so many rows",
-                "ignore this if rows were only sorted",
-            ),
-            score=score,
+            message,
+            remedy="thin a series to every so many rows, or ignore this if rows were only sorted",
         )
 
 
@@ -371,8 +376,8 @@ def report_copies(originals, n_rows, found):
     ]
     if counts:
         of_task = " of their task" if len(n_rows) > 1 else ""
-        rule = f"Rows are copies of other rows{of_task} ({{counts!s}})"
-        warn(rule=rule, found=found, remedies="remove them", counts=", ".join(counts))
+        message = f"Rows are copies of other rows{of_task} ({', '.join(counts)}); {found}"
+        warn(message, remedy="remove them")
 
 
 _FEWEST = 2  # cases of a class
@@ -474,7 +479,9 @@ def read_cases(options):
     rows, of_label = _label_cut(_labeled(rows, options.label), options)
     features = rows.drop(columns=[options.label, *filter(None, named.values())])
     if not features.shape[1]:
-        raise InputError("table", "must have a column that is a feature", Bare(options.table))
+        raise InputError(
+            f"must have a column that is a feature, got {options.table}", argument="table"
+        )
     _check_finite(features)
     task = names.get("task_column")
     kept = _kept(features, None if task is None else task[features.index], options.missing)
@@ -504,15 +511,16 @@ def read_judged_rows(options):
         check_column(rows, name, option, "table")
         other = seen.setdefault(name, option)
         if other != option:
-            raise InputError(option, f"must be another column than {{{other}}}", Bare(name))
+            message = f"must be another column than `{other}`, got {name}"
+            raise InputError(message, argument=option, options=(other,))
     return rows.drop(columns=list(options.ignore))
 
 
 def check_task_names(names):
     """Raise if a task has the name of all rows together."""
     if names is not None and ALL in names:
-        rule, remedies = "must not hold {name}, which is what all rows are called", "rename it"
-        raise InputError("task_column", rule, remedies=remedies, name=ALL)
+        message = f"must not hold `{ALL}`, which is what all rows are called"
+        raise InputError(message, argument="task_column", remedy="rename it")
 
 
 def _check_finite(features):
@@ -522,9 +530,10 @@ def _check_finite(features):
             numbers = features[name].dropna().to_numpy(dtype=float)
             wrong = numbers[~(np.abs(numbers) <= np.finfo(np.float32).max)]
             if len(wrong):
-                rule, remedies = "must hold numbers below 3e38", "correct or remove it"
-                details = {"remedies": remedies, "column": name}
-                raise InputError("table", rule, float(wrong[0]), **details)
+                message = f"must hold numbers below 3e38, got {float(wrong[0])!r}"
+                raise InputError(
+                    message, argument="table", column=name, remedy="correct or remove it"
+                )
 
 
 def _check_number_of_values(nominal):
@@ -532,9 +541,14 @@ def _check_number_of_values(nominal):
     for name in nominal:
         n = nominal[name].nunique()
         if n > MAX_STATES:
-            rule = "must have {most} values or fewer"
-            details = {"remedies": "leave it out with {ignore}", "column": name}
-            raise InputError("table", rule, n, most=MAX_STATES, **details)
+            message = f"must have {MAX_STATES} values or fewer, got {n!r}"
+            raise InputError(
+                message,
+                argument="table",
+                column=name,
+                options=("ignore",),
+                remedy="leave it out with `ignore`",
+            )
 
 
 def _label_cut(rows, options):
@@ -565,10 +579,10 @@ def _labeled(rows, label):
     """The rows with a label; the others are left out with a warning."""
     is_missing = rows[label].isna()
     if is_missing.all():
-        raise InputError("label", "must hold labels", found="it is empty", column=label)
+        raise InputError("must hold labels; it is empty", argument="label", column=label)
     if is_missing.any():
         n = int(is_missing.sum())
-        warn("label", "is missing in {n:row}, left out", column=label, n=n)
+        warn(f"is missing in {count(n, 'row')}, left out", argument="label", column=label)
     return rows[~is_missing]
 
 
@@ -576,10 +590,14 @@ def _labels(column):
     """The labels as names."""
     kept = _plain(column)
     if is_float_dtype(kept):
-        rule, found = "must hold classes", "it holds numbers such as {value}"
-        remedies = "cut it into bins with {discretize}"
-        details = {"column": column.name, "value": float(kept.iloc[0])}
-        raise InputError("label", rule, found=found, remedies=remedies, **details)
+        message = f"must hold classes; it holds numbers such as {float(kept.iloc[0])}"
+        raise InputError(
+            message,
+            argument="label",
+            column=column.name,
+            options=("discretize",),
+            remedy="cut it into bins with `discretize`",
+        )
     return names_in(kept, "label").to_numpy(dtype=object).astype(str)
 
 
@@ -587,13 +605,17 @@ def _check_classes(y, label):
     """Raise unless there are two classes, each with two cases."""
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
-        rule, found = "must hold two classes or more", "all labels are {value}"
-        raise InputError("label", rule, found=found, column=label, value=classes[0])
+        message = f"must hold two classes or more; all labels are `{classes[0]}`"
+        raise InputError(message, argument="label", column=label)
     if sizes.min() < _FEWEST:
-        rule, found = "must hold two cases of each class or more", "{value} has one"
         value = classes[sizes.argmin()]
-        remedies = ("remove it", "add cases", "group the values")
-        raise InputError("label", rule, found=found, remedies=remedies, column=label, value=value)
+        message = f"must hold two cases of each class or more; `{value}` has one"
+        raise InputError(
+            message,
+            argument="label",
+            column=label,
+            remedy="remove it, or add cases, or group the values",
+        )
 
 
 def _kept(features, task, missing):
@@ -601,8 +623,14 @@ def _kept(features, task, missing):
     gaps = features.isna()
     empty = gaps.all()
     if empty.any():
-        rule, remedies = "has no value", "leave it out with {ignore}"
-        raise InputError("table", rule, remedies=remedies, column=empty.idxmax())
+        message = "has no value"
+        raise InputError(
+            message,
+            argument="table",
+            column=empty.idxmax(),
+            options=("ignore",),
+            remedy="leave it out with `ignore`",
+        )
     if task is not None:
         # A task may lack a variable.
         gaps &= ~gaps.groupby(task).transform("all")
@@ -611,12 +639,20 @@ def _kept(features, task, missing):
         return features.index.to_numpy()
     if missing == "error":
         row = is_missing.idxmax()
-        rule, found = "must be complete", "row {row} has no value"
-        remedies = ("{missing=drop} leaves such rows out", "{missing=state} makes it a state")
-        details = {"column": gaps.loc[row].idxmax(), "row": row + 1}
-        raise InputError("table", rule, found=found, remedies=remedies, **details)
+        message = f"must be complete; row {row + 1} has no value"
+        raise InputError(
+            message,
+            argument="table",
+            column=gaps.loc[row].idxmax(),
+            options=("missing",),
+            remedy="`missing='drop'` leaves such rows out, or `missing='state'` makes it a state",
+        )
     kept = features.index[~is_missing].to_numpy()
     if not len(kept):
-        raise InputError("missing", "leaves no row, because each has a missing value", Bare("drop"))
-    warn("table", "has {n:row} with missing values, left out", n=int(is_missing.sum()))
+        raise InputError(
+            "leaves no row, because each has a missing value, got drop", argument="missing"
+        )
+    warn(
+        f"has {count(int(is_missing.sum()), 'row')} with missing values, left out", argument="table"
+    )
     return kept

@@ -1,15 +1,17 @@
 """One run of `bnmtl validate`: a table in, how good models of it are, and how sure that is, out."""
 
+import textwrap
 import warnings
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bnmtl.cli.options import MODELS, contradiction
-from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.options import MODELS
+from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
 from bnmtl.cli.tables import read_cases
 from bnmtl.errors import InputError, InputWarning, warn
 from bnmtl.reports.downstream import write_validated as write_report
@@ -24,7 +26,7 @@ from bnmtl.validation.tables import (
     measures_table,
     sentences,
 )
-from bnmtl.wording import Bare, count
+from bnmtl.wording import count, listed
 
 _TREES = 100
 NETWORKS = ("network", "together")
@@ -50,10 +52,13 @@ def model_names(options):
         return ["together", "network", "forest"] if has_tasks else ["network", "forest"]
     for name in options.model:
         if name not in MODELS:
-            raise InputError("model", "must be one of {known}", Bare(name), known=list(MODELS))
+            raise InputError(f"must be one of {listed(MODELS)}, got {name}", argument="model")
     if "together" in options.model and not has_tasks:
-        rule = "must be another one without {task_column}, which says what is learned together"
-        raise InputError("model", rule, Bare("together"))
+        message = (
+            "must be another one without `task_column`, which says what is learned together, got "
+            "together"
+        )
+        raise InputError(message, argument="model", options=("task_column",))
     return list(dict.fromkeys(options.model))
 
 
@@ -77,8 +82,8 @@ def models_of(names, cases, options):
     """
     if "together" in names and len(set(cases.task)) < 2:
         if options.model:
-            rule, found = "must be another one for a single task", "all rows are of {task}"
-            raise InputError("model", rule, Bare("together"), found=found, task=cases.task[0])
+            message = "must be another one for a single task, got together; all rows are of `task`"
+            raise InputError(message, argument="model", task=cases.task[0], options=("task",))
         names = [name for name in names if name != "together"]
     missing = "state" if options.missing == "state" else "error"
     if {*NETWORKS, "naive-bayes"} & set(names):
@@ -229,17 +234,19 @@ def _plan(options):
     """The arguments of `predict_rounds` about rounds."""
     scheme = options.scheme or "kfold"
     if options.rounds == 1 and scheme != "kfold":
-        raise InputError("rounds", f"must be at least 2 for {scheme}", 1)
+        raise InputError(f"must be at least 2 for {scheme}, got {1!r}", argument="rounds")
     plan = {"scheme": scheme, "rounds": options.rounds or _ROUNDS[scheme]}
     for name, needed, default in (("folds", "kfold", _FOLDS), ("test_size", "holdout", _TEST_SIZE)):
         given = getattr(options, name)
         if given is not None and scheme != needed:
-            rule, found = f"belongs to {{scheme={needed}}}", "the scheme is {chosen!s}"
-            raise contradiction(name, rule, found, chosen=scheme)
+            message = f"belongs to `scheme={needed!r}`; the scheme is {scheme}"
+            raise InputError(
+                message, argument=name, options=("scheme",), remedy="leave one of the two out"
+            )
         if scheme == needed:
             plan[name] = default if given is None else given
     if plan.get("test_size") == 1:
-        raise InputError("test_size", "must leave rows to learn from", 1.0)
+        raise InputError(f"must leave rows to learn from, got {1.0!r}", argument="test_size")
     return plan
 
 
@@ -249,8 +256,9 @@ def _of_cases(plan, cases, options):
         return plan
     most = most_stratified_folds(cases.y, cases.task, cases.group)
     if cases.group is not None and len(set(cases.group)) < 2:
-        rule = "must hold two groups or more"
-        raise InputError("group", rule, found="all rows are of {name}", name=cases.group[0])
+        raise InputError(
+            f"must hold two groups or more; all rows are of `{cases.group[0]}`", argument="group"
+        )
     return plan | {"folds": min(_FOLDS, max(most, 2))}
 
 
@@ -258,10 +266,12 @@ def _warn_of_repetitions(names, scheme):
     """Warn if networks are learned from bootstraps."""
     networks = [name for name in names if name in NETWORKS]
     if networks and scheme == "bootstrap":
-        rule = "Bootstraps repeat rows, so that dependencies look stronger than they are, and "
-        rule += "{names} will look worse than after a fit to different rows"
-        remedies = "take {scheme=kfold} to compare them with other models"
-        warn(rule=rule, remedies=remedies, names=networks)
+        warn(
+            "Bootstraps repeat rows, so that dependencies look stronger than they are, and "
+            f"{listed(networks)} will look worse than after a fit to different rows",
+            options=("scheme",),
+            remedy="take `scheme='kfold'` to compare them with other models",
+        )
 
 
 def _warn_of_lacking_classes(rounds):
@@ -290,8 +300,13 @@ def _rounds(name, model, cases, plan, options, progress):
             progress=listener,
         )
     if not rounds.is_predicted.any():
-        rule, remedies = "must leave rows to predict", "more groups, or {scheme=kfold}"
-        raise InputError("group", rule, found="all rounds learn from all", remedies=remedies)
+        message = "must leave rows to predict; all rounds learn from all"
+        raise InputError(
+            message,
+            argument="group",
+            options=("scheme",),
+            remedy="more groups, or `scheme='kfold'`",
+        )
     return rounds
 
 
@@ -366,3 +381,25 @@ def _said(plan, n_rows):
         "holdout": f"{count(n, 'random share')} of {100 * plan.get('test_size', 0):g} % held out",
     }[plan["scheme"]]
     return f"Judged on {count(n_rows, 'row')} by {how}."
+
+
+def summary(result):
+    """Show the measures of each model over all rows, and which is better."""
+    measures = result.measures[result.measures["task"] == ALL]
+    wide = measures.pivot(index="model", columns="metric", values="value")
+    names = list(dict.fromkeys(measures["metric"]))
+    rows = [
+        [model, *(_unless_missing(wide.loc[model, name]) for name in names)]
+        for model in measures["model"].unique()
+    ]
+    titles = [name.replace("_", " ") for name in names]
+    narrow = Table(["model", *titles[:3]], [row[:4] for row in rows])
+    yield Table(["model", *titles], rows, if_too_wide=narrow)
+    yield ""
+    for sentence in result.record["verdict"]:
+        yield from textwrap.wrap(sentence, WIDTH)
+    yield where(result)
+
+
+def _unless_missing(value):
+    return "" if isnan(value) else f"{value:.4f}"

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bnmtl.cli.messages import OPTION_WORDS
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tables import (
     check_folds,
@@ -26,7 +25,7 @@ from bnmtl.learners.comparison import held_out_record, sentences
 from bnmtl.learners.held_out import most_folds
 from bnmtl.reports.downstream import write_structures as write_report
 from bnmtl.validation.tables import ALL
-from bnmtl.wording import Bare, all_of, listed
+from bnmtl.wording import all_of, listed
 
 _FILES = (
     *("measures.csv", "differences.csv", "stability.csv", "arc_stability.csv", "misfits.csv"),
@@ -124,13 +123,19 @@ def _check(options):
     """Raise if an option is given that needs labels."""
     for name in ("model", "group", "test_size"):
         if getattr(options, name):
-            rule, found = "belongs to {label}", "no label is given"
-            raise InputError(name, rule, found=found, remedies="name the column of labels")
+            message = "belongs to `label`; no label is given"
+            raise InputError(
+                message, argument=name, options=("label",), remedy="name the column of labels"
+            )
     if options.rounds == 1:
-        raise InputError("rounds", "must be at least 2 without {label}", 1)
+        raise InputError(
+            f"must be at least 2 without `label`, got {1!r}", argument="rounds", options=("label",)
+        )
     if options.scheme in ("kfold", "holdout"):
-        rule = "must be bootstrap without {label}"
-        raise InputError("scheme", rule, Bare(options.scheme), remedies="leave it out for halves")
+        message = f"must be bootstrap without `label`, got {options.scheme}"
+        raise InputError(
+            message, argument="scheme", options=("label",), remedy="leave it out for halves"
+        )
 
 
 def _read(options):
@@ -219,7 +224,7 @@ def _record(learner, held_out, stability, misfits, n):
         "replicates": n,
         "held_out": held_out,
         "verdict": [
-            *sentences(*known, words=OPTION_WORDS),
+            *sentences(*known, at_command_line=True),
             *_of_stability(stability, n),
             *_of_misfits(misfits),
         ],

@@ -12,7 +12,7 @@ from bnmtl.networks.tables import code_frame
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.encoding import named_frames
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
@@ -76,15 +76,14 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
     if not isinstance(networks, Mapping) or not all(
         isinstance(one, BayesNet) for one in networks.values()
     ):
-        rule = "must be a BayesNet or a mapping of tasks to these"
-        raise InputTypeError("networks", rule, type_of(networks))
+        message = f"must be a BayesNet or a mapping of tasks to these, got {type_of(networks)}"
+        raise InputTypeError(message, argument="networks")
     networks = {str(name): one for name, one in networks.items()}
     frames, seed = named_frames(tasks), seed_of(random_state)
     lacking = [name for name in frames if name not in networks]
     if lacking:
-        rule, found = "must have a network for each task, {names}", "{lacking} has none"
-        details = {"names": list(frames), "lacking": lacking[0]}
-        raise InputError("networks", rule, found=found, **details)
+        message = f"must have a network for each task, {listed(frames)}; `{lacking[0]}` has none"
+        raise InputError(message, argument="networks")
     parts, total = [], n * len(frames)
     with Reporter(progress) as report:
         for number, (name, frame) in enumerate(frames.items()):

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import Action, InputTypeError, Words, check_number, check_whole, warn
+from bnmtl.errors import InputTypeError, check_number, check_whole, warn
 from bnmtl.graphs import adjacency
 from bnmtl.learners.adapted import changed, keeping_groups
 from bnmtl.learners.base import Learner
@@ -14,7 +14,7 @@ from bnmtl.search import HillClimbing
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import count, type_of
+from bnmtl.wording import all_of, count, type_of
 
 # The search of light replicates: 30 of them take less time than the graphs themselves, and ten
 # restarts gave the same confidences on ALARM and INSURANCE except for one or two of fifty pairs.
@@ -178,9 +178,9 @@ def arc_confidence(
     True
     """
     if not isinstance(learner, Learner):
-        raise InputTypeError("learner", "must be a learner", type_of(learner))
+        raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
     learner.check_parameters()
-    check_whole("n_bootstrap", n_bootstrap, 1, remedies="100 is usual")
+    check_whole("n_bootstrap", n_bootstrap, 1, remedy="100 is usual")
     check_number("subsample", subsample, above=0, below=1, optional=True)
     began = time.monotonic()
     if time_limit is not None:
@@ -210,13 +210,11 @@ def arc_confidence(
 
 def _warn_if_ended(limits):
     if limits:
-        # A template with the names of parameters.
-        names = " and ".join(f"{{{name}}}" for name in limits)
-        warn(
-            rule=f"Replicates were ended by {names} and may lack arcs, so that confidences are "
-            "too low",
-            remedies=("raise it", "draw fewer replicates"),
+        names = all_of([f"`{name}`" for name in limits])
+        message = (
+            f"Replicates were ended by {names} and may lack arcs, so that confidences are too low"
         )
+        warn(message, options=limits, remedy="raise it, or draw fewer replicates")
 
 
 def _table(tasks, counts, n_bootstrap):
@@ -298,7 +296,9 @@ def with_confidence(arcs, confidences=None):
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
 
 
-def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=False, words=None):
+def sure_words(
+    arcs, confidences, n_bootstrap=None, required=(), is_consensus=False, at_command_line=False
+):
     """Describe how many learned arcs are well supported, with advice about the others.
 
     Parameters
@@ -313,8 +313,8 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
         Arcs that are in all replicates because they are required.
     is_consensus : bool, default=False
         Whether the arcs are those of the consensus.
-    words : bnmtl.errors.Words, optional
-        How parameters and remedies are rendered; default: for users of Python.
+    at_command_line : bool, default=False
+        Whether to name options of commands instead of parameters.
 
     Returns
     -------
@@ -330,7 +330,6 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     1 of 1 arc is well supported (at least 95 % of the replicates join its two variables)
     none is doubtful (fewer than half do).
     """
-    words = words or Words()
     table = with_confidence(arcs, confidences)
     keys = zip(table["task"], table["from"], table["to"], strict=True)
     shares = table["edge_confidence"][[key not in required for key in keys]]
@@ -341,7 +340,7 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     if n_bootstrap is not None and n_bootstrap < _FEWEST:
         return (
             f"{count(n_bootstrap, 'replicate')} cannot tell which arcs are well supported; learn "
-            f"{_FEWEST} or more ({words.parameter('n_bootstrap')})."
+            f"{_FEWEST} or more ({'`--bootstrap`' if at_command_line else '`n_bootstrap`'})."
         )
     n_sure, n_doubtful = int((shares >= _SURE).sum()), int((shares < 0.5).sum())
     by_task = ", counted in each task," if arcs["task"].nunique() > 1 else ""
@@ -354,7 +353,9 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     )
     if n_sure == len(shares):
         return text
-    text += f" {words.remedy(Action('settle more'))}"
+    fewer = " (`--ignore`)" if at_command_line else ""
+    text += f" More rows or fewer variables{fewer} may settle more of them"
     if n_doubtful and not is_consensus:
-        text += f"; {words.remedy(Action('leave doubtful out'))}"
+        what = "`--threshold 0.5`" if at_command_line else "`bnmtl.confidence.consensus`"
+        text += f"; {what} leaves the doubtful ones out"
     return f"{text}."

@@ -25,7 +25,7 @@ from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.priors import ArcPrior
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 COLUMNS = ("task", "parent", "child", "arc", "edge")
 _ROUNDING = 1e-9  # shares that differ by less are equal
@@ -86,16 +86,16 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
 
 def _check_table(confidences):
     if not isinstance(confidences, pd.DataFrame):
-        rule = "must be the DataFrame of `arc_confidence`"
-        raise InputTypeError("confidences", rule, type_of(confidences))
+        message = f"must be the DataFrame of `arc_confidence`, got {type_of(confidences)}"
+        raise InputTypeError(message, argument="confidences")
     lacking = [column for column in COLUMNS if column not in confidences.columns]
     if lacking:
-        rule, found = "must have the {columns:column}", "{lacking} is missing"
-        raise InputError("confidences", rule, found=found, columns=COLUMNS, lacking=lacking[0])
+        message = f"must have the {listed(COLUMNS, 'column')}; `{lacking[0]}` is missing"
+        raise InputError(message, argument="confidences")
     for column in ("arc", "edge"):
         values = confidences[column]
         if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
-            raise InputError("confidences", "must hold shares from 0 to 1", column=column)
+            raise InputError("must hold shares from 0 to 1", argument="confidences", column=column)
     with located(argument="confidences"):
         _check_rows(confidences)
 
@@ -105,29 +105,23 @@ def _check_rows(confidences):
     for column in ("task", "parent", "child"):
         row = _first(confidences, confidences[column].isna())
         if row is not None:
-            rule, found = "must have a name in every row", "row {row!r} has none"
-            remedies = "fill it", "leave the row out"
-            raise InputError(rule=rule, found=found, remedies=remedies, column=column, row=row.name)
+            message = f"must have a name in every row; row {row.name!r} has none"
+            raise InputError(message, column=column, remedy="fill it, or leave the row out")
     parents, children = (confidences[column].astype(str) for column in ("parent", "child"))
     row = _first(confidences, parents == children)
     if row is not None:
-        raise InputError(
-            rule="must join different variables",
-            found="row {row!r} has {variable} as parent and as child",
-            remedies="leave it out",
-            row=row.name,
-            variable=str(row["parent"]),
+        message = (
+            f"must join different variables; row {row.name!r} has `{row['parent']}` as parent "
+            "and as child"
         )
+        raise InputError(message, remedy="leave it out")
     row = _first(confidences, confidences["edge"] < confidences["arc"] - _ROUNDING)
     if row is not None:
-        raise InputError(
-            rule="must have an edge at least as sure as its arc",
-            found="row {row!r} has the arc {arc:g} and the edge {edge:g}",
-            remedies="an edge is the share of replicates with either direction",
-            row=row.name,
-            arc=row["arc"],
-            edge=row["edge"],
+        message = (
+            f"must have an edge at least as sure as its arc; row {row.name!r} has the arc "
+            f"{row['arc']:g} and the edge {row['edge']:g}"
         )
+        raise InputError(message, remedy="an edge is the share of replicates with either direction")
 
 
 def _first(table, is_wrong):
@@ -231,9 +225,9 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     [True, True]
     """
     if not isinstance(learner, Learner):
-        raise InputTypeError("learner", "must be a learner", type_of(learner))
+        raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
     check_choice("scheme", scheme, ("halves", "bootstrap", "delete-d"))
-    check_whole("n", n, least=2, remedies="50 is usual")
+    check_whole("n", n, least=2, remedy="50 is usual")
     seed = seed_of(learner.random_state if random_state is None else random_state)
     learners = {GIVEN: learner} | _others(tasks, learner, compare, seed)
     draw = {"halves": share_of(0.5), "bootstrap": bootstrap, "delete-d": _all_but_few}[scheme]
@@ -269,15 +263,20 @@ def _others(tasks, learner, compare, seed):
     if isinstance(compare, Mapping):
         for name, one in compare.items():
             if not isinstance(one, Learner):
-                rule = "must be a learner for {name}"
-                raise InputTypeError("compare", rule, type_of(one), name=name)
+                raise InputTypeError(
+                    f"must be a learner for `{name}`, got {type_of(one)}", argument="compare"
+                )
         if GIVEN in compare:
-            raise InputError("compare", "must have other names than {name}", GIVEN, name=GIVEN)
+            raise InputError(
+                f"must have other names than `{GIVEN}`, got {GIVEN!r}", argument="compare"
+            )
         return dict(compare)
     check_choice("compare", compare, ("alone",))
     if isinstance(learner, SingleTaskLearner):
-        rule = "must learn tasks together to be compared with each alone"
-        raise InputError("learner", rule, type_of(learner))
+        message = (
+            f"must learn tasks together to be compared with each alone, got {type_of(learner)}"
+        )
+        raise InputError(message, argument="learner")
     alone = single_task(learner)
     wanted = _n_arcs(tasks, learner, seed)
     sparse = [changed(alone, structure_prior=ArcPrior(one)) for one in _PROBABILITIES]

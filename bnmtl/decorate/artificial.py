@@ -270,19 +270,24 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None):
 def check_generator(kind, unlabeled):
     """Raise unless a value is a kind of generator, with the unlabeled cases that it needs."""
     if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
-        rule = "must be given if {generator=unlabeled}, and only then"
-        raise InputError("unlabeled", rule, None if unlabeled is None else type_of(unlabeled))
+        rule = "must be given if `generator='unlabeled'`, and only then"
+        message = f"{rule}, got {type_of(unlabeled)}"
+        raise InputError(message, argument="unlabeled", options=("generator",))
     if isinstance(kind, str):
         check_choice("generator", kind, GENERATORS)
         return
     if isinstance(kind, type) or not (learns(kind) or callable(kind)):
-        rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
-        names = f"one of {list(GENERATORS)}"
-        raise InputTypeError("generator", rule, type_of(kind), remedies=names)
+        message = (
+            "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`, got "
+            f"{type_of(kind)}"
+        )
+        raise InputTypeError(message, argument="generator", remedy=f"one of {list(GENERATORS)}")
     labels = signature(kind.fit).parameters.get("y") if learns(kind) else None
     if labels is not None and labels.default is labels.empty:
-        rule, remedies = "must have a `fit` without labels", "for example `MarginalSampler()`"
-        raise InputTypeError("generator", rule, type_of(kind), remedies=remedies)
+        message = f"must have a `fit` without labels, got {type_of(kind)}"
+        raise InputTypeError(
+            message, argument="generator", remedy="for example `MarginalSampler()`"
+        )
 
 
 def learns(kind):
@@ -294,22 +299,23 @@ def unlabeled_rows(unlabeled, X, columns):
     """The unlabeled cases, checked, with their columns in the order of X."""
     rows = matched_rows("unlabeled", unlabeled, names_of(X))
     if isinstance(X, pd.DataFrame) != isinstance(rows, pd.DataFrame):
-        rule = "must be of the same kind as {X}"
-        raise InputTypeError("unlabeled", rule, type_of(unlabeled))
+        message = f"must be of the same kind as `X`, got {type_of(unlabeled)}"
+        raise InputTypeError(message, argument="unlabeled", options=("X",))
     if not len(rows):
-        raise InputError("unlabeled", "must have rows", found="it has none")
+        raise InputError("must have rows; it has none", argument="unlabeled")
     check_numbers("unlabeled", rows, columns)
     return rows
 
 
 def _checked(found, X, columns, n):
     """The rows of a user's generator with the columns of X."""
-    rule = "must return {n} rows with the columns of {X}"
     if isinstance(found, pd.DataFrame) != isinstance(X, pd.DataFrame):
-        raise InputTypeError("generator", rule, type_of(found), n=n)
+        message = f"must return {n} rows with the columns of `X`, got {type_of(found)}"
+        raise InputTypeError(message, argument="generator", options=("X",))
     rows = matched_rows("generator", found, names_of(X))
     if len(rows) != n:
-        raise InputError("generator", rule, found="it returned {rows}", n=n, rows=len(rows))
+        message = f"must return {n} rows with the columns of `X`; it returned {len(rows)}"
+        raise InputError(message, argument="generator", options=("X",))
     check_numbers("generator", rows, columns)
     return rows
 

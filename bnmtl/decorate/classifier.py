@@ -35,7 +35,7 @@ from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks import split
 from bnmtl.tasks.encoding import column_of, tasks_of
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 class ByTask(Artificial):
@@ -111,13 +111,14 @@ def _parts(X, columns, weights, task_column):
     """The `_Part` of each task, sorted by name."""
     frame = pd.DataFrame(X).reset_index(drop=True)
     if frame.shape[1] < 2:
-        rule, remedies = "must have another column beside {name}", "add features"
-        raise InputError("X", rule, remedies=remedies, name=str(task_column))
+        message = f"must have another column beside `{task_column}`"
+        raise InputError(message, argument="X", remedy="add features")
     parts = {}
     for name, cases in split(frame, frame.columns[column_of(X, task_column)]).items():
         if not cases.shape[1]:
-            rule, remedies = "must have a value in some column", "leave the task out"
-            raise InputError(rule=rule, remedies=remedies, task=name)
+            raise InputError(
+                "must have a value in some column", task=name, remedy="leave the task out"
+            )
         rows = cases.index.to_numpy()
         positions = [frame.columns.get_loc(label) for label in cases]
         cases = _like(X, cases)
@@ -130,9 +131,13 @@ def _check_enough(parts):
     """Raise for tasks from whose cases nothing can be learned."""
     for name, part in parts.items():
         if len(part.X) < 2:
-            rule, found = "must have two cases or more for a {generator} that learns", "it has one"
-            remedies = ("add cases", "leave the task out", "set {generator=marginals}")
-            raise InputError(rule=rule, found=found, remedies=remedies, task=name)
+            message = "must have two cases or more for a `generator` that learns; it has one"
+            raise InputError(
+                message,
+                task=name,
+                options=("generator",),
+                remedy="add cases, or leave the task out, or set `generator='marginals'`",
+            )
 
 
 def _columns(rows):
@@ -200,9 +205,15 @@ def _unlabeled_by_task(unlabeled, parts, task_column):
         task = tasks_of(unlabeled, task_column)
     lacking = [name for name in parts if name not in task]
     if lacking:
-        rule = "must have rows of each task with labeled cases"
-        found, remedies = "there are none of {lacking}", ("add some", "choose another {generator}")
-        raise InputError("unlabeled", rule, found=found, remedies=remedies, lacking=lacking)
+        message = (
+            f"must have rows of each task with labeled cases; there are none of {listed(lacking)}"
+        )
+        raise InputError(
+            message,
+            argument="unlabeled",
+            options=("generator",),
+            remedy="add some, or choose another `generator`",
+        )
     frame = pd.DataFrame(unlabeled)
     return {
         name: _like(unlabeled, frame.iloc[task == name, part.positions])
@@ -421,8 +432,8 @@ class DecorateClassifier(Committee):
             at = np.flatnonzero(weights)
             X, y, weights = take(X, at), y[at], weights[at]
         if sample_weight is not None and not self._takes_weights():
-            rule = "must take `sample_weight` in its `fit`"
-            raise InputError("estimator", rule, type_of(self.estimator), remedies="give no weights")
+            message = f"must take `sample_weight` in its `fit`, got {type_of(self.estimator)}"
+            raise InputError(message, argument="estimator", remedy="give no weights")
         return X, y, weights
 
     def _check_parameters(self):
@@ -430,12 +441,19 @@ class DecorateClassifier(Committee):
         check_whole("n_estimators", self.n_estimators, least=1)
         check_whole("max_iterations", self.max_iterations, least=1)
         if self.n_estimators > self.max_iterations:
-            rule = "is less than {n_estimators} members"
-            warn("max_iterations", rule, found="there will be {n} at most", n=self.max_iterations)
+            message = (
+                f"is less than `n_estimators` members; there will be {self.max_iterations} at most"
+            )
+            warn(message, argument="max_iterations", options=("n_estimators",))
         check_number("artificial_size", self.artificial_size, above=0)
         if not (isinstance(self.zero, str) and self.zero == "uniform"):
-            remedies = '"uniform" draws among the classes with probability 0'
-            check_number("zero", self.zero, above=0, below=1, remedies=remedies)
+            check_number(
+                "zero",
+                self.zero,
+                above=0,
+                below=1,
+                remedy='"uniform" draws among the classes with probability 0',
+            )
         if self.reject is not None and not callable(self.reject):
             check_choice("reject", self.reject, ("error", "squared"))
 
@@ -512,15 +530,14 @@ class _Training:
 
 def _checked_error(found):
     """What a function of the user returned, if it is a number."""
-    rule = "must return a number"
     try:
         error = float(found) if np.ndim(found) == 0 else None
     except (TypeError, ValueError):
         error = None
     if error is None:
-        raise InputTypeError("reject", rule, type_of(found))
+        raise InputTypeError(f"must return a number, got {type_of(found)}", argument="reject")
     if np.isnan(error):
-        raise InputError("reject", rule, error)
+        raise InputError(f"must return a number, got {error!r}", argument="reject")
     return error
 
 

@@ -123,7 +123,9 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         X = read_rows(self, X, self._allows_nan(), reset=True)
         y = read_labels(y)
         if len(y) != len(X):
-            raise InputError("y", "must be one label for each row, {n}", len(y), n=len(X))
+            raise InputError(
+                f"must be one label for each row, {len(X)}, got {len(y)!r}", argument="y"
+            )
         check_classification_targets(y)
         return X, y
 
@@ -161,9 +163,12 @@ def about_member(rule):
     try:
         yield
     except InputError as mistake:
-        # The last remedy, because the rows that the user gave need no correction.
-        mistake.argument, mistake.remedies = None, mistake.remedies[-1:]
-        raise InputError("estimator", rule, found="{mistake}", mistake=mistake) from None
+        # The last of its remedies, because the rows that the user gave need no correction.
+        place = "" if mistake.column is None else f"column `{mistake.column}` "
+        message = f"{rule}; {place}{mistake.message}"
+        parts = {"task": mistake.task, "options": mistake.options}
+        parts["remedy"] = mistake.remedy and mistake.remedy.rpartition(", or ")[2]
+        raise InputError(message, argument="estimator", **parts) from None
 
 
 def check_estimator(template):
@@ -172,11 +177,11 @@ def check_estimator(template):
         return
     is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
     if not is_estimator or not is_classifier(template):
-        rule = "must be a scikit-learn classifier or None"
-        raise InputTypeError("estimator", rule, type_of(template))
+        message = f"must be a scikit-learn classifier or None, got {type_of(template)}"
+        raise InputTypeError(message, argument="estimator")
     if not hasattr(template, "predict_proba"):
-        rule, remedies = "must have `predict_proba`", "calibrate it"
-        raise InputTypeError("estimator", rule, type_of(template), remedies=remedies)
+        message = f"must have `predict_proba`, got {type_of(template)}"
+        raise InputTypeError(message, argument="estimator", remedy="calibrate it")
 
 
 def diversity(ensemble, X=None, weights=None, measure="ensemble"):
@@ -275,17 +280,26 @@ def _members(ensemble, X):
     """Probabilities of the members, shape (n_members, n_cases, n_classes)."""
     if hasattr(ensemble, "predict_proba"):
         if X is None:
-            raise InputError("X", "must be given with a classifier")
+            raise InputError("must be given with a classifier", argument="X")
         return _of_classifier(ensemble, X)
     if X is not None:
-        raise InputError("X", "must be None with an array of probabilities", type_of(X))
-    rule = "must be a fitted classifier or an array of members x cases x classes"
+        raise InputError(
+            f"must be None with an array of probabilities, got {type_of(X)}", argument="X"
+        )
     try:
         members = np.asarray(ensemble, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError("ensemble", rule, type_of(ensemble)) from None
+        message = (
+            "must be a fitted classifier or an array of members x cases x classes, got "
+            f"{type_of(ensemble)}"
+        )
+        raise InputTypeError(message, argument="ensemble") from None
     if members.ndim != 3 or not members.size:
-        raise InputTypeError("ensemble", rule, members.shape)
+        message = (
+            "must be a fitted classifier or an array of members x cases x classes, got "
+            f"{members.shape!r}"
+        )
+        raise InputTypeError(message, argument="ensemble")
     return members
 
 
@@ -293,11 +307,15 @@ def _of_classifier(ensemble, X):
     if hasattr(ensemble, "member_probabilities"):
         return ensemble.member_probabilities(X)
     if not hasattr(ensemble, "estimators_"):
-        rule = "must have `estimators_`, as scikit-learn's ensembles after their `fit`"
-        raise InputTypeError("ensemble", rule, type_of(ensemble))
+        message = (
+            "must have `estimators_`, as scikit-learn's ensembles after their `fit`, got "
+            f"{type_of(ensemble)}"
+        )
+        raise InputTypeError(message, argument="ensemble")
     if not all(hasattr(member, "predict_proba") for member in ensemble.estimators_):
-        rule = "must have members with `predict_proba`"
-        raise InputTypeError("ensemble", rule, type_of(ensemble))
+        raise InputTypeError(
+            f"must have members with `predict_proba`, got {type_of(ensemble)}", argument="ensemble"
+        )
     # Bagged members know some columns, and classes by their position.
     columns = getattr(ensemble, "estimators_features_", None)
     if columns is None:

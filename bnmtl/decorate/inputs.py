@@ -7,6 +7,7 @@ from sklearn.utils.validation import validate_data
 from bnmtl.classification.columns import Column, is_number, matched_rows, read_columns
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.encoding import column_of
+from bnmtl.wording import listed
 
 
 def read_rows(classifier, X, allow_nan, reset):
@@ -62,14 +63,11 @@ def columns_of(X, categorical_features, task_column=None):
     found = []
     for at, (column, nominal) in enumerate(zip(columns, is_nominal, strict=True)):
         if not nominal and not column.is_numeric:
-            rule = "must name all columns that are not numeric"
-            remedies = "add it", "set {categorical_features=from_dtype}"
+            message = f"must name all columns that are not numeric; `{column.name}` is missing"
             raise InputError(
-                "categorical_features",
-                rule,
-                found="{name} is missing",
-                remedies=remedies,
-                name=column.name,
+                message,
+                argument="categorical_features",
+                remedy="add it, or set `categorical_features='from_dtype'`",
             )
         found.append(_nominal(column, frame.iloc[:, at]) if nominal else column)
     return found
@@ -79,13 +77,15 @@ def _mask(given, names):
     """Whether each column is nominal."""
     given = [] if given is None else given
     if isinstance(given, str) or not np.iterable(given):
-        rule = 'must be "from_dtype", None, a mask, positions or names of columns'
-        raise InputTypeError("categorical_features", rule, given)
+        message = (
+            f'must be "from_dtype", None, a mask, positions or names of columns, got {given!r}'
+        )
+        raise InputTypeError(message, argument="categorical_features")
     values = list(given)
     if values and all(isinstance(one, bool | np.bool_) for one in values):
         if len(values) != len(names):
-            rule = "must be one mark for each column, {n}"
-            raise InputError("categorical_features", rule, len(values), n=len(names))
+            message = f"must be one mark for each column, {len(names)}, got {len(values)!r}"
+            raise InputError(message, argument="categorical_features")
         return values
     found = [_position(one, names) for one in values]
     return [at in found for at in range(len(names))]
@@ -96,8 +96,8 @@ def _position(one, names):
         return names.index(one)
     if isinstance(one, int | np.integer) and 0 <= one < len(names):
         return int(one)
-    rule = "must be columns, {names}, or their positions"
-    raise InputError("categorical_features", rule, one, names=names)
+    message = f"must be columns, {listed(names)}, or their positions, got {one!r}"
+    raise InputError(message, argument="categorical_features")
 
 
 def _nominal(column, series):
@@ -209,6 +209,7 @@ def _numbers(argument, name, cells):
         return cells.to_numpy(dtype=np.float32, na_value=np.nan)
     except (TypeError, ValueError):
         wrong = cells[cells.notna() & pd.to_numeric(cells, errors="coerce").isna()]
-        rule = "must hold numbers as in the fit"
         given = wrong.iloc[0] if len(wrong) else cells.dtype
-        raise InputTypeError(argument, rule, given, column=str(name)) from None
+        raise InputTypeError(
+            f"must hold numbers as in the fit, got {given!r}", argument=argument, column=str(name)
+        ) from None

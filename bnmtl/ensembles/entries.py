@@ -8,13 +8,13 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import listed, type_of
 from bnmtl.writing import file_names
 
 # Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
 # exact integers, so that memory, disk and any order of summation agree to the last bit.
 SCALE = 2**24
-FILL = ("fill the gap", "leave the case or the model out")  # what to do without a prediction
+FILL = "fill the gap, or leave the case or the model out"  # what to do without a prediction
 _TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
 
 
@@ -35,13 +35,16 @@ def by_part(argument, values, default):
     parts = dict(values) if isinstance(values, dict) else {default: values}
     for part in parts:
         if not (isinstance(part, str) and part.isidentifier()):
-            rule = "must have parts named by letters, digits and underscores"
-            raise InputError(argument, rule, part)
+            message = f"must have parts named by letters, digits and underscores, got {part!r}"
+            raise InputError(message, argument=argument)
     # Parts are folders of a store that is saved.
     for part, folder in file_names(parts, "").items():
         if folder != part:
-            rule = "must have parts with names of folders on every system, such as {folder}"
-            raise InputError(argument, rule, part, folder=folder)
+            message = (
+                "must have parts with names of folders on every system, such as "
+                f"`{folder}`, got {part!r}"
+            )
+            raise InputError(message, argument=argument)
     return parts
 
 
@@ -50,24 +53,26 @@ def checked_predictions(part, values, n_classes, n_cases):
 
     ``n_cases`` None is any number.
     """
-    place = {"argument": "predictions", "part": part}
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        rule = "of part {part} must be numbers"
-        raise InputTypeError(rule=rule, given=type_of(values), **place) from None
+        raise InputTypeError(
+            f"of part `{part}` must be numbers, got {type_of(values)}", argument="predictions"
+        ) from None
     if array.ndim == 3 and array.shape[2] == n_classes:
-        _check_range(array, place)
-        _check_sums(array, place)
+        _check_range(part, array)
+        _check_sums(part, array)
         array = array[:, :, 1] if n_classes == 2 else array
     elif array.ndim != 2 or n_classes != 2:
-        shape = "(models, cases)" if n_classes == 2 else "(models, cases, {n} classes)"
-        rule = f"of part {{part}} must have the shape {shape}"
-        raise InputError(rule=rule, given=array.shape, n=n_classes, **place)
+        shape = "(models, cases)" if n_classes == 2 else f"(models, cases, {n_classes} classes)"
+        message = f"of part `{part}` must have the shape {shape}, got {array.shape!r}"
+        raise InputError(message, argument="predictions")
     if n_cases not in (None, array.shape[1]):
-        rule = "of part {part} must have one column per label, {n}"
-        raise InputError(rule=rule, given=array.shape[1], n=n_cases, **place)
-    _check_range(array, place)
+        message = (
+            f"of part `{part}` must have one column per label, {n_cases}, got {array.shape[1]!r}"
+        )
+        raise InputError(message, argument="predictions")
+    _check_range(part, array)
     return rounded(array)
 
 
@@ -75,42 +80,44 @@ def entered(argument, predictions, names, n_classes, n_cases=None):
     """Rounded predictions of some models from a mapping of names to arrays."""
     missing = [name for name in names if name not in predictions]
     if missing:
-        rule, found = "must have all models of positive weight", "{name} is missing"
-        raise InputError(argument, rule, found=found, name=missing[0])
+        raise InputError(
+            f"must have all models of positive weight; `{missing[0]}` is missing", argument=argument
+        )
     arrays = [np.asarray(predictions[name]) for name in names]
     return checked_predictions("new", arrays, n_classes, n_cases)
 
 
-def _check_range(array, place):
+def _check_range(part, array):
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():
         model, case, *_ = np.argwhere(wrong)[0]
         number = array[tuple(np.argwhere(wrong)[0])]
-        value = Bare("no value" if np.isnan(number) else f"{number:g}")
-        remedies = FILL if np.isnan(number) else "calibrate scores"
-        rule = "of part {part} must be probabilities from 0 to 1"
-        found = "model {model} of the array, counted from 0, has {value} for case {case}"
-        detail = {"model": int(model), "case": int(case), "value": value}
-        raise InputError(rule=rule, found=found, remedies=remedies, **detail, **place)
+        value = "no value" if np.isnan(number) else f"{number:g}"
+        message = (
+            f"of part `{part}` must be probabilities from 0 to 1; model {model} of the array, "
+            f"counted from 0, has {value} for case {case}"
+        )
+        remedy = FILL if np.isnan(number) else "calibrate scores"
+        raise InputError(message, argument="predictions", remedy=remedy)
 
 
-def _check_sums(array, place):
+def _check_sums(part, array):
     sums = array.sum(axis=2)
     wrong = np.abs(sums - 1) > _TOLERANCE
     if wrong.any():
         model, case = np.argwhere(wrong)[0]
-        rule = "of part {part} must sum to 1 over the classes"
-        found = "model {model} of the array, counted from 0, has the sum {sum:g} for case {case}"
-        detail = {"model": int(model), "case": int(case), "sum": float(sums[model, case])}
-        raise InputError(rule=rule, found=found, **detail, **place)
+        message = (
+            f"of part `{part}` must sum to 1 over the classes; model {model} of the array, counted "
+            f"from 0, has the sum {sums[model, case]:g} for case {case}"
+        )
+        raise InputError(message, argument="predictions")
 
 
 def checked_classes(y):
     """The sorted classes of labels; at least two."""
     classes = sorted(set(read_labels(_complete("y", y)).tolist()))
     if len(classes) < 2:
-        rule, found = "must have two classes or more", "all are {label!r}"
-        raise InputError("y", rule, found=found, label=classes[0])
+        raise InputError(f"must have two classes or more; all are {classes[0]!r}", argument="y")
     return np.array(classes)
 
 
@@ -120,8 +127,8 @@ def coded(part, y, classes):
     known = {label: code for code, label in enumerate(classes.tolist())}
     other = [label for label in labels.tolist() if label not in known]
     if other:
-        rule = "of part {part} must have only the classes {classes}"
-        raise InputError("y", rule, other[0], part=part, classes=list(known))
+        message = f"of part `{part}` must have only the classes {listed(known)}, got {other[0]!r}"
+        raise InputError(message, argument="y")
     return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
 
 
@@ -130,13 +137,12 @@ def _complete(argument, values):
     array = np.array(values) if isinstance(values, np.ndarray) else pd.Series(values).to_numpy()
     array = array.astype(object) if array.dtype.kind == "T" else array
     if array.ndim != 1 or not array.size:
-        rule = "must be one value per case, at least one"
-        raise InputError(argument, rule, found="its shape is {shape!s}", shape=array.shape)
+        message = f"must be one value per case, at least one; its shape is {array.shape}"
+        raise InputError(message, argument=argument)
     missing = np.flatnonzero(pd.isna(array))
     if missing.size:
-        rule, found = "must not be missing", "case {case}, counted from 0, has none"
-        remedies = "leave such cases out"
-        raise InputError(argument, rule, found=found, remedies=remedies, case=int(missing[0]))
+        message = f"must not be missing; case {int(missing[0])}, counted from 0, has none"
+        raise InputError(message, argument=argument, remedy="leave such cases out")
     return array
 
 
@@ -146,8 +152,8 @@ def checked_column(argument, part, values, n_cases):
         return checked_weights(values, n_cases)
     array = _complete(argument, values)
     if len(array) != n_cases:
-        rule = "of part {part} must be one value per case, {n}"
-        raise InputError(argument, rule, len(array), part=part, n=n_cases)
+        message = f"of part `{part}` must be one value per case, {n_cases}, got {len(array)!r}"
+        raise InputError(message, argument=argument)
     return array.astype(str) if argument in ("task", "groups") else array
 
 
@@ -158,14 +164,17 @@ def checked_names(names, n_models, taken=()):
     names = tuple(names)
     wrong = [name for name in names if not isinstance(name, str) or not name]
     if wrong:
-        raise InputTypeError("names", "must be strings that are not empty", wrong[0])
+        raise InputTypeError(
+            f"must be strings that are not empty, got {wrong[0]!r}", argument="names"
+        )
     if len(names) != n_models:
-        rule = "must be one name per model, {n}"
-        raise InputError("names", rule, len(names), n=n_models)
+        raise InputError(
+            f"must be one name per model, {n_models}, got {len(names)!r}", argument="names"
+        )
     seen = set(taken)
     for name in names:
         if name in seen:
-            raise InputError("names", "must be different", found="{name} occurs twice", name=name)
+            raise InputError(f"must be different; `{name}` occurs twice", argument="names")
         seen.add(name)
     return names
 
@@ -178,11 +187,12 @@ def checked_settings(settings, names):
         settings = list(settings)
         wrong = [one for one in settings if not isinstance(one, dict)]
         if wrong:
-            rule = "must be one dictionary per model"
-            raise InputTypeError("settings", rule, type_of(wrong[0]))
+            raise InputTypeError(
+                f"must be one dictionary per model, got {type_of(wrong[0])}", argument="settings"
+            )
     if len(settings) != len(names):
-        rule = "must be one record per model, {n}"
-        raise InputError("settings", rule, len(settings), n=len(names))
+        message = f"must be one record per model, {len(names)}, got {len(settings)!r}"
+        raise InputError(message, argument="settings")
     frame = pd.DataFrame(settings).set_axis(pd.Index(names, name="model", dtype=str), axis=0)
     return frame.set_axis(frame.columns.astype(str), axis=1)
 
@@ -245,8 +255,10 @@ def predictions_of(store, names, part, argument="part"):
         return store.subset(names).predictions(part)
     if isinstance(part, dict | pd.DataFrame):
         return entered(argument, part, names, len(store.classes))
-    rule = "must be a part of the store or a mapping of models to predictions"
-    raise InputTypeError(argument, rule, type_of(part))
+    message = (
+        f"must be a part of the store or a mapping of models to predictions, got {type_of(part)}"
+    )
+    raise InputTypeError(message, argument=argument)
 
 
 def _counts(weights):

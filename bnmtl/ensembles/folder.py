@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.ensembles.entries import checked_settings
-from bnmtl.errors import Action, InputError
+from bnmtl.errors import InputError
 from bnmtl.tasks.files import csv_text
 from bnmtl.writing import recover_folder, replacing_folder, write_whole
 
@@ -45,8 +45,8 @@ class OnDisk:
 
     def __array__(self, dtype=None, copy=None):
         if not self.path.is_file() or _identity(self.path) != self.identity:
-            rule = "must be the one of before, but the store in this folder was replaced"
-            raise InputError(rule=rule, remedies="open it again", file=self.path)
+            message = "must be the one of before, but the store in this folder was replaced"
+            raise InputError(message, file=self.path, remedy="open it again")
         array = np.load(self.path, mmap_mode="r", allow_pickle=False)
         return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
@@ -116,8 +116,8 @@ def _list_files(path, record, names):
     names = [name for name in names if name not in known]
     for name in names:
         if os.path.lexists(path / name):
-            rule, found = "must not be in the folder of a store", "`store.json` does not list it"
-            raise InputError(rule=rule, found=found, remedies="move it", file=path / name)
+            message = "must not be in the folder of a store; `store.json` does not list it"
+            raise InputError(message, file=path / name, remedy="move it")
     if names:
         record["files"] += names
         _write_record(path, record)
@@ -127,8 +127,8 @@ def append(store, batch, settings):
     """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`."""
     record = _read_record(store.path)
     if sum(one["models"] for one in record["batches"]) != store.n_models:
-        rule, remedies = "must not be changed by another process", "open it again"
-        raise InputError("store", rule, given=str(store.path), remedies=remedies)
+        message = f"must not be changed by another process, got {str(store.path)!r}"
+        raise InputError(message, argument="store", remedy="open it again")
     name = _write_batch(store.path, record, batch, settings)
     return {part: _mapped(store.path / part / PREDICTIONS / name) for part in batch}
 
@@ -251,18 +251,22 @@ def _read_record(path):
     """The record of a folder, or an error."""
     file = path / RECORD
     if not file.is_file():
-        rule, found = "must be a folder of predictions", "{folder} has no {name}"
-        detail = {"folder": str(path), "name": RECORD}
-        remedies = Action("write predictions")
-        raise InputError("folder", rule, found=found, remedies=remedies, **detail)
+        message = f"must be a folder of predictions; `{path}` has no `{RECORD}`"
+        raise InputError(
+            message,
+            argument="folder",
+            remedy="`build_library` and `PredictionStore.save` write one",
+            cli_remedy="`bnmtl library` writes one; a CSV file will do, too",
+        )
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise _damaged(file, "it is not JSON") from None
     format_ = {key: record.get(key) for key in FORMAT} if isinstance(record, dict) else {}
     if format_ != FORMAT:
-        rule, found = "must be of version 1 of the format for predictions", "it is of another one"
-        raise InputError(rule=rule, found=found, file=file)
+        raise InputError(
+            "must be of version 1 of the format for predictions; it is of another one", file=file
+        )
     try:
         is_right = _names_its_own_files(record)
     except (KeyError, TypeError, AttributeError):
@@ -316,8 +320,8 @@ def _identity(path):
 
 def _damaged(path, found):
     rule = "must be as it was written" if path.name == RECORD else "must be as `store.json` says"
-    remedies = "make the store again"
-    return InputError(rule=rule, found=found, remedies=remedies, file=path)
+    message = f"{rule}; {found}"
+    return InputError(message, file=path, remedy="make the store again")
 
 
 def _digest_of_names(settings):

@@ -7,7 +7,7 @@ from bnmtl.classification.columns import is_number
 from bnmtl.ensembles.entries import FILL, checked_classes
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.tasks.files import read_parts
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 def read_csv(paths, label, first, na_values):
@@ -65,22 +65,22 @@ def from_tables(tables, label, first, files, group=None, task_column=None):
         names = list(table) if names is None else names
         if sorted(table) != sorted(names):
             other = sorted(set(table) ^ set(names))[0]
-            rule = "must have the models of the other files"
-            found = "not all have {name}"
-            raise InputError(rule=rule, found=found, file=files[part], name=other)
+            raise InputError(
+                f"must have the models of the other files; not all have `{other}`", file=files[part]
+            )
         with located(file=files[part]):
             predictions[part] = probabilities(table[names])
     n_classes = pd.Series(y[first]).nunique()
     if n_classes > 2:
-        rule, found = "must have two classes in a file with one column per model", "it has {n}"
-        raise InputError("label", rule, found=found, file=files[first], n=n_classes)
+        message = f"must have two classes in a file with one column per model; it has {n_classes}"
+        raise InputError(message, argument="label", file=files[first])
     return {"predictions": predictions, "y": y, "names": names, **columns}
 
 
 def no_label(label, table, file):
     """The error for a file without the column of labels."""
-    rule = "must be a column of the file, which has {columns}"
-    return InputError("label", rule, label, file=file, columns=list(table))
+    message = f"must be a column of the file, which has {listed(table)}, got {label!r}"
+    return InputError(message, argument="label", file=file)
 
 
 def probabilities(table):
@@ -92,16 +92,15 @@ def probabilities(table):
         if wrong.any():
             row = int(wrong.to_numpy().argmax())
             value = table[name].iloc[row]
-            remedies = ["leave the column out if it is not a model"]
+            remedy, shown = "leave the column out if it is not a model", f"`{value}`"
             if not np.isnan(columns[name].iloc[row]):
-                remedies.insert(0, "calibrate scores")
+                remedy = f"calibrate scores, or {remedy}"
             if pd.isna(value):
-                remedies = FILL
-            value = Bare("no value") if pd.isna(value) else str(value)
-            rule = "must be probabilities from 0 to 1"
-            found = "row {row} below the header has {value}"
-            place = {"column": name, "row": row + 1, "value": value}
-            raise InputError(rule=rule, found=found, remedies=remedies, **place)
+                remedy, shown = FILL, "no value"
+            message = (
+                f"must be probabilities from 0 to 1; row {row + 1} below the header has {shown}"
+            )
+            raise InputError(message, column=name, remedy=remedy)
     return pd.DataFrame(columns, index=table.index).to_numpy(float).T
 
 
@@ -133,13 +132,16 @@ def from_frames(frames, y, first):
         names = models if names is None else names
         if set(models) != set(names):
             other = sorted(set(models) ^ set(names), key=str)[0]
-            rule, found = "of part {part} must have the models of the others", "not all have {name}"
-            raise InputError("frame", rule, found=found, part=part, name=str(other))
+            message = f"of part `{part}` must have the models of the others; not all have `{other}`"
+            raise InputError(message, argument="frame")
         wanted = _by_class(part, columns, names, classes) if is_by_class else names
         if not is_by_class and len(classes) > 2:
-            rule = "must have pairs (model, class) as columns for {n} classes"
-            remedies = "`pd.concat({{name: frame_of_the_model}}, axis=1)` makes them"
-            raise InputError("frame", rule, remedies=remedies, n=len(classes))
+            message = f"must have pairs (model, class) as columns for {len(classes)} classes"
+            raise InputError(
+                message,
+                argument="frame",
+                remedy="`pd.concat({name: frame_of_the_model}, axis=1)` makes them",
+            )
         cells = np.stack([_probabilities(frame, name) for name in wanted])
         shape = (len(names), len(classes), len(frame))
         predictions[part] = np.moveaxis(cells.reshape(shape), 1, 2) if is_by_class else cells
@@ -154,62 +156,73 @@ def _by_class(part, columns, names, classes):
         ("of no class", [one for one in columns if one not in wanted]),
     ):
         if wrong:
-            rule = "of part {part} must have a column for each model and class of {classes}"
-            details = {"part": part, "classes": classes, "what": what, "name": _written(wrong[0])}
-            raise InputError("frame", rule, found="{name} is {what!s}", **details)
+            message = (
+                f"of part `{part}` must have a column for each model and class of `{classes}`; "
+                f"`{_written(wrong[0])}` is {what}"
+            )
+            raise InputError(message, argument="frame")
     return wanted
 
 
 def _check_frame(part, frame):
     """Raise unless it is a frame with named models."""
     if not isinstance(frame, pd.DataFrame):
-        rule = "of part {part} must be a DataFrame with a row for each case"
-        raise InputTypeError("frame", rule, type_of(frame), part=part)
+        message = (
+            f"of part `{part}` must be a DataFrame with a row for each case, got {type_of(frame)}"
+        )
+        raise InputTypeError(message, argument="frame")
     if frame.columns.nlevels > 2 or frame.empty:
-        rule = "of part {part} must have rows, and models or pairs (model, class) as columns"
-        found = "its shape is {shape!s}, its columns have {n:level}"
-        details = {"shape": frame.shape, "n": frame.columns.nlevels}
-        raise InputError("frame", rule, found=found, part=part, **details)
+        message = (
+            f"of part `{part}` must have rows, and models or pairs (model, class) as columns; its "
+            f"shape is {frame.shape}, its columns have {count(frame.columns.nlevels, 'level')}"
+        )
+        raise InputError(message, argument="frame")
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        rule, found = "must have different columns", "{name} occurs twice"
-        raise InputError("frame", rule, found=found, name=_written(twice[0]))
+        raise InputError(
+            f"must have different columns; `{_written(twice[0])}` occurs twice", argument="frame"
+        )
     models = frame.columns.get_level_values(0)
     wrong = [name for name in models if not isinstance(name, str) or not name]
     if wrong:
-        rule, remedies = "must have text as names of models", "`frame.add_prefix('model')`"
-        raise InputTypeError("frame", rule, wrong[0], remedies=remedies)
+        message = f"must have text as names of models, got {wrong[0]!r}"
+        raise InputTypeError(message, argument="frame", remedy="`frame.add_prefix('model')`")
 
 
 def _check_rows(part, frame, y):
     """Raise unless labels are as many as rows, and a Series of them has the same order."""
     if np.size(y) != len(frame):
-        rule = "of part {part} must be one label per row of `frame`, {n}"
-        raise InputError("y", rule, np.size(y), part=part, n=len(frame))
+        message = (
+            f"of part `{part}` must be one label per row of `frame`, {len(frame)}, "
+            f"got {np.size(y)!r}"
+        )
+        raise InputError(message, argument="y")
     if not isinstance(y, pd.Series) or y.index.equals(frame.index):
         return
     is_same = y.index.is_unique and y.index.isin(frame.index).all()
     if is_same or not any(isinstance(one, pd.RangeIndex) for one in (y.index, frame.index)):
-        rule = "of part {part} must have the index of `frame`, in its order"
-        remedies = ("`y.loc[frame.index]` if it names the cases", "`y.to_numpy()` if it does not")
-        raise InputError("y", rule, found="it has another", remedies=remedies, part=part)
+        message = f"of part `{part}` must have the index of `frame`, in its order; it has another"
+        raise InputError(
+            message,
+            argument="y",
+            remedy="`y.loc[frame.index]` if it names the cases, or `y.to_numpy()` if it does not",
+        )
 
 
 def _probabilities(frame, name):
     """The numbers of a column."""
     column, place = frame[name], {"argument": "frame", "column": _written(name)}
     if not is_number(column.dtype) or column.dtype.kind == "c":
-        rule = "must be numbers"
-        raise InputTypeError(rule=rule, given=Bare(column.dtype), remedies="convert it", **place)
+        message = f"must be numbers, got {column.dtype}"
+        raise InputTypeError(message, argument="frame", column=_written(name), remedy="convert it")
     numbers = column.to_numpy(dtype=float, na_value=np.nan)
     wrong = ~((numbers >= 0) & (numbers <= 1))
     if wrong.any():
         row = int(wrong.argmax())
         is_gap = np.isnan(numbers[row])
-        value = Bare("no value" if is_gap else f"{numbers[row]:g}")
-        rule, found = "must be probabilities from 0 to 1", "row {row}, counted from 0, has {value}"
-        details = {"row": row, "value": value, "remedies": FILL if is_gap else "calibrate scores"}
-        raise InputError(rule=rule, found=found, **details, **place)
+        value = "no value" if is_gap else f"{numbers[row]:g}"
+        message = f"must be probabilities from 0 to 1; row {row}, counted from 0, has {value}"
+        raise InputError(message, remedy=FILL if is_gap else "calibrate scores", **place)
     return numbers
 
 

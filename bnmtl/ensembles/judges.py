@@ -11,7 +11,7 @@ from bnmtl.metrics.scoring import metric_of, names_for
 from bnmtl.wording import type_of
 
 
-def stratified_folds(argument, y, n_folds, seed, remedies, classes=None, groups=None):
+def stratified_folds(argument, y, n_folds, seed, remedy, classes=None, groups=None):
     """Positions of the other cases and of the cases of each fold.
 
     Parameters
@@ -23,7 +23,7 @@ def stratified_folds(argument, y, n_folds, seed, remedies, classes=None, groups=
     n_folds : int
         Fewer if a class has fewer cases or groups.
     seed : int
-    remedies : str or sequence of str
+    remedy : str
         What to do without folds, for the error.
     classes : array of shape (n_classes,), default=None
         Their labels, for the error.
@@ -42,12 +42,11 @@ def stratified_folds(argument, y, n_folds, seed, remedies, classes=None, groups=
     codes, counts = np.unique(y, return_counts=True)
     smallest = int(counts.min())
     if smallest < 2:
-        rule, found = "must have two cases of each class or more for folds", "a class has one"
-        details = {"remedies": remedies}
+        rarest = "a class"
         if classes is not None:
-            found = "{label!r} has one"
-            details["label"] = classes.tolist()[codes[counts.argmin()]]
-        raise InputError(argument, rule, found=found, **details)
+            rarest = repr(classes.tolist()[codes[counts.argmin()]])
+        message = f"must have two cases of each class or more for folds; {rarest} has one"
+        raise InputError(message, argument=argument, remedy=remedy)
     options = {"shuffle": True, "random_state": seed % 2**32}
     if groups is None:
         return list(StratifiedKFold(min(n_folds, smallest), **options).split(y, y))
@@ -55,8 +54,8 @@ def stratified_folds(argument, y, n_folds, seed, remedies, classes=None, groups=
         folds = list(StratifiedGroupKFold(number, **options).split(y, y, groups))
         if all(len(np.unique(y[fold])) == len(codes) for _, fold in folds):
             return folds
-    rule, found = "must have cases of each class in two groups or more for folds", "there is none"
-    raise InputError(argument, rule, found=found, remedies=remedies)
+    message = "must have cases of each class in two groups or more for folds; there is none"
+    raise InputError(message, argument=argument, remedy=remedy)
 
 
 LOSSES = ("root_mean_squared_error", "cross_entropy")
@@ -126,12 +125,13 @@ def _finite(name, value):
     try:
         number = float(value)
     except (TypeError, ValueError):
-        rule = "must be a function that returns one number"
-        found = "{name} returned a {kind!s}"
-        raise InputTypeError("metric", rule, found=found, name=name, kind=type_of(value)) from None
+        message = (
+            f"must be a function that returns one number; `{name}` returned a {type_of(value)}"
+        )
+        raise InputTypeError(message, argument="metric") from None
     if not np.isfinite(number):
-        rule, found = "must be a function that returns finite numbers", "{name} returned {value}"
-        raise InputError("metric", rule, found=found, name=name, value=number)
+        message = f"must be a function that returns finite numbers; `{name}` returned {number}"
+        raise InputError(message, argument="metric")
     return number
 
 
@@ -193,14 +193,17 @@ def judge_of(metric, store, part="hillclimb", greater_is_better=None, needs_dire
     cases = store.part(part, labels=True) if isinstance(part, str) else part
     if isinstance(metric, dict):
         if greater_is_better is not None:
-            rule, remedies = "must be None for several metrics", "a scorer has its own direction"
-            raise InputError("greater_is_better", rule, greater_is_better, remedies=remedies)
+            message = f"must be None for several metrics, got {greater_is_better!r}"
+            raise InputError(
+                message, argument="greater_is_better", remedy="a scorer has its own direction"
+            )
         return _mixed(metric, store, part)
     found = metric_of(metric, store.classes, greater_is_better, needs_direction)
     if cases.weights is not None and found.weights is None:
-        rule = "must be the name of a metric where cases have weights"
-        remedies = f"one of {', '.join(names_for(len(store.classes)))}"
-        raise InputError("metric", rule, found="a function takes none", remedies=remedies)
+        message = "must be the name of a metric where cases have weights; a function takes none"
+        raise InputError(
+            message, argument="metric", remedy=f"one of {', '.join(names_for(len(store.classes)))}"
+        )
     sign = -1 if found.is_smaller_better else 1
     known = found.known if found.known in (*BINARY, "brier_score") else None
     options = known, found.weights or "weights"
@@ -215,7 +218,9 @@ def title_of(judge):
 def _mixed(metric, store, part):
     """The judge of several metrics, without those on which no model beats the base rate."""
     if not metric:
-        raise InputError("metric", "must name at least one metric with its weight", metric)
+        raise InputError(
+            f"must name at least one metric with its weight, got {metric!r}", argument="metric"
+        )
     for name, weight in metric.items():
         check_number(f"metric[{getattr(name, '__name__', name)!r}]", weight, above=0)
     judges, weights, scales = [], [], []
@@ -224,15 +229,14 @@ def _mixed(metric, store, part):
         base = _baseline(first, len(store.classes))
         best = max(first.of(p) for p in store.predictions())
         if not best > base:
-            rule = "No model beats the base rate on {name!s}, which is left out"
-            warn(rule=rule, name=first.name)
+            warn(f"No model beats the base rate on {first.name}, which is left out")
             continue
         judges.append(judge_of(name, store, part))
         weights.append(weight)
         scales.append((base, best))
     if not judges:
-        rule = "must have a metric on which a model beats the base rate"
-        raise InputError("metric", rule, list(metric))
+        message = f"must have a metric on which a model beats the base rate, got {list(metric)!r}"
+        raise InputError(message, argument="metric")
     shares = tuple(weight / sum(weights) for weight in weights)
     return MixedJudge(tuple(judges), shares, tuple(scales))
 

@@ -113,10 +113,13 @@ def model_averaging(
     if temperature is None:
         temperature = 1.0 if is_likelihood else "cv"
     if temperature != "cv":
-        check_number("temperature", temperature, above=0, remedies='"cv" chooses it')
+        check_number("temperature", temperature, above=0, remedy='"cv" chooses it')
         if not is_likelihood:
-            rule = "must be None or 'cv' for another metric than the cross-entropy"
-            raise InputError("temperature", rule, temperature)
+            message = (
+                "must be None or 'cv' for another metric than the cross-entropy, "
+                f"got {temperature!r}"
+            )
+            raise InputError(message, argument="temperature")
     if prior is not None:
         prior = checked_weights(prior, store.n_models, "model", "prior")
     with np.errstate(divide="ignore"):
@@ -138,9 +141,9 @@ def _posterior(log_prior, log_likelihood, temperature):
 
 def _best_temperature(models, judge, cases, logs, log_prior, seed):
     """The temperature with the best score on folds; the first among ties."""
-    remedies = "give a number for `temperature`"
+    remedy = "give a number for `temperature`"
     weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
-    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedies, groups=cases.groups)
+    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedy, groups=cases.groups)
     scores = np.zeros(len(TEMPERATURES))
     for train, test in folds:
         likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())
@@ -190,7 +193,7 @@ def best_of_families(store, metric="cross_entropy", greater_is_better=None):
     """
     check_store(store)
     if "family" not in store.settings:
-        raise InputError("store", "must have the column {name} in its settings", name="family")
+        raise InputError("must have the column `family` in its settings", argument="store")
     families = store.settings["family"].astype(str)
     return {
         family: WeightedEnsemble(store, _single(store, metric, greater_is_better, names))

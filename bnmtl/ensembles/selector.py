@@ -174,25 +174,27 @@ class EnsembleSelector(BaseEstimator):
     def _check(self):
         """Raise unless the parameters are valid."""
         if self.initial != "auto":
-            check_whole("initial", self.initial, least=0, remedies='"auto" chooses it')
+            check_whole("initial", self.initial, least=0, remedy='"auto" chooses it')
         check_whole("bags", self.bags, least=1)
         check_number("bag_fraction", self.bag_fraction, above=0, most=1)
         if self.prune != "sweep":
-            check_number("prune", self.prune, above=0, most=1, remedies='"sweep" chooses it')
+            check_number("prune", self.prune, above=0, most=1, remedy='"sweep" chooses it')
         check_whole("max_steps", self.max_steps, least=1)
         check_whole("patience", self.patience, least=1, optional=True)
         check_jobs(self.n_jobs)
         if not isinstance(self.replacement, bool | np.bool_):
-            raise InputTypeError("replacement", "must be True or False", self.replacement)
+            raise InputTypeError(
+                f"must be True or False, got {self.replacement!r}", argument="replacement"
+            )
 
     def _choose_share(self, library, groups, seed, report):
         """Set the share of the models that may be selected."""
         self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
         if self.prune != "sweep":
             return
-        remedies = "give a number for `prune`"
+        remedy = "give a number for `prune`"
         y = library.truth.y
-        splits = stratified_folds("store", y, _N_FOLDS, seed, remedies, groups=groups)
+        splits = stratified_folds("store", y, _N_FOLDS, seed, remedy, groups=groups)
         scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
         for at, (train, test) in enumerate(splits):
             part, rest = library.at(train), library.at(test)
@@ -322,11 +324,12 @@ class EnsembleSelector(BaseEstimator):
 def check_store(store):
     """Raise unless it is a store with at least two models."""
     if not isinstance(store, PredictionStore):
-        remedies = "`PredictionStore(predictions, y)` makes one"
-        rule = "must be a PredictionStore"
-        raise InputTypeError("store", rule, type_of(store), remedies=remedies)
+        message = f"must be a PredictionStore, got {type_of(store)}"
+        raise InputTypeError(
+            message, argument="store", remedy="`PredictionStore(predictions, y)` makes one"
+        )
     if store.n_models < 2:
-        raise InputError("store", "must have two models or more", store.n_models)
+        raise InputError(f"must have two models or more, got {store.n_models!r}", argument="store")
 
 
 def weights_of(paths, n_models):

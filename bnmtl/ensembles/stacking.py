@@ -29,7 +29,7 @@ from bnmtl.metrics.cases import checked_weights, probabilities_of
 from bnmtl.metrics.folds import listed_folds
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
-from bnmtl.wording import type_of
+from bnmtl.wording import count, type_of
 
 
 class Composition(BaseEstimator):
@@ -89,15 +89,21 @@ def _is_left_out(model):
 def models_of(ensemble):
     """The checked pairs of names and classifiers, without those that are "drop"."""
     if not isinstance(ensemble.estimators, list | tuple | None):
-        rule = "must be a list of classifiers or of pairs (name, classifier)"
-        remedies = (
-            "give `list(estimators.items())`" if isinstance(ensemble.estimators, dict) else ()
+        message = (
+            "must be a list of classifiers or of pairs (name, classifier), got "
+            f"{type_of(ensemble.estimators)}"
         )
-        raise InputTypeError("estimators", rule, type_of(ensemble.estimators), remedies=remedies)
+        raise InputTypeError(
+            message,
+            argument="estimators",
+            remedy=(
+                "give `list(estimators.items())`" if isinstance(ensemble.estimators, dict) else ""
+            ),
+        )
     models = [one for one in _named(ensemble.estimators) if not _is_left_out(one[1])]
     if len(models) < 2:
-        rule, remedies = "must be two classifiers or more", "or fit to a PredictionStore"
-        raise InputError("estimators", rule, len(models), remedies=remedies)
+        message = f"must be two classifiers or more, got {len(models)!r}"
+        raise InputError(message, argument="estimators", remedy="or fit to a PredictionStore")
     names = [name for name, _ in models]
     for name, model in models:
         if (
@@ -105,19 +111,23 @@ def models_of(ensemble):
             or not hasattr(model, "fit")
             or not hasattr(model, "predict_proba")
         ):
-            rule = "must have `fit` and `predict_proba`"
-            remedies = (
-                'set a model to "drop" to leave it out' if isinstance(model, str | None) else ()
+            message = f"must have `fit` and `predict_proba`, got {model!r}"
+            raise InputTypeError(
+                message,
+                argument="estimators",
+                remedy=(
+                    'set a model to "drop" to leave it out' if isinstance(model, str | None) else ""
+                ),
             )
-            raise InputTypeError("estimators", rule, model, remedies=remedies)
         if not isinstance(name, str) or not name or "__" in name:
-            rule = "must have names that are text without `__`"
-            raise InputError("estimators", rule, name)
+            raise InputError(
+                f"must have names that are text without `__`, got {name!r}", argument="estimators"
+            )
         if name in ensemble.get_params(deep=False):
-            rule, remedies = "must have other names than parameters", "rename the model"
-            raise InputError("estimators", rule, name, remedies=remedies)
+            message = f"must have other names than parameters, got {name!r}"
+            raise InputError(message, argument="estimators", remedy="rename the model")
         if names.count(name) > 1:
-            raise InputError("estimators", "must have different names", name)
+            raise InputError(f"must have different names, got {name!r}", argument="estimators")
     return models
 
 
@@ -125,8 +135,8 @@ def check_take_weights(models, weights):
     """Raise unless all models take weights of cases."""
     for name, model in models:
         if not has_fit_parameter(model, "sample_weight"):
-            rule = "must be None, because the fit of model {name} does not take it"
-            raise InputError("sample_weight", rule, remedies="leave the model out", name=name)
+            message = f"must be None, because the fit of model `{name}` does not take it"
+            raise InputError(message, argument="sample_weight", remedy="leave the model out")
 
 
 def fitted(model, X, y, weights):
@@ -250,13 +260,16 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         check_choice("columns", self.columns, ("own", "all"))
         check_jobs(self.n_jobs)
         if self.method == "logistic" and self.columns == "all":
-            raise InputError("columns", "must be 'own' with {method=logistic}", self.columns)
+            message = f"must be 'own' with `method='logistic'`, got {self.columns!r}"
+            raise InputError(message, argument="columns", options=("method",))
         seed = seed_of(self.random_state)
         if isinstance(X, PredictionStore):
             given = {"y": y, "sample_weight": sample_weight, "groups": groups}
             for name, value in given.items():
                 if value is not None:
-                    raise InputError(name, "must be None with a store, which has its own cases")
+                    raise InputError(
+                        "must be None with a store, which has its own cases", argument=name
+                    )
             self._fit_store(X, seed)
         else:
             self._fit_cases(X, y, sample_weight, groups, seed)
@@ -265,11 +278,14 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
     def _fit_store(self, store, seed):
         check_store(store)
         if self.estimators is not None:
-            rule = "must be None with a store, which has the predictions of its models"
-            raise InputError("estimators", rule)
+            message = "must be None with a store, which has the predictions of its models"
+            raise InputError(message, argument="estimators")
         if self.holdout is not None:
-            rule = "must be None with a store, whose models are already fitted to other cases"
-            raise InputError("holdout", rule, self.holdout)
+            message = (
+                "must be None with a store, whose models are already fitted to other cases, got "
+                f"{self.holdout!r}"
+            )
+            raise InputError(message, argument="holdout")
         cases = store.part(HILLCLIMB, labels=True)
         self.classes_, self.estimators_, self.store_ = store.classes, [], store
         self._combine(store.predictions(), cases.y, cases.weights, cases.groups, None, seed)
@@ -324,8 +340,8 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         """Rows that can be indexed, with the columns of the fit."""
         (X,) = indexable(X)
         if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "biuf":
-            rule, remedies = "must have two dimensions", "Reshape your data: `X.reshape(1, -1)`"
-            raise InputError("X", rule, np.shape(X), remedies=remedies)
+            message = f"must have two dimensions, got {np.shape(X)!r}"
+            raise InputError(message, argument="X", remedy="Reshape your data: `X.reshape(1, -1)`")
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
@@ -335,8 +351,8 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
             self.coef_ = _linear(_by_class(entries), y, weights, self.columns)
             return
         if folds is None:
-            remedies = ("add cases", 'take the {method} "linear"')
-            folds = stratified_folds("y", y, _N_FOLDS, seed, remedies, groups=groups)
+            remedy = 'add cases, or take the `method` "linear"'
+            folds = stratified_folds("y", y, _N_FOLDS, seed, remedy, groups=groups)
         weights = np.ones(len(y)) if weights is None else weights
         self._logistic = _logistic(_log_odds(entries), y, weights, folds)
 
@@ -418,12 +434,12 @@ def _folds(cv, X, y, codes, groups, seed):
     """Positions of the cases that models are fitted to, and of those that they predict."""
     cv = _N_FOLDS if cv is None else cv
     if isinstance(cv, Real):
-        check_whole("cv", cv, least=2, remedies="5 is usual")
+        check_whole("cv", cv, least=2, remedy="5 is usual")
         return stratified_folds("y", codes, cv, seed, "add cases", groups=groups)
     splits = checked_folds(cv, X, y, groups)
     if any(len(np.unique(codes[train])) < 2 for train, _ in splits):
-        rule, remedies = "must train with two classes or more in every fold", "use other folds"
-        raise InputError("cv", rule, remedies=remedies)
+        message = "must train with two classes or more in every fold"
+        raise InputError(message, argument="cv", remedy="use other folds")
     return splits
 
 
@@ -448,12 +464,13 @@ def _held_out(codes, share, groups, seed):
     except ValueError:
         pass
     counts = np.bincount(codes)
-    rule = "must leave cases of each class on both sides"
-    found = "of {n} cases the rarest class has {least}"
-    found += "" if groups is None else ", in {k:group} in all"
-    k = 0 if groups is None else len(np.unique(groups))
-    detail = {"found": found, "n": len(codes), "least": counts.min(), "k": k}
-    raise InputError("holdout", rule, share, remedies="add cases", **detail)
+    message = (
+        f"must leave cases of each class on both sides, got {share!r}; of {len(codes)} cases the "
+        f"rarest class has {counts.min()}"
+    )
+    if groups is not None:
+        message += f", in {count(len(np.unique(groups)), 'group')} in all"
+    raise InputError(message, argument="holdout", remedy="add cases")
 
 
 def _logistic(features, y, weights, folds):

@@ -27,7 +27,7 @@ from bnmtl.ensembles.library.record import (
 )
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.files import NA_VALUES
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def check_same_cases(first, other):
             for name in ("y", "weights", "folds", "task", "groups")
         )
     if not same:
-        rule = "must have the same parts, labels, weights, folds, task and groups"
-        raise InputError("stores", rule, found="they differ")
+        message = "must have the same parts, labels, weights, folds, task and groups; they differ"
+        raise InputError(message, argument="stores")
 
 
 HILLCLIMB = "hillclimb"
@@ -154,15 +154,18 @@ class PredictionStore:
         y = by_part("y", y, HILLCLIMB)
         if HILLCLIMB not in predictions or HILLCLIMB not in y:
             argument = "y" if HILLCLIMB in predictions else "predictions"
-            raise InputError(argument, "must have the part {part}", part=HILLCLIMB)
+            raise InputError(f"must have the part `{HILLCLIMB}`", argument=argument)
         self.classes = checked_classes(y[HILLCLIMB])
         given = {"weights": weights, "folds": folds, "task": task, "groups": groups}
         columns = {name: by_part(name, values, HILLCLIMB) for name, values in given.items()}
         for name, values in {"y": y, **columns}.items():
             for part in values:
                 if part not in predictions:
-                    rule = "must have only the parts of the predictions, {parts}"
-                    raise InputError(name, rule, part, parts=list(predictions))
+                    message = (
+                        "must have only the parts of the predictions, "
+                        f"{listed(predictions)}, got {part!r}"
+                    )
+                    raise InputError(message, argument=name)
         self.parts = {}
         for part, values in predictions.items():
             codes = coded(part, y[part], self.classes) if part in y else None
@@ -176,8 +179,9 @@ class PredictionStore:
             self.parts[part] = Part((array,), codes, **others)
         numbers = {part: len(one.batches[0]) for part, one in self.parts.items()}
         if len(set(numbers.values())) > 1:
-            rule = "must have the same models in all parts"
-            raise InputError("predictions", rule, numbers)
+            raise InputError(
+                f"must have the same models in all parts, got {numbers!r}", argument="predictions"
+            )
         self.names = checked_names(names, numbers[HILLCLIMB])
         self.settings = checked_settings(settings, self.names)
         self.path = self.library = None
@@ -300,8 +304,10 @@ class PredictionStore:
         stores = list(stores)
         wrong = [one for one in stores if not isinstance(one, cls)]
         if wrong or not stores:
-            rule = "must be one PredictionStore or more"
-            raise InputTypeError("stores", rule, type_of(wrong[0]) if wrong else stores)
+            given = type_of(wrong[0]) if wrong else repr(stores)
+            raise InputTypeError(
+                f"must be one PredictionStore or more, got {given}", argument="stores"
+            )
         first, names = stores[0], stores[0].names
         for other in stores[1:]:
             check_same_cases(first, other)
@@ -328,12 +334,12 @@ class PredictionStore:
     def part(self, name=HILLCLIMB, labels=False):
         """Return a part, or raise if it is missing or, on request, lacks labels."""
         if name not in self.parts:
-            rule = "must be one of the parts {parts}"
-            raise InputError("part", rule, name, parts=list(self.parts))
+            message = f"must be one of the parts {listed(self.parts)}, got {name!r}"
+            raise InputError(message, argument="part")
         part = self.parts[name]
         if labels and part.y is None:
-            rule, remedies = "must have labels", "give them in {y}"
-            raise InputError("part", rule, name, remedies=remedies)
+            message = f"must have labels, got {name!r}"
+            raise InputError(message, argument="part", options=("y",), remedy="give them in `y`")
         return part
 
     def predictions(self, part=HILLCLIMB):
@@ -390,7 +396,9 @@ class PredictionStore:
         models = checked_names(models, len(list(models)))
         unknown = [name for name in models if name not in places]
         if unknown:
-            raise InputError("models", "must be names of models of the store", unknown[0])
+            raise InputError(
+                f"must be names of models of the store, got {unknown[0]!r}", argument="models"
+            )
         at = [places[name] for name in models]
         parts = {
             name: replace(one, batches=(self.predictions(name)[at],))
@@ -421,7 +429,9 @@ class PredictionStore:
             }
             parts[name] = Part((self.predictions(name)[:, at],), **columns)
         if HILLCLIMB not in parts:
-            raise InputError("task", "must be a task of the part {part}", task, part=HILLCLIMB)
+            raise InputError(
+                f"must be a task of the part `{HILLCLIMB}`, got {task!r}", argument="task"
+            )
         return self._of(self.classes, parts, self.names, self.settings)
 
     def save(self, folder, force=False):
@@ -470,16 +480,19 @@ class PredictionStore:
         """
         predictions = by_part("predictions", predictions, HILLCLIMB)
         if set(predictions) != set(self.parts):
-            rule = "must have the parts of the store, {parts}"
-            raise InputError("predictions", rule, list(predictions), parts=list(self.parts))
+            message = (
+                f"must have the parts of the store, {listed(self.parts)}, got {list(predictions)!r}"
+            )
+            raise InputError(message, argument="predictions")
         batch = {
             part: checked_predictions(part, values, len(self.classes), self.parts[part].n_cases)
             for part, values in predictions.items()
         }
         numbers = {part: len(array) for part, array in batch.items()}
         if len(set(numbers.values())) > 1:
-            rule = "must have the same models in all parts"
-            raise InputError("predictions", rule, numbers)
+            raise InputError(
+                f"must have the same models in all parts, got {numbers!r}", argument="predictions"
+            )
         names = checked_names(list(names), numbers[HILLCLIMB], self.names)
         settings = pd.concat([self.settings, checked_settings(settings, names)])
         mapped = batch if self.path is None else on_disk.append(self, batch, settings)

@@ -149,8 +149,9 @@ class UnusedCases:
         store, weights = selector.store_, selector.weights_
         best = _best_single(selector, store).weights_.idxmax()
         if best not in predictions:
-            rule, found = "must have the best single model, too", "{name} is missing"
-            raise InputError("predictions", rule, found=found, name=best)
+            raise InputError(
+                f"must have the best single model, too; `{best}` is missing", argument="predictions"
+            )
         names = sorted({best, *weights.index[weights > 0]})
         codes = coded(part, y, store.classes)
         entries = entered("predictions", predictions, names, len(store.classes), len(codes))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from bnmtl.errors import InputError, located
-from bnmtl.wording import Bare
+from bnmtl.wording import listed
 
 _HEADERS = (["from", "to"], ["from", "to", "task"])
 _GROUPS_HEADER = ["task", "group"]
@@ -48,8 +48,8 @@ def read_arcs(path, tasks):
     with located(file=path):
         header, *lines = _csv_lines(path) or [(1, [])]
         if header[1] not in _HEADERS:
-            rule = "must have the columns from,to or from,to,task"
-            raise InputError(rule=rule, given=",".join(header[1]), line=1)
+            message = f"must have the columns from,to or from,to,task, got {','.join(header[1])!r}"
+            raise InputError(message, line=1)
         general, by_task = [], {name: [] for name in tasks}
         for line, cells in lines:
             with located(line=line):
@@ -67,14 +67,13 @@ def read_arcs(path, tasks):
 
 def _check_number(cells, columns):
     if len(cells) != len(columns):
-        rule = "must have a value for each of {columns!s}"
         columns, n = ",".join(columns), len(cells)
-        raise InputError(rule=rule, found="it has {n}", columns=columns, n=n)
+        raise InputError(f"must have a value for each of {columns}; it has {n}")
 
 
 def _check_task(task, tasks):
     if task not in tasks:
-        raise InputError(rule="must name one of the tasks {names}", given=task, names=tasks.names)
+        raise InputError(f"must name one of the tasks {listed(tasks.names)}, got {task!r}")
 
 
 def _check_arc(parent, child, task, tasks):
@@ -85,24 +84,20 @@ def _check_arc(parent, child, task, tasks):
             _check_variable(variable, tasks[task] if task else tasks)
     if parent == child:
         raise InputError(
-            rule="must name different variables",
-            given=Bare(f"`{parent}` twice"),
-            remedies="remove the arc",
+            f"must name different variables, got `{parent}` twice", remedy="remove the arc"
         )
     if not task and not any(_usable((parent, child), one) for one in tasks.values()):
-        raise InputError(
-            rule="must name an arc that a task could have",
-            found="in each task {parent} or {child} is missing or constant",
-            remedies="remove the arc",
-            parent=parent,
-            child=child,
+        message = (
+            f"must name an arc that a task could have; in each task `{parent}` or `{child}` is "
+            "missing or constant"
         )
+        raise InputError(message, remedy="remove the arc")
 
 
 def _check_variable(variable, known):
     if variable not in known.variables:
         raise InputError(
-            rule="must name variables of the data", given=variable, remedies="check the spelling"
+            f"must name variables of the data, got {variable!r}", remedy="check the spelling"
         )
 
 
@@ -150,21 +145,18 @@ def read_tiers(path, tasks):
         else:
             lines = [(f"line {line}", line, tier) for line, tier in _csv_lines(path)]
         if not lines:
-            raise InputError(rule="must hold at least one tier", found="it is empty")
+            raise InputError("must hold at least one tier; it is empty")
         place_of = {}
         for place, line, tier in lines:
             with located(line=line):
                 for variable in tier:
                     _check_variable(variable, tasks)
                     if variable in place_of:
-                        raise InputError(
-                            rule="must name every variable once",
-                            found="{variable} is in {first!s} and in {place!s}",
-                            remedies="keep one of the two",
-                            variable=variable,
-                            first=place_of[variable],
-                            place=place,
+                        message = (
+                            f"must name every variable once; `{variable}` is in "
+                            f"{place_of[variable]} and in {place}"
                         )
+                        raise InputError(message, remedy="keep one of the two")
                     place_of[variable] = place
     return [tier for _, _, tier in lines]
 
@@ -206,28 +198,27 @@ def read_task_groups(path, tasks):
     with located(file=path):
         header, *lines = _csv_lines(path) or [(1, [])]
         if header[1] != _GROUPS_HEADER:
-            rule = "must have the columns task,group"
-            raise InputError(rule=rule, given=",".join(header[1]), line=1)
+            raise InputError(
+                f"must have the columns task,group, got {','.join(header[1])!r}", line=1
+            )
         labels = {}
         for line, cells in lines:
             with located(line=line):
                 _check_number(cells, _GROUPS_HEADER)
                 task, group = cells
                 if not (task and group):
-                    rule, found = "must have a value for each of task,group", "one is empty"
-                    raise InputError(rule=rule, found=found)
+                    raise InputError("must have a value for each of task,group; one is empty")
                 _check_task(task, tasks)
                 if task in labels:
-                    rule, remedy = "must name every task once", "remove one of the two lines"
-                    found = "{twice} is there again"
-                    raise InputError(rule=rule, found=found, remedies=remedy, twice=task)
+                    message = f"must name every task once; `{task}` is there again"
+                    raise InputError(message, remedy="remove one of the two lines")
                 labels[task] = group
         for task in tasks.names:
             if task not in labels:
-                rule = "must name the group of every task"
-                remedy = "add its line, with a group of its own if it learns alone"
-                found = "{missing} is missing"
-                raise InputError(rule=rule, found=found, remedies=remedy, missing=task)
+                message = f"must name the group of every task; `{task}` is missing"
+                raise InputError(
+                    message, remedy="add its line, with a group of its own if it learns alone"
+                )
     return {task: labels[task] for task in tasks.names}
 
 
@@ -235,13 +226,13 @@ def _json_tiers(text):
     try:
         tiers = json.loads(text)
     except ValueError as error:
-        rule = "must be JSON, as its first character says"
-        raise InputError(rule=rule, found="{reason!s}", reason=error) from None
+        raise InputError(f"must be JSON, as its first character says; {error}") from None
     if not all(isinstance(tier, list) for tier in tiers) or not all(
         isinstance(variable, str) for tier in tiers for variable in tier
     ):
-        rule = 'must be a JSON list of lists of names, such as [["age", "sex"], ["illness"]]'
-        raise InputError(rule=rule)
+        raise InputError(
+            'must be a JSON list of lists of names, such as [["age", "sex"], ["illness"]]'
+        )
     return tiers
 
 
@@ -254,8 +245,7 @@ def _csv_lines(path):
             if any(cell.strip() for cell in cells):
                 lines.append((reader.line_num, [cell.strip() for cell in cells]))
     except csv.Error as error:
-        rule = "cannot be read ({reason!s})"
-        raise InputError(rule=rule, line=reader.line_num, reason=error) from None
+        raise InputError(f"cannot be read ({error})", line=reader.line_num) from None
     return lines
 
 
@@ -263,7 +253,6 @@ def _text(path):
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        rule, remedy = "cannot be read ({reason!s})", "check the path"
-        raise InputError(rule=rule, remedies=remedy, reason=error.strerror) from None
+        raise InputError(f"cannot be read ({error.strerror})", remedy="check the path") from None
     except UnicodeDecodeError:
-        raise InputError(rule="must be text in UTF-8") from None
+        raise InputError("must be text in UTF-8") from None

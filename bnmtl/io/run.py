@@ -13,6 +13,7 @@ from bnmtl.errors import InputError
 from bnmtl.graphs import Configuration
 from bnmtl.networks import BayesNet
 from bnmtl.tasks.files import na_values_of
+from bnmtl.wording import count
 from bnmtl.writing import OutputFolder
 
 _PACKAGES = (
@@ -79,19 +80,13 @@ def check_file_sizes(graphs, tasks, remedy):
     graph, task = graphs[name], tasks[name]
     parents = list(graph.predecessors(child))
     cells = math.prod(len(_states(task, variable)) for variable in (child, *parents))
-    raise InputError(
-        rule="The networks' files must stay below {most:.0f} MB",
-        found="they would have about {total!s} MB, and the largest table, of {child} given "
-        "{parents:parent} in task {name}, has {cells!s} cells for {n:row}",
-        remedies=remedy,
-        most=MOST_BYTES / 1e6,
-        total=_shown(sum(sizes.values()) / 1e6),
-        child=child,
-        parents=len(parents),
-        name=name,
-        cells=_shown(cells),
-        n=task.n_rows,
+    message = (
+        f"The networks' files must stay below {MOST_BYTES / 1000000.0:.0f} MB; they would have "
+        f"about {_shown(sum(sizes.values()) / 1000000.0)} MB, and the largest table, of `{child}` "
+        f"given {count(len(parents), 'parent')} in task `{name}`, has {_shown(cells)} cells for "
+        f"{count(task.n_rows, 'row')}"
     )
+    raise InputError(message, options=("max_cells", "max_parents"), remedy=remedy)
 
 
 def check_required(learner, tasks):
@@ -203,24 +198,22 @@ def read_run(folder):
     folder = Path(folder)
     record = read_record(folder)
     if record is None:
-        raise InputError("folder", _FOLDER, found="{folder} holds no run.json", folder=str(folder))
+        raise InputError(f"{_FOLDER}; `{folder}` holds no run.json", argument="folder")
     if not record["tasks"]:
-        raise InputError(rule="must list tasks", found="it is damaged", file=folder / RUN_FILE)
+        raise InputError("must list tasks; it is damaged", file=folder / RUN_FILE)
     if not _keeps_networks(record):
-        raise InputError(
-            "folder",
-            _FOLDER,
-            found="{folder} is from {command}, which keeps no networks",
-            remedies="take its CSV files and run.json",
-            folder=str(folder),
-            command=f"bnmtl {record['command']}",
-        )
+        command = record["command"]
+        message = f"{_FOLDER}; `{folder}` is from `bnmtl {command}`, which keeps no networks"
+        raise InputError(message, argument="folder", remedy="take its CSV files and run.json")
     networks, configuration = {}, Configuration()
     for task in record["tasks"]:
         path = folder / task["file"]
         if not path.is_file():
-            rule, found = "must hold the network of every task", "{path}, that of {of}, is missing"
-            raise InputError("folder", rule, found=found, path=str(path), of=task["name"])
+            message = (
+                f"must hold the network of every task; `{path}`, that of "
+                f"`{task['name']}`, is missing"
+            )
+            raise InputError(message, argument="folder")
         network = networks[task["name"]] = BayesNet.from_bif(path)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         graph.add_nodes_from(task.get("constant", ()), constant=True)
@@ -246,14 +239,11 @@ def read_record(folder):
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        rule, found = "must be a JSON file", "it is damaged ({reason!s})"
-        raise InputError(rule=rule, found=found, file=path, reason=error) from None
+        raise InputError(f"must be a JSON file; it is damaged ({error})", file=path) from None
     if not isinstance(record, dict) or record.get("program") != "bnmtl":
-        found = "it is of another program"
-        raise InputError(rule="must be written by bnmtl", found=found, file=path)
+        raise InputError("must be written by bnmtl; it is of another program", file=path)
     if not _is_complete(record):
-        rule = "must list tasks, settings and files"
-        raise InputError(rule=rule, found="it is damaged", file=path)
+        raise InputError("must list tasks, settings and files; it is damaged", file=path)
     return record
 
 

@@ -45,14 +45,15 @@ def at_penalty(learner, penalty):
         If the learner has no prior with a penalty.
     """
     if not isinstance(learner, MultitaskLearner):
-        rule = "must be a MultitaskLearner or a MultitaskLearnerCV"
-        remedy = "tasks are compared when they are learned together"
-        raise InputTypeError("learner", rule, type_of(learner), remedies=remedy)
+        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
+        raise InputTypeError(
+            message, argument="learner", remedy="tasks are compared when they are learned together"
+        )
     parameters = _shared(learner, MultitaskLearner)
     prior = learner.used_prior()
     if not isinstance(prior, CouplingPrior):
-        rule = "of the learner must be a PairedPrior or an EditPrior"
-        raise InputTypeError("prior", rule, prior, remedies="only they have a penalty")
+        message = f"of the learner must be a PairedPrior or an EditPrior, got {prior!r}"
+        raise InputTypeError(message, argument="prior", remedy="only they have a penalty")
     parameters["prior"] = clone(prior).set_params(penalty=penalty)
     return MultitaskLearner(**parameters)
 

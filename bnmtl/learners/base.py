@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from bnmtl.errors import Action, InputError, InputTypeError, check_choice, check_jobs, warn
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_jobs, warn
 from bnmtl.graphs import Configuration, adjacency, check_dag, graphs_by_task, learned_graph
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.task_groups import AUTO, given_groups
@@ -34,6 +34,7 @@ from bnmtl.search.options import Exact, Limits, search_of
 from bnmtl.search.problem import TaskProblem, by_task, check_names, constraints_by_task
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
+from bnmtl.wording import listed
 
 # Smaller differences of log odds are rounding errors.
 _ALIKE = 1e-9
@@ -86,8 +87,11 @@ def structure_priors(tasks, value, automatic):
         if isinstance(prior, str) and prior == "auto":
             priors[name] = prior = automatic[name]
         if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
-            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
-            raise InputTypeError("structure_prior", rule, prior)
+            message = (
+                "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping "
+                f"by task, got {prior!r}"
+            )
+            raise InputTypeError(message, argument="structure_prior")
         if prior is not None:
             check_names("structure_prior", prior.names(), tasks.variables, "variable")
     return priors
@@ -142,7 +146,7 @@ def start_matrices(tasks, constraints, start):
             check_names("start", map(str, graph), tasks.variables, "variable")
     if is_by_task and None in graphs.values():
         lacking = next(task for task, graph in graphs.items() if graph is None)
-        raise InputError("start", "gives no graph", remedies="add one", task=lacking)
+        raise InputError("gives no graph", argument="start", task=lacking, remedy="add one")
     return [
         _start_matrix(task, constraints[name], graphs[name], is_by_task)
         for name, task in tasks.items()
@@ -156,23 +160,35 @@ def _start_matrix(task, limits, graph, is_by_task):
     if is_by_task:
         unknown = sorted({str(v) for arc in graph.edges for v in arc} - active)
         if unknown:
-            rule = "has arcs of {variable}, which is not a variable with more than one state there"
-            parts = {"task": task.name, "variable": unknown[0]}
-            raise InputError("start", rule, remedies="remove them", **parts)
+            message = (
+                f"has arcs of `{unknown[0]}`, which is not a variable with more "
+                "than one state there"
+            )
+            raise InputError(message, argument="start", task=task.name, remedy="remove them")
     cut = graph.subgraph(active)
     matrix = adjacency(cut, task.variables)
     wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
     if len(wrong):
         parent, child = (task.variables[at] for at in wrong[0])
-        rule = "must hold the required arcs and no forbidden one"
-        found, remedy = "it does not for {parent!s} -> {child!s}", "correct the start graph"
-        parts = {"task": task.name, "parent": parent, "child": child}
-        raise InputError("start", rule, found=found, remedies=remedy, **parts)
+        message = (
+            f"must hold the required arcs and no forbidden one; it does not for {parent} -> {child}"
+        )
+        raise InputError(
+            message, argument="start", task=task.name, remedy="correct the start graph"
+        )
     too_many = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(too_many):
-        rule = "gives {child} more parents than {max_parents} allows, {most}"
-        parts = {"child": task.variables[too_many[0]], "most": limits.max_parents}
-        raise InputError("start", rule, remedies="remove some", task=task.name, **parts)
+        message = (
+            f"gives `{task.variables[too_many[0]]}` more parents than `max_parents` allows, "
+            f"{limits.max_parents}"
+        )
+        raise InputError(
+            message,
+            argument="start",
+            task=task.name,
+            options=("max_parents",),
+            remedy="remove some",
+        )
     return matrix
 
 
@@ -180,18 +196,23 @@ def check_common(learner):
     """Raise for parameters of a learner out of range for any data."""
     search_of(learner.search)
     if learner.limits is not None and not isinstance(learner.limits, Limits):
-        remedy = "for example `Limits(time_limit=60)`"
+        message = f"must be a `Limits` or None, got {learner.limits!r}"
         raise InputTypeError(
-            "limits", "must be a `Limits` or None", learner.limits, remedies=remedy
+            message, argument="limits", remedy="for example `Limits(time_limit=60)`"
         )
     learner.used_limits().check()
     check_jobs(learner.n_jobs)
     if learner.score is not None and not isinstance(learner.score, Score):
-        rule = "must be one of the scores of `bnmtl.scores` or None"
-        raise InputTypeError("score", rule, learner.score, remedies="for example MixedDirichlet()")
+        message = f"must be one of the scores of `bnmtl.scores` or None, got {learner.score!r}"
+        raise InputTypeError(message, argument="score", remedy="for example MixedDirichlet()")
     if isinstance(learner.score, LogLikelihood) and learner.max_parents is None:
-        rule = "LogLikelihood() always prefers more arcs and needs {max_parents}"
-        raise InputError("score", rule, remedies=("set it", "take BIC() or MixedDirichlet()"))
+        message = "LogLikelihood() always prefers more arcs and needs `max_parents`"
+        raise InputError(
+            message,
+            argument="score",
+            options=("max_parents",),
+            remedy="set it, or take BIC() or MixedDirichlet()",
+        )
     check_size("parameter_sample_size", learner.parameter_sample_size)
     check_choice("table_sharing", learner.table_sharing, ("auto", None))
 
@@ -205,8 +226,13 @@ def check_start(learner):
     is_limited = limits.time_limit is not None or limits.max_families is not None
     if learner.start is None or is_limited or not isinstance(search_of(learner.search), Exact):
         return
-    rule = "has no effect with {search=exact}, which finds the best of all graphs"
-    raise InputError("start", rule, remedies=("leave it out", "take another {search}"))
+    message = "has no effect with `search='exact'`, which finds the best of all graphs"
+    raise InputError(
+        message,
+        argument="start",
+        options=("search",),
+        remedy="leave it out, or take another `search`",
+    )
 
 
 # Parameters whose options need an object, with an example.
@@ -260,9 +286,12 @@ class Learner(BaseEstimator):
             owner, _, option = name.partition("__")
             value = parameters.get(owner, getattr(self, owner, None))
             if option and (value is None or isinstance(value, str)) and owner in _WITH_OPTIONS:
-                rule = "sets an option of {owner}, which has none"
-                remedy = f"set the object that has it, such as `{_WITH_OPTIONS[owner]}`"
-                raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)
+                message = f"sets an option of `{owner}`, which has none, got {value!r}"
+                raise InputTypeError(
+                    message,
+                    argument=name,
+                    remedy=f"set the object that has it, such as `{_WITH_OPTIONS[owner]}`",
+                )
         return super().set_params(**parameters)
 
     def fit(self, tasks, memory=None):
@@ -355,20 +384,24 @@ class Learner(BaseEstimator):
         """Warn about the limits that affected the searches."""
         limits = self.used_limits()
         for name in sorted(effort.tally.stopped):
-            rule, found = "ended a search early with its best graph so far", "it was {value}"
-            remedies = "raise it", Action("no limit")
-            warn(name, rule, found=found, remedies=remedies, value=getattr(limits, name))
+            warn(
+                "ended a search early with its best graph so far",
+                argument=name,
+                remedy="raise it, or leave it None for a full search",
+                cli_remedy="raise it, or leave it out for a full search",
+            )
         left_out = self._kept_out(effort)
         if left_out:
             child, *parents = left_out
+            message = (
+                f"excluded families of more than {limits.max_cells} cells; for example `{child}` "
+                f"given {listed(parents)}"
+            )
             warn(
-                "max_cells",
-                "excluded families of more than {most} cells",
-                found="for example {child} given {parents}",
-                remedies=("raise it", "set {max_parents}", "merge rare states"),
-                most=limits.max_cells,
-                child=child,
-                parents=parents,
+                message,
+                argument="max_cells",
+                options=("max_parents",),
+                remedy="raise it, or set `max_parents`, or merge rare states",
             )
 
     def check_parameters(self):

@@ -10,7 +10,6 @@ from bnmtl.search.effort import in_parallel
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem, is_by_task
 from bnmtl.tasks import Task, Tasks
-from bnmtl.wording import Bare
 
 
 class _FromGraph(Learner):
@@ -383,14 +382,15 @@ def _pooled(tasks):
     for task in tasks.values():
         differing = sorted(set(first.variables) ^ set(task.variables))
         if differing:
+            message = (
+                f"must have the same variables as `{first.name}` to be pooled with it; "
+                f"`{differing[0]}` is "
+                f"only in `{(first if differing[0] in first.variables else task).name}`"
+            )
             raise InputError(
-                rule="must have the same variables as {other} to be pooled with it",
-                found="{variable} is only in {owner}",
-                remedies=("drop it", "learn the tasks together with MultitaskLearner"),
+                message,
                 task=task.name,
-                other=first.name,
-                variable=differing[0],
-                owner=(first if differing[0] in first.variables else task).name,
+                remedy="drop it, or learn the tasks together with MultitaskLearner",
             )
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
     return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])
@@ -398,5 +398,6 @@ def _pooled(tasks):
 
 def _refuse_mapping(name, value, learner, wanted):
     if is_by_task(value):
-        rule, given = "of {learner!s} must be {wanted!s} for all tasks", Bare("a mapping by task")
-        raise InputTypeError(name, rule, given, learner=learner, wanted=wanted)
+        raise InputTypeError(
+            f"of {learner} must be {wanted} for all tasks, got a mapping by task", argument=name
+        )

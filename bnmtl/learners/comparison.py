@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import Action, InputError, InputTypeError, Words, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.learners.held_out import (
     check_sample_size,
@@ -85,8 +85,11 @@ def compare(learner, tasks, cv=None, groups=None):
     True
     """
     if not isinstance(learner, (SingleTaskLearner, MultitaskLearner)):
-        rule = "must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV"
-        raise InputTypeError("learner", rule, type_of(learner))
+        message = (
+            "must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV, got "
+            f"{type_of(learner)}"
+        )
+        raise InputTypeError(message, argument="learner")
     learner.check_parameters()
     check_sample_size(learner.parameter_sample_size)
     tasks = encode(tasks, missing=learner.missing)
@@ -94,7 +97,7 @@ def compare(learner, tasks, cv=None, groups=None):
     if groups is not None:
         groups = _checked_groups(groups, tasks)
         remedy = "give no more than the groups of the task that has the most"
-    check_whole("cv", cv, 2, most_folds(tasks, groups), optional=True, remedies=remedy)
+    check_whole("cv", cv, 2, most_folds(tasks, groups), optional=True, remedy=remedy)
     n_folds = default_folds(tasks, leave_one_out=True, groups=groups) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
         folds, penalties = _folds(learner, tasks, n_folds, groups, report)
@@ -162,29 +165,31 @@ def worse_together(scored):
 def _checked_groups(groups, tasks):
     """The groups of rows of each task as text, two groups at least."""
     if not isinstance(groups, Mapping):
-        rule = "must be a mapping of tasks to arrays with a name per row"
-        raise InputTypeError("groups", rule, type_of(groups))
+        message = f"must be a mapping of tasks to arrays with a name per row, got {type_of(groups)}"
+        raise InputTypeError(message, argument="groups")
     for name in [*tasks, *groups]:
         if name not in groups or name not in tasks:
-            rule = "must have the names of the tasks, each with an array"
-            found = "the data have no such task" if name in groups else "it is missing"
-            raise InputError("groups", rule, found=found, task=name)
+            message = (
+                "must have the names of the tasks, each with an array; "
+                f"{'the data have no such task' if name in groups else 'it is missing'}"
+            )
+            raise InputError(message, argument="groups", task=name)
     checked = {}
     for name, task in tasks.items():
-        rule, given = "must be one name per row, {n}", np.asarray(groups[name])
-        details = {"task": name, "n": task.n_rows}
+        given = np.asarray(groups[name])
         if given.shape != (task.n_rows,):
-            found, remedies = "its shape is {shape!s}", "drop rows with missing values before"
+            message = f"must be one name per row, {task.n_rows}; its shape is {given.shape}"
             raise InputError(
-                "groups", rule, found=found, remedies=remedies, shape=given.shape, **details
+                message, argument="groups", task=name, remedy="drop rows with missing values before"
             )
         if pd.isna(given).any():
-            found, row = "that of row {row} is missing", int(pd.isna(given).argmax())
-            raise InputError("groups", rule, found=found, remedies="fill it", row=row, **details)
+            row = int(pd.isna(given).argmax())
+            message = f"must be one name per row, {task.n_rows}; that of row {row} is missing"
+            raise InputError(message, argument="groups", task=name, remedy="fill it")
         checked[name] = given.astype(str)
         if (checked[name] == checked[name][0]).all():
-            rule = "must divide the rows of every task into two groups or more"
-            raise InputError("groups", rule, found="it has one", **details)
+            message = "must divide the rows of every task into two groups or more; it has one"
+            raise InputError(message, argument="groups", task=name)
     return checked
 
 
@@ -262,7 +267,15 @@ WAYS = {
 # Ways to learn, as named in the results of `bnmtl.learners.compare`.
 WAYS_TO_LEARN = ("together", "one_group", "alone", "empty")
 NOTHING = "Nothing was found"
-_MORE = Action("show more")
+# Advice, in Python and at the command line.
+_MORE = {
+    False: "More rows or fewer variables may show more.",
+    True: "More rows or fewer variables (--ignore) may show more.",
+}
+_COMPARE = {
+    False: "`bnmtl.relatedness` compares them",
+    True: "`bnmtl relate` compares them",
+}
 
 
 def held_out_record(scored):
@@ -347,7 +360,7 @@ def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
     return record is not None and not record.get("ended_by") and not of_arcs(record)[0]
 
 
-def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
+def sentences(record, n_arcs, ended_by=(), max_cells=None, at_command_line=False):
     """Sentences about the arcs found and the gain from sharing.
 
     Parameters
@@ -360,8 +373,8 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
         Limits that ended the search early; arcs it did not reach may exist.
     max_cells : int, optional
         The limit on cells of a table, if it excluded families.
-    words : bnmtl.errors.Words, optional
-        How parameters and remedies are rendered; default: for users of Python.
+    at_command_line : bool, default=False
+        Whether to name options of commands instead of parameters.
 
     Returns
     -------
@@ -373,14 +386,14 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
     >>> sentences(record, 3)
     ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats per row over no arcs.']
     """
-    words = words or Words()
-    more = words.remedy(_MORE)
+    more = _MORE[at_command_line]
     if not n_arcs and ended_by:
         return ["The search ended before it found an arc; more time may show some."]
     if not n_arcs and max_cells is not None:
+        limit = f"--max-cells {max_cells}" if at_command_line else f"max_cells={max_cells}"
         return [
-            f"No arc was learned, and {words.setting('max_cells', max_cells)} kept out families "
-            "that might have had one; raise it."
+            f"No arc was learned, and `{limit}` kept out families that might have had one; raise "
+            "it."
         ]
     if not n_arcs:
         return [f"{NOTHING}: no arc was learned. {more}", *_gain_of_tables(record)]
@@ -397,12 +410,11 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, words=None):
         return [f"{first} {more}"]
     if "together - alone" not in record["differences"]:
         return [first]
-    return [first, *_gain_of_sharing(record, words), *_of_worse(record)]
+    return [first, *_gain_of_sharing(record, at_command_line), *_of_worse(record)]
 
 
-def _gain_of_sharing(record, words):
+def _gain_of_sharing(record, at_command_line):
     """A list with a sentence on learning together against each task alone."""
-    more = words.remedy(_MORE)
     difference, error = record["differences"]["together - alone"]
     size = f"{value(difference, error)} nats per row against each task alone"
     if max(abs(difference), error) < _ROUNDING:
@@ -412,9 +424,9 @@ def _gain_of_sharing(record, words):
     if difference < -SURE * error:
         return [
             f"Learning the tasks together did not help: {size}; tasks may have little in common "
-            f"({words.remedy(Action('compare'))}).",
+            f"({_COMPARE[at_command_line]}).",
         ]
-    return [f"It is unclear whether learning together helped: {size}. {more}"]
+    return [f"It is unclear whether learning together helped: {size}. {_MORE[at_command_line]}"]
 
 
 def _of_worse(record):

@@ -87,10 +87,10 @@ def held_out_rows(
             # 0.07 * 100 is slightly more than 7 in floating point.
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
-                rule = "has {rows!s}, and holding out {n} leaves none to learn from"
-                parts = {"task": name, "rows": _rows(task), "n": n_held_out}
-                remedies = remedy, "give the task more rows"
-                raise InputError(rule=rule, remedies=remedies, **parts)
+                message = (
+                    f"has {_rows(task)}, and holding out {n_held_out} leaves none to learn from"
+                )
+                raise InputError(message, task=name, remedy=f"{remedy}, or give the task more rows")
             folds[0][name] = np.concatenate(rows[:n_held_out])
             continue
         if n_rows < cv <= most and leave_one_out:
@@ -98,8 +98,9 @@ def held_out_rows(
                 fold[name] = row
             continue
         if n_rows < cv:
-            rule, rows = "must not be more than the {rows!s} of the task", _rows(task)
-            raise InputError("cv", rule, cv, remedies="use fewer folds", task=name, rows=rows)
+            rows = _rows(task)
+            message = f"must not be more than the {rows} of the task, got {cv!r}"
+            raise InputError(message, argument="cv", task=name, remedy="use fewer folds")
         for fold, part in zip(folds, np.array_split(np.arange(n_rows), cv), strict=True):
             fold[name] = np.concatenate([rows[at] for at in part])
     return folds
@@ -130,9 +131,14 @@ def _n_originals(task):
 def check_sample_size(size):
     """Raise unless every state of held-out rows has a probability above 0."""
     if size == 0:
-        rule = "must be above 0 where held-out rows are predicted"
-        remedy = "with 0, a state that is new among them has probability 0; 'auto' is the default"
-        raise InputError("parameter_sample_size", rule, size, remedies=remedy)
+        message = f"must be above 0 where held-out rows are predicted, got {size!r}"
+        raise InputError(
+            message,
+            argument="parameter_sample_size",
+            remedy=(
+                "with 0, a state that is new among them has probability 0; 'auto' is the default"
+            ),
+        )
 
 
 def most_folds(tasks, groups=None):

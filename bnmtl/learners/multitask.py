@@ -22,6 +22,7 @@ from bnmtl.search.effort import Memory, in_parallel
 from bnmtl.search.grouped import joined
 from bnmtl.search.multitask import STARTS, search_over
 from bnmtl.search.problem import check_names, is_by_task
+from bnmtl.wording import one_of
 
 # Penalty of the default prior.
 PENALTY = 0.99
@@ -268,8 +269,8 @@ class MultitaskLearner(Learner):
         if self.start is None or isinstance(self.start, str):
             return False
         if not isinstance(self.start, (Mapping, nx.DiGraph)):
-            rule = "must be a string, a networkx.DiGraph or a mapping"
-            raise InputTypeError("start", rule, self.start)
+            message = f"must be a string, a networkx.DiGraph or a mapping, got {self.start!r}"
+            raise InputTypeError(message, argument="start")
         return True
 
     def start_names(self):
@@ -277,8 +278,11 @@ class MultitaskLearner(Learner):
         if self.start is None:
             return None
         if self.start not in STARTS:
-            rule = "must be {starts:or}, a graph, a mapping task -> graph or None"
-            raise InputError("start", rule, self.start, starts=STARTS)
+            message = (
+                f"must be {one_of(STARTS)}, a graph, a mapping task -> graph or "
+                f"None, got {self.start!r}"
+            )
+            raise InputError(message, argument="start")
         return (self.start,)
 
     def possible_priors(self, problems, effort):
@@ -294,14 +298,17 @@ class MultitaskLearner(Learner):
 
     def _publish_solution(self, tasks, whole, problems, solution, groups=None):
         if solution.score == -float("inf"):
+            message = (
+                "of 1 requires that tasks agree, but no such configuration was found; the "
+                "constraints of the tasks may contradict each other"
+            )
             raise InputError(
-                "penalty",
-                "of 1 requires that tasks agree, but no such configuration was found",
-                found="the constraints of the tasks may contradict each other",
-                remedies=(
-                    "make them agree",
-                    "use {start=identical}, which reports where they do",
-                    "lower the penalty",
+                message,
+                argument="penalty",
+                options=("start",),
+                remedy=(
+                    "make them agree, or use `start='identical'`, which reports where they do, or "
+                    "lower the penalty"
                 ),
             )
         found = solution.matrices, solution.score, solution.task_scores
@@ -324,9 +331,8 @@ def check_prior_names(prior, tasks):
     distances = getattr(listed, "task_distance", None)
     lacking = set(tasks.names) - set().union(*(distances or {}))
     if distances is not None and len(tasks) > 1 and lacking:
-        rule, remedy = "must contain all tasks", "compute it for these tasks"
-        parts = {"found": "{missing} is missing", "missing": min(lacking)}
-        raise InputError("task_distance", rule, remedies=remedy, **parts)
+        message = f"must contain all tasks; `{min(lacking)}` is missing"
+        raise InputError(message, argument="task_distance", remedy="compute it for these tasks")
 
 
 def quick_learner(missing="error"):

@@ -25,7 +25,7 @@ from bnmtl.search.task_groups import (
     acyclic,
     quick_fits,
 )
-from bnmtl.wording import all_of, count, type_of
+from bnmtl.wording import all_of, count, listed, type_of
 
 _SILENT = Reporter(False)
 
@@ -85,7 +85,9 @@ class CoupledFits:
         search = search_over(problems, effort, report)
         solution = search.solve(self._prior, search.starts([self._prior]), report)
         if solution.score == -np.inf:
-            raise NoCommonGraph("penalty", "of 1 requires that tasks agree, and these do not")
+            raise NoCommonGraph(
+                "of 1 requires that tasks agree, and these do not", argument="penalty"
+            )
         return solution, search.joint.spread(solution.matrices)
 
 
@@ -143,14 +145,14 @@ def check_task_groups(value):
     """Raise InputTypeError or InputError unless a value is None, "auto" or a mapping."""
     if value is None or is_by_task(value):
         return
-    rule, remedy = "must be 'auto', None or a mapping task -> label", ()
-    if isinstance(value, str):
-        if value != AUTO:
-            raise InputError("task_groups", rule, value)
+    if isinstance(value, str) and value == AUTO:
         return
+    error = InputError if isinstance(value, str) else InputTypeError
+    given, remedy = repr(value), None
     if isinstance(value, pd.Series):
-        value, remedy = type_of(value), "give its `to_dict()`"
-    raise InputTypeError("task_groups", rule, value, remedies=remedy)
+        given, remedy = type_of(value), "give its `to_dict()`"
+    message = f"must be 'auto', None or a mapping task -> label, got {given}"
+    raise error(message, argument="task_groups", remedy=remedy)
 
 
 def given_groups(value, names):
@@ -174,17 +176,28 @@ def given_groups(value, names):
     for task, label in value.items():
         name = str(task)
         if name in labels:
-            rule, found = "must name every task once", "{name} is there twice"
-            raise InputError("task_groups", rule, found=found, name=name)
+            raise InputError(
+                f"must name every task once; `{name}` is there twice", argument="task_groups"
+            )
         if pd.api.types.is_scalar(label) and pd.isna(label):
-            rule, remedy = "must have a label for every task", "give one to each that learns alone"
-            raise InputError("task_groups", rule, label, remedies=remedy, task=name)
+            message = f"must have a label for every task, got {label!r}"
+            raise InputError(
+                message,
+                argument="task_groups",
+                task=name,
+                remedy="give one to each that learns alone",
+            )
         labels[name] = label
     check_names("task_groups", labels, names, "task")
     for name in names:
         if name not in labels:
-            remedy = "add it, with a label of its own if it learns alone"
-            raise InputError("task_groups", "names no group", remedies=remedy, task=name)
+            message = "names no group"
+            raise InputError(
+                message,
+                argument="task_groups",
+                task=name,
+                remedy="add it, with a label of its own if it learns alone",
+            )
     return groups_by_label({name: labels[name] for name in names})
 
 
@@ -336,11 +349,13 @@ class TaskGroups:
         learner.__dict__.update(self.evidence)
         if self.too_few and tasks is whole:
             # Replicates of larger tasks say nothing.
-            rule = "finds no group for tasks with fewer than {least} rows, {names}"
-            found = "they join the group with which they gain most"
-            remedies = "give them more rows", "name their groups"
-            parts = {"least": FEWEST_ROWS, "names": self.too_few}
-            warn("task_groups", rule, found=found, remedies=remedies, **parts)
+            message = (
+                f"finds no group for tasks with fewer than {FEWEST_ROWS} rows, "
+                f"{listed(self.too_few)}; they join the group with which they gain most"
+            )
+            warn(
+                message, argument="task_groups", remedy="give them more rows, or name their groups"
+            )
 
     def by_label(self, learner, values):
         """Values of the groups, by the label of the group in a learner."""

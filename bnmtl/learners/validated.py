@@ -61,19 +61,19 @@ def penalty_grid(penalties):
     [0.9, 0.5, 0.0]
     """
     grid = DEFAULT_PENALTIES if penalties is None else penalties
-    rule = "must be a sequence of numbers from 0 to 1 or None"
     try:
         values = None if isinstance(grid, str | Iterator) else [float(one) for one in grid]
     except (TypeError, ValueError):
         values = None
     if values is None:
-        raise InputTypeError("penalties", rule, penalties)
+        message = f"must be a sequence of numbers from 0 to 1 or None, got {penalties!r}"
+        raise InputTypeError(message, argument="penalties")
     wrong = [penalty for penalty in values if not 0 <= penalty <= 1]
     if wrong:
-        remedy = "0 shares nothing, 1 everything"
-        raise InputError("penalties", rule, wrong[0], remedies=remedy)
+        message = f"must be a sequence of numbers from 0 to 1 or None, got {wrong[0]!r}"
+        raise InputError(message, argument="penalties", remedy="0 shares nothing, 1 everything")
     if not values:
-        raise InputError("penalties", "must hold at least one penalty", penalties)
+        raise InputError(f"must hold at least one penalty, got {penalties!r}", argument="penalties")
     return sorted(set(values), reverse=True)
 
 
@@ -441,19 +441,36 @@ class MultitaskLearnerCV(MultitaskLearner):
     def check_parameters(self):
         super().check_parameters()
         if self.validation is not None and self.cv is not None:
-            rule, found = "and {cv} must not both be given", "they are {share!r} and {folds!r}"
-            parts = {"share": self.validation, "folds": self.cv}
-            raise InputError("validation", rule, found=found, remedies="leave one out", **parts)
+            message = (
+                f"and `cv` must not both be given; they are {self.validation!r} and {self.cv!r}"
+            )
+            raise InputError(
+                message, argument="validation", options=("cv",), remedy="leave one out"
+            )
         share = self.validation
         if not isinstance(share, str) or share != "posterior":
-            remedy = "{validation=posterior} holds out no rows"
-            check_number("validation", share, above=0, below=1, optional=True, remedies=remedy)
+            check_number(
+                "validation",
+                share,
+                above=0,
+                below=1,
+                optional=True,
+                options=("validation",),
+                remedy="`validation='posterior'` holds out no rows",
+            )
         check_whole("cv", self.cv, least=2, optional=True)
         check_choice("rule", self.rule, RULES)
         if self.rule != "best" and share is not None:
-            rule = "must be 'best' with {validation} {share!r}, which has no folds to compare"
-            remedies = "leave {validation} out", "give {cv} instead"
-            raise InputError("rule", rule, self.rule, remedies=remedies, share=share)
+            message = (
+                f"must be 'best' with `validation` {share!r}, which has no folds to compare, got "
+                f"{self.rule!r}"
+            )
+            raise InputError(
+                message,
+                argument="rule",
+                options=("validation", "cv"),
+                remedy="leave `validation` out, or give `cv` instead",
+            )
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
         for prior in self._priors().values():
@@ -465,8 +482,10 @@ class MultitaskLearnerCV(MultitaskLearner):
         """The prior at each penalty of the grid, the largest penalty first."""
         prior = self.used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
-            remedy = "use MultitaskLearner for a custom coupling"
-            raise InputTypeError("prior", "must have a `penalty` to choose", prior, remedies=remedy)
+            message = f"must have a `penalty` to choose, got {prior!r}"
+            raise InputTypeError(
+                message, argument="prior", remedy="use MultitaskLearner for a custom coupling"
+            )
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
 
@@ -578,12 +597,13 @@ class MultitaskLearnerCV(MultitaskLearner):
         """Raise InputError if the penalty to choose has no effect."""
         fixed = self._without_choice(tasks)
         if fixed is not None:
-            rule = "gives every pair its own penalty, so there is none to choose"
-            raise InputError(fixed, rule, remedies="use MultitaskLearner")
+            message = "gives every pair its own penalty, so there is none to choose"
+            raise InputError(message, argument=fixed, remedy="use MultitaskLearner")
         if self.validation == "posterior" and not self._has_posterior():
-            rule = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
-            remedy = "leave it out to choose by held-out rows"
-            raise InputError("validation", rule, remedies=remedy)
+            message = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
+            raise InputError(
+                message, argument="validation", remedy="leave it out to choose by held-out rows"
+            )
 
     def has_choice(self, tasks):
         """Whether some pair of these tasks or of their variables has no individual penalty."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.labels import yes_or_no
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import type_of
 
 THRESHOLD = 0.5  # predictions at or above it are positive
 # Probabilities of a softmax in float32, or with four decimals, sum to 1 this closely.
@@ -22,11 +22,12 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
     y = checked_numbers(names[0], yes_or_no(y), remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
     if len(p) != len(y):
-        rule = "must be one number per case, {n} as in {labels}"
-        raise InputError(names[1], rule, len(p), n=len(y), labels=names[0])
+        message = f"must be one number per case, {len(y)} as in `{names[0]}`, got {len(p)!r}"
+        raise InputError(message, argument=names[1])
     wrong = y[(y != 0) & (y != 1)]
     if len(wrong):
-        raise InputError(names[0], "must be 0 or 1 for every case", _short(wrong), None, _AS_LABELS)
+        message = f"must be 0 or 1 for every case, got {_short(wrong)}"
+        raise InputError(message, argument=names[0], remedy=_AS_LABELS)
     return y, p, checked_weights(weights, len(y), name=names[2])
 
 
@@ -35,12 +36,14 @@ def checked_classes(y, p, weights):
     p = checked_table("p", p, ("cases", "classes"))
     y = checked_numbers("y", yes_or_no(y), remedy="use positions in the sorted classes")
     if len(y) != len(p):
-        rule = "must be one row per case, {n} as in {y}"
-        raise InputError("p", rule, len(p), n=len(y))
+        message = f"must be one row per case, {len(y)} as in `y`, got {len(p)!r}"
+        raise InputError(message, argument="p", options=("y",))
     wrong = y[(y != np.floor(y)) | (y < 0) | (y >= p.shape[1])]
     if len(wrong):
-        rule = "must be the position of a class, from 0 to {most}"
-        raise InputError("y", rule, _short(wrong), most=p.shape[1] - 1)
+        message = (
+            f"must be the position of a class, from 0 to {p.shape[1] - 1}, got {_short(wrong)!r}"
+        )
+        raise InputError(message, argument="y")
     check_distributions("p", p)
     return y.astype(np.intp), p, checked_weights(weights, len(y))
 
@@ -56,13 +59,14 @@ def check_distributions(name, p):
     """
     wrong = p[(p < 0) | (p > 1 + _ROUNDING)]
     if len(wrong):
-        rule = "must be probabilities from 0 to 1"
-        raise InputError(name, rule, _short(wrong), remedies="calibrate scores first")
+        message = f"must be probabilities from 0 to 1, got {_short(wrong)}"
+        raise InputError(message, argument=name, remedy="calibrate scores first")
     sums = p.sum(axis=-1)
     wrong = sums[abs(sums - 1) > SUM_TOLERANCE]
     if len(wrong):
-        rule, given = "must be probabilities that sum to 1 over the classes", _short(wrong)
-        raise InputError(name, rule, given, remedies="divide each row by its sum")
+        given = _short(wrong)
+        message = f"must be probabilities that sum to 1 over the classes, got {given}"
+        raise InputError(message, argument=name, remedy="divide each row by its sum")
 
 
 def predicted_classes(p):
@@ -90,10 +94,10 @@ def checked_weights(weights, n, of="case", name="weights"):
         return np.ones(n)
     weights = checked_numbers(name, weights)
     if len(weights) != n:
-        raise InputError(name, "must be one number per {of!s}, {n}", len(weights), of=of, n=n)
+        raise InputError(f"must be one number per {of}, {n}, got {len(weights)!r}", argument=name)
     if (weights < 0).any() or not weights.any():
-        rule = "must be 0 or more and not all zero"
-        raise InputError(name, rule, remedies="remove entries that never count")
+        message = "must be 0 or more and not all zero"
+        raise InputError(message, argument=name, remedy="remove entries that never count")
     return weights
 
 
@@ -102,10 +106,13 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError(name, "must be numbers", _other(values), remedies=remedy) from None
+        raise InputTypeError(
+            f"must be numbers, got {_other(values)!r}", argument=name, remedy=remedy
+        ) from None
     if array.ndim != 1 or not array.size:
-        rule = "must be a list of numbers, at least one"
-        raise InputError(name, rule, found="its shape is {shape!s}", shape=array.shape)
+        raise InputError(
+            f"must be a list of numbers, at least one; its shape is {array.shape}", argument=name
+        )
     _check_finite(name, array)
     if is_probability:
         _check_probabilities(name, array)
@@ -115,19 +122,19 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
 def _check_probabilities(name, array):
     wrong = array[(array < 0) | (array > 1)]
     if len(wrong):
-        rule = "must be probabilities from 0 to 1"
-        raise InputError(name, rule, _short(wrong), remedies="calibrate scores first")
+        message = f"must be probabilities from 0 to 1, got {_short(wrong)}"
+        raise InputError(message, argument=name, remedy="calibrate scores first")
 
 
 def _check_finite(name, array):
     infinite = array[~np.isfinite(array)]
     if infinite.size:
-        raise InputError(name, "must be finite numbers", _short(infinite))
+        raise InputError(f"must be finite numbers, got {_short(infinite)}", argument=name)
 
 
 def _short(numbers):
     """The first of several numbers as text."""
-    return Bare(f"{numbers[0]:g}")
+    return f"{numbers[0]:g}"
 
 
 def _other(values):
@@ -144,13 +151,17 @@ def _other(values):
 
 def checked_table(name, values, axes, is_probability=False):
     """Finite numbers as a float array with the named axes, or an error."""
-    rule, shape = "must be numbers of the shape ({shape!s})", ", ".join(axes)
+    shape = ", ".join(axes)
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError(name, rule, type_of(values), shape=shape) from None
+        raise InputTypeError(
+            f"must be numbers of the shape ({shape}), got {type_of(values)}", argument=name
+        ) from None
     if array.ndim != len(axes) or not array.size:
-        raise InputError(name, rule, array.shape, shape=shape)
+        raise InputError(
+            f"must be numbers of the shape ({shape}), got {array.shape!r}", argument=name
+        )
     _check_finite(name, array)
     if is_probability:
         _check_probabilities(name, array)
@@ -191,9 +202,9 @@ class Ranking:
     def check_both(self, negatives=False):
         """Raise unless there are positive cases and, if required, negative ones."""
         if self.n_positives == 0:
-            raise InputError("y", "must hold positive cases (1)", found="it has none")
+            raise InputError("must hold positive cases (1); it has none", argument="y")
         if negatives and self.n_positives == self.total:
-            raise InputError("y", "must hold negative cases (0), too", found="it has none")
+            raise InputError("must hold negative cases (0), too; it has none", argument="y")
         return self
 
 

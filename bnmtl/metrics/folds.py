@@ -26,19 +26,21 @@ def checked_groups(groups, n_cases):
     numpy.ndarray of shape (n_cases,)
         Names of several types become text.
     """
-    rule = "must be one name per case, {n}"
     groups = np.asarray(groups)
     if groups.ndim == 2 and groups.shape[1] == 1:
         groups = groups[:, 0]
     if groups.ndim != 1:
-        found = "its shape is {shape!s}"
-        raise InputError("groups", rule, found=found, n=n_cases, shape=groups.shape)
+        raise InputError(
+            f"must be one name per case, {n_cases}; its shape is {groups.shape}", argument="groups"
+        )
     if len(groups) != n_cases:
-        raise InputError("groups", rule, len(groups), n=n_cases)
+        raise InputError(
+            f"must be one name per case, {n_cases}, got {len(groups)!r}", argument="groups"
+        )
     if pd.isna(groups).any():
-        rule, found = "must name the group of every case", "that of row {row} is missing"
         row = int(pd.isna(groups).argmax())
-        raise InputError("groups", rule, found=found, remedies="fill it", row=row)
+        message = f"must name the group of every case; that of row {row} is missing"
+        raise InputError(message, argument="groups", remedy="fill it")
     # Splitters sort names.
     has_types = groups.dtype == object and len(set(map(type, groups.tolist()))) > 1
     return groups.astype(str) if has_types else groups
@@ -71,15 +73,24 @@ def splits_by(cv, X, y, groups=None, task=None):
     if cv is None or isinstance(cv, Real):
         return _stratified(N_FOLDS if cv is None else cv, y, groups, task)
     if isinstance(cv, type | str) or not (hasattr(cv, "split") or np.iterable(cv)):
-        rule = "must be a number of folds, a splitter or an iterable of (train, test)"
-        remedies = f"write {cv.__name__}()" if hasattr(cv, "split") and isinstance(cv, type) else ()
-        given = cv if isinstance(cv, str) else type_of(cv)
-        raise InputTypeError("cv", rule, given, remedies=remedies)
+        given = repr(cv) if isinstance(cv, str) else type_of(cv)
+        message = (
+            f"must be a number of folds, a splitter or an iterable of (train, test), got {given}"
+        )
+        raise InputTypeError(
+            message,
+            argument="cv",
+            remedy=(
+                f"write {cv.__name__}()" if hasattr(cv, "split") and isinstance(cv, type) else ""
+            ),
+        )
     if hasattr(cv, "split"):
         return splits_of_splitter("cv", cv, X, y, groups)
     if groups is not None:
-        rule = "must be left out if {cv} lists the folds"
-        raise InputError("groups", rule, remedies="use a splitter such as GroupKFold")
+        message = "must be left out if `cv` lists the folds"
+        raise InputError(
+            message, argument="groups", options=("cv",), remedy="use a splitter such as GroupKFold"
+        )
     return listed_folds(cv, len(y))
 
 
@@ -89,19 +100,16 @@ def _stratified(n_folds, y, groups, task):
     Tables of several tasks often have the rows of a task next to each other: folds by class alone
     would hold out whole tasks.
     """
-    check_whole("cv", n_folds, least=2, remedies="5 is usual")
+    check_whole("cv", n_folds, least=2, remedy="5 is usual")
     most, of = int(np.unique(y, return_counts=True)[1].max()), "cases of the largest class"
     if groups is not None and (n_groups := len(np.unique(groups))) <= most:
         most, of = n_groups, "groups"
     if n_folds > most:
-        remedies = ("take fewer folds", f"add {'groups' if of == 'groups' else 'cases'}")
+        message = f"must be at most {most}, the number of {of}, got {n_folds!r}"
         raise InputError(
-            "cv",
-            f"must be at most {{most}}, the number of {of}",
-            n_folds,
-            None,
-            remedies,
-            most=most,
+            message,
+            argument="cv",
+            remedy=f"take fewer folds, or add {'groups' if of == 'groups' else 'cases'}",
         )
     strata = y
     if task is not None:
@@ -167,7 +175,6 @@ def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
     ------
     InputError
     """
-    details = {"splitter": type_of(splitter)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -175,21 +182,21 @@ def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
         except (ValueError, TypeError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
             if groups is None and "groups" in reason:
-                rule = "must be given for {splitter!s}, which keeps groups together"
-                raise InputError("groups", rule, None, **details) from None
-            rule = f"must divide {'the cases' if table is None else '{table}'} into folds"
-            details |= {"reason": reason, "table": table, "remedies": "take another splitter"}
-            raise InputError(
-                argument, rule, found="{splitter!s} says {reason}", **details
-            ) from None
+                message = (
+                    f"must be given for {type_of(splitter)}, which keeps groups together, got None"
+                )
+                raise InputError(message, argument="groups") from None
+            what = "the cases" if table is None else f"`{table}`"
+            message = f"must divide {what} into folds; {type_of(splitter)} says `{reason}`"
+            raise InputError(message, argument=argument, remedy="take another splitter") from None
     for one in {str(one.message): one for one in caught}.values():
         if "groups parameter is ignored" in str(one.message):
-            rule = "is ignored by {splitter!s}, so cases of a group are in several folds"
-            remedies = (
-                f"set {{{argument}}} to a splitter such as GroupKFold",
-                "leave {groups} out",
+            warn(
+                f"is ignored by {type_of(splitter)}, so cases of a group are in several folds",
+                argument="groups",
+                options=(argument,),
+                remedy=f"set `{argument}` to a splitter such as GroupKFold, or leave `groups` out",
             )
-            warn("groups", rule, remedies=remedies, **details)
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return splits
@@ -202,12 +209,15 @@ def listed_folds(cv, n_cases):
         try:
             train, test = (rows[_selected(part)] for part in split)
         except (TypeError, ValueError):
-            rule = "must yield pairs (train, test) of row numbers or masks"
-            raise InputTypeError("cv", rule, split) from None
+            message = f"must yield pairs (train, test) of row numbers or masks, got {split!r}"
+            raise InputTypeError(message, argument="cv") from None
         except IndexError as error:
-            rule = "must yield row numbers below {n}, the number of cases, or masks of as many"
-            found, reason = "numpy says {reason}", str(error)
-            raise InputError("cv", rule, found=found, n=n_cases, reason=reason) from None
+            reason = str(error)
+            message = (
+                f"must yield row numbers below {n_cases}, the number of cases, or masks of as "
+                f"many; numpy says `{reason}`"
+            )
+            raise InputError(message, argument="cv") from None
         folds.append((train, test))
     return folds
 

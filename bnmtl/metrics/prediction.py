@@ -25,7 +25,6 @@ from bnmtl.metrics.cases import (
     checked_weights,
     predicted_classes,
 )
-from bnmtl.wording import Bare
 
 
 def _ranking(y, p, weights):
@@ -287,7 +286,9 @@ def _check_step(step):
         return
     check_number("step", step, above=0, most=1)
     if abs(round(1 / step) * step - 1) > 1e-9:
-        raise InputError("step", "must be a whole part of 1, for example 0.05 or 0.1", step)
+        raise InputError(
+            f"must be a whole part of 1, for example 0.05 or 0.1, got {step!r}", argument="step"
+        )
 
 
 def _chart_area(ranking, step):
@@ -466,8 +467,11 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
 
 def _warn_of_clipped(clipped, eps):
     if clipped.any():
-        rule = "{clipped} of {n} probabilities are closer to 0 or 1 than {near:.2g} and count as "
-        warn(rule=rule + "that near", clipped=int(clipped.sum()), n=len(clipped), near=eps)
+        message = (
+            f"{int(clipped.sum())} of {len(clipped)} probabilities are closer to 0 or 1 than "
+            f"{eps:.2g} and count as that near"
+        )
+        warn(message)
 
 
 def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):
@@ -545,10 +549,15 @@ def _of_windows(values, mass, positives, window):
     """Tied cases form an interval of constant density, so a window may begin and end inside it."""
     ends = np.append(0.0, np.cumsum(mass))
     if ends[-1] > _MOST_CASES:
-        rule = "must sum to {most:.0e} or less with {method=windows}"
-        remedies = ("divide them", "use {method=debiased}")
-        given = Bare(f"{ends[-1]:.3g}")
-        raise InputError("weights", rule, given, remedies=remedies, most=_MOST_CASES)
+        message = (
+            f"must sum to {_MOST_CASES:.0e} or less with `method='windows'`, got {ends[-1]:.3g}"
+        )
+        raise InputError(
+            message,
+            argument="weights",
+            options=("method",),
+            remedy="divide them, or use `method='debiased'`",
+        )
     excess = np.append(0.0, np.cumsum(values * mass - positives))
     width = min(float(window), ends[-1])
     begins = np.arange(np.floor(ends[-1] - width + 1e-9) + 1)
@@ -812,9 +821,12 @@ def normalized_score(metric, value, base_rate, best):
     base = baseline(metric, base_rate)
     for name, number in (("value", value), ("best", best)):  # a value may be nan
         if isinstance(number, bool) or not isinstance(number, Real):
-            raise InputTypeError(name, "must be a number", number)
+            raise InputTypeError(f"must be a number, got {number!r}", argument=name)
     sign = -1 if metric in ("root_mean_squared_error", "cross_entropy") else 1
     if not sign * best > sign * base:
-        rule = "must be better than the baseline of {name!s}, {baseline:.4g} at this base rate"
-        raise InputError("best", rule, best, name=metric, baseline=base)
+        message = (
+            f"must be better than the baseline of {metric}, {base:.4g} at this "
+            f"base rate, got {best!r}"
+        )
+        raise InputError(message, argument="best")
     return float((value - base) / (best - base))

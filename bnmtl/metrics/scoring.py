@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
-from bnmtl.wording import type_of
+from bnmtl.wording import one_of, type_of
 
 # Of all classes, or of the second of two.
 OF_TABLES = ("accuracy", "squared_error", "cross_entropy", "lift_chart_area")
@@ -105,24 +105,32 @@ def metric_of(metric, classes, greater_is_better=None, needs_direction=True):
         arguments, a function of unknown direction, and a direction of one that is known.
     """
     if greater_is_better is not None and not isinstance(greater_is_better, bool | np.bool_):
-        rule = "must be True, False or None"
-        raise InputTypeError("greater_is_better", rule, greater_is_better)
+        raise InputTypeError(
+            f"must be True, False or None, got {greater_is_better!r}", argument="greater_is_better"
+        )
     if isinstance(metric, str):
         found = _named(metric.replace("-", "_"), metric, classes)
     elif callable(metric) and not isinstance(metric, type):
         found = _function(metric, classes)
     else:
-        rule = "must be the name of a metric, a function (y, p) or a scorer"
-        raise InputTypeError("metric", rule, type_of(metric))
+        message = (
+            f"must be the name of a metric, a function (y, p) or a scorer, got {type_of(metric)}"
+        )
+        raise InputTypeError(message, argument="metric")
     if found.is_smaller_better is None:
         if greater_is_better is not None:
             return found._replace(is_smaller_better=not greater_is_better)
         if needs_direction:
-            rule = "must be True or False for the function {name}, which may be a score or a loss"
-            raise InputError("greater_is_better", rule, None, name=found.name)
+            message = (
+                f"must be True or False for the function `{found.name}`, which may be a score or a "
+                f"loss, got {None!r}"
+            )
+            raise InputError(message, argument="greater_is_better")
     elif greater_is_better is not None:
-        rule = "must be None for {name}, whose direction is known"
-        raise InputError("greater_is_better", rule, greater_is_better, name=found.name)
+        message = (
+            f"must be None for `{found.name}`, whose direction is known, got {greater_is_better!r}"
+        )
+        raise InputError(message, argument="greater_is_better")
     return found
 
 
@@ -142,12 +150,11 @@ def _named(name, given, classes):
         if not name.startswith("neg_"):
             return Metric(name, function, False, known, "weights")
         return Metric(name, lambda y, p, **w: -function(y, p, **w), False, known, "weights", -1)
-    remedies = ["name a scorer of scikit-learn", "give a function"]
+    remedy = "name a scorer of scikit-learn, or give a function"
     if len(classes) > 2:
-        remedies.insert(0, "these are the metrics of more than two classes")
-    raise InputError(
-        "metric", "must be {choices:or}", given, remedies=remedies, choices=list(names)
-    )
+        remedy = f"these are the metrics of more than two classes, or {remedy}"
+    message = f"must be {one_of(names)}, got {given!r}"
+    raise InputError(message, argument="metric", remedy=remedy)
 
 
 def _ours(name):
@@ -194,8 +201,8 @@ def _without_partial(metric):
 def _check_of_probabilities(name):
     """Raise if a function of scikit-learn takes labels."""
     if name not in _OF_PROBABILITIES:
-        rule = "must be a function of probabilities, and {name} of scikit-learn is none"
-        raise InputError("metric", rule, remedies=_NAMES, name=name)
+        message = f"must be a function of probabilities, and `{name}` of scikit-learn is none"
+        raise InputError(message, argument="metric", remedy=_NAMES)
 
 
 def _of_sklearn(metric, name, classes):
@@ -232,9 +239,11 @@ def _is_scorer(metric):
     first = next(iter(signature.parameters), "")
     if _takes(signature, 3) and not (first == "y" or first.startswith("y_")):
         return True
-    rule = "must be a function (y, p) or a scorer (estimator, X, y)"
-    details = {"name": _name_of(metric), "taken": ", ".join(signature.parameters) or "nothing"}
-    raise InputTypeError("metric", rule, found="{name} takes {taken!s}", **details)
+    message = (
+        f"must be a function (y, p) or a scorer (estimator, X, y); `{_name_of(metric)}` takes "
+        f"{', '.join(signature.parameters) or 'nothing'}"
+    )
+    raise InputTypeError(message, argument="metric")
 
 
 def _takes(signature, n):
@@ -255,12 +264,13 @@ def _reasons_of(name):
         raise
     except (ValueError, TypeError, AttributeError) as error:
         if isinstance(error, AttributeError) and StoredProbabilities.__name__ in str(error):
-            rule = "must be a scorer that asks for probabilities, and {name} asks for {what!s}"
             what = "decision values" if "decision_function" in str(error) else "something else"
-            raise InputError("metric", rule, remedies=_NAMES, name=name, what=what) from error
-        rule, found = "must be defined for the cases and classes", "{name} says: {reason!s}"
+            message = f"must be a scorer that asks for probabilities, and `{name}` asks for {what}"
+            raise InputError(message, argument="metric", remedy=_NAMES) from error
         reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError("metric", rule, found=found, name=name, reason=reason) from error
+        raise InputError(
+            f"must be defined for the cases and classes; `{name}` says: {reason}", argument="metric"
+        ) from error
 
 
 def _scored(scorer, name, classes):
@@ -308,5 +318,5 @@ class StoredProbabilities(ClassifierMixin, BaseEstimator):
         return self.p[np.asarray(X)[:, 0]]
 
     def predict(self, X):
-        rule = "must be a scorer that asks for probabilities, and {name} asks for labels"
-        raise InputError("metric", rule, remedies=_NAMES, name=self.name)
+        message = f"must be a scorer that asks for probabilities, and `{self.name}` asks for labels"
+        raise InputError(message, argument="metric", remedy=_NAMES)

@@ -13,7 +13,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.graphs import check_dag, cpdag, skeleton
 from bnmtl.networks import BayesNet
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 class SkeletonScores(NamedTuple):
@@ -70,7 +70,7 @@ def edit_distance(true, learned, reversal=1):
     2
     """
     if reversal not in (1, 2):
-        raise InputError("reversal", "must be 1 or 2", reversal)
+        raise InputError(f"must be 1 or 2, got {reversal!r}", argument="reversal")
 
     def distance(true, learned):
         missing = true.edges - learned.edges
@@ -197,8 +197,10 @@ def kl_divergence(true, learned, frame):
         _check_rows(log_true)
         n_impossible = np.count_nonzero(np.isneginf(log_true))
         if n_impossible:
-            rule = "must be drawn from {true}, under which {n} of its rows are impossible"
-            raise InputError("frame", rule, n=n_impossible)
+            message = (
+                f"must be drawn from `true`, under which {n_impossible} of its rows are impossible"
+            )
+            raise InputError(message, argument="frame", options=("true",))
         return float(np.mean(log_true - log_learned))
 
     return _for_tasks(divergence, {"true": true, "learned": learned, "frame": frame})
@@ -257,14 +259,19 @@ def _for_tasks(measure, arguments):
         return measure(*arguments.values())
     if not all(are_mappings.values()):
         single = next(name for name, is_mapping in are_mappings.items() if not is_mapping)
-        rule = "must be a mapping from task names, as the other arguments are"
-        raise InputTypeError(single, rule, type_of(arguments[single]))
+        message = (
+            "must be a mapping from task names, as the other arguments are, got "
+            f"{type_of(arguments[single])}"
+        )
+        raise InputTypeError(message, argument=single)
     (first, tasks), *others = arguments.items()
     for other, mapping in others:
         differing = sorted(set(tasks) ^ set(mapping), key=str)
         if differing:
-            rule, found = "must have the same tasks as {other}", "only one of them has {names}"
-            raise InputError(first, rule, found=found, other=other, names=differing)
+            message = (
+                f"must have the same tasks as `{other}`; only one of them has {listed(differing)}"
+            )
+            raise InputError(message, argument=first)
     values = {}
     for task in tasks:
         with located(task=task):
@@ -283,21 +290,22 @@ def _dag(name, given):
 
 def _check_network(name, given):
     if not isinstance(given, BayesNet):
-        raise InputTypeError(name, "must be a BayesNet", type_of(given))
+        raise InputTypeError(f"must be a BayesNet, got {type_of(given)}", argument=name)
 
 
 def _check_rows(values):
     if not len(values):
-        raise InputError("frame", "must have rows", found="it is empty")
+        raise InputError("must have rows; it is empty", argument="frame")
 
 
 def _check_variables(true, learned):
     more = sorted(set(true) - set(learned), key=str)
     fewer = sorted(set(learned) - set(true), key=str)
-    found = ["only {true} has {more}"] * bool(more) + ["only {learned} has {fewer}"] * bool(fewer)
+    found = [f"only `true` has {listed(more)}"] if more else []
+    found += [f"only `learned` has {listed(fewer)}"] if fewer else []
     if found:
-        rule, found = "must have the same variables as {learned}", " and ".join(found)
-        raise InputError("true", rule, found=found, more=more, fewer=fewer)
+        message = f"must have the same variables as `learned`; {' and '.join(found)}"
+        raise InputError(message, argument="true", options=("learned",))
 
 
 def _ratio(numerator, denominator):

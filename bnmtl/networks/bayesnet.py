@@ -17,7 +17,7 @@ from bnmtl.networks.tables import (
     estimate,
 )
 from bnmtl.seeding import generator, seed_of
-from bnmtl.wording import count
+from bnmtl.wording import count, listed
 
 
 class BayesNet:
@@ -363,7 +363,7 @@ class BayesNet:
         >>> structures.load("asia").sample(2, random_state=0)["smoke"].tolist()
         ['no', 'no']
         """
-        check_whole("n", n, 0, remedies="for example 100")
+        check_whole("n", n, 0, remedy="for example 100")
         seed = seed_of(random_state)
         codes = {}
         for variable in nx.topological_sort(self.graph):
@@ -424,8 +424,8 @@ class BayesNet:
 
     def _check_variable(self, variable):
         if not isinstance(variable, str) or variable not in self.states:
-            rule = "must be one of {names:variable}"
-            raise InputError("variable", rule, variable, names=self.variables)
+            message = f"must be one of {listed(self.variables, 'variable')}, got {variable!r}"
+            raise InputError(message, argument="variable")
 
     def __eq__(self, other):
         if not isinstance(other, BayesNet):

@@ -23,8 +23,15 @@ import networkx as nx
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, warn
-from bnmtl.networks.tables import SUM_TOLERANCE, check_table
-from bnmtl.wording import Bare, either, listed, type_of
+from bnmtl.networks.tables import (
+    LARGEST_TABLE,
+    MOST_AXES,
+    SUM_TOLERANCE,
+    fits,
+    n_cells,
+    shown_cells,
+)
+from bnmtl.wording import count, either, listed, type_of
 from bnmtl.writing import write_whole
 
 NAME_PROPERTY = "bnmtl_name"
@@ -109,10 +116,10 @@ class Syntax:
         self._tokens, self._offsets = self._tokenize()
         self._at = 0
 
-    def fail(self, rule, offset, found=None, **details) -> NoReturn:
+    def fail(self, message, offset, remedy=None) -> NoReturn:
         """Raise an error for the line at an offset."""
-        with self.located(offset):
-            raise InputError(None, rule, found=found, **details)
+        line = self.text.count("\n", 0, offset) + 1
+        raise InputError(message, file=self.source, line=line, remedy=remedy)
 
     @contextlib.contextmanager
     def located(self, offset):
@@ -126,8 +133,8 @@ class Syntax:
     def parse(self):
         """Read all blocks and check that their names match."""
         if not self._tokens:
-            self.fail("must begin with `network`", 0, "the file is empty")
-        self._expect("network", "must begin with {wanted}")
+            self.fail("must begin with `network`; the file is empty", 0)
+        self._expect("network", "must begin with")
         self._network()
         while self._at < len(self._tokens):
             keyword = self._expect(("variable", "probability"))
@@ -159,8 +166,8 @@ class Syntax:
                 offsets.append(match.start())
             elif match.lastgroup == "bad":
                 unclosed = {'"': "must close its quote", "/": "must close its comment"}
-                rule = unclosed.get(match[0], "must not hold the character {bad!r}")
-                self.fail(rule, match.start(), bad=match[0])
+                message = unclosed.get(match[0], f"must not hold the character {match[0]!r}")
+                self.fail(message, match.start())
         return tokens, offsets
 
     def _take(self):
@@ -174,33 +181,32 @@ class Syntax:
         """Offset of the last token read."""
         return self._offsets[self._at - 1]
 
-    def _expect(self, choices, rule="must continue with {wanted}"):
+    def _expect(self, choices, rule="must continue with", more=""):
         choices = (choices,) if isinstance(choices, str) else choices
         token = self._take()
         if token not in choices:
-            wanted = Bare(either([f"`{choice}`" for choice in choices]))
-            self.fail(rule, self._offset, "{token} was found", wanted=wanted, token=token)
+            wanted = either([f"`{choice}`" for choice in choices])
+            self.fail(f"{rule} {wanted}{more}; `{token}` was found", self._offset)
         return token
 
     def _word(self, what):
         token = self._take()
         word = "" if token in _MARKS else token.strip('"').strip()
         if not word:
-            self._refuse(what, "{word} was found", token)
+            self._refuse(what, "was found", token)
         return word
 
     def _refuse(self, what, found, word) -> NoReturn:
-        remedies = _QUOTE if word in _MARKS else ()
-        details = {"what": what, "word": word, "remedies": remedies}
-        self.fail("must continue with {what!s}", self._offset, found, **details)
+        remedy = _QUOTE if word in _MARKS else None
+        self.fail(f"must continue with {what}; `{word}` {found}", self._offset, remedy)
 
     def _number(self, what):
         word = self._word(what)
         if not _NUMBER.fullmatch(word):
-            self._refuse(what, "{word} is not a number", word)
+            self._refuse(what, "is not a number", word)
         value = float(word)
         if value < 0:
-            self._refuse(what, "{word} is negative", word)
+            self._refuse(what, "is negative", word)
         return value
 
     def _list(self, close, read, what):
@@ -230,15 +236,15 @@ class Syntax:
                 if begin < self._at - 1:
                     texts.append(self._words(begin, self._at - 1, what))
                 elif not are_blanks:
-                    self._refuse(what, "{word} was found", token)
+                    self._refuse(what, "was found", token)
                 begin = self._at
             elif token in _ENDS:
-                self._refuse(what, "{word} was found", token)
+                self._refuse(what, "was found", token)
             elif close == ")":
                 depth += (token == "(") - (token == ")")
             if is_end:
                 if not texts:
-                    self._refuse(what, "{word} was found", token)
+                    self._refuse(what, "was found", token)
                 return texts
 
     def _words(self, begin, end, what):
@@ -248,7 +254,7 @@ class Syntax:
             is_quoted, stop = token.startswith('"'), start + len(token)
             text = token.strip('"').strip() if is_quoted else token
             if not text:
-                self._refuse(what, "{word} was found", token)
+                self._refuse(what, "was found", token)
             if words and not is_quoted and not words[-1].is_quoted and words[-1].end == start:
                 words[-1] = Word(words[-1].text + text, False, words[-1].start, stop)
             else:
@@ -279,13 +285,13 @@ class Syntax:
         try:
             return unquote(name.strip(), errors="surrogatepass")
         except UnicodeDecodeError:
-            self.fail("must escape names", self._offset, "{name} is wrong", name=name.strip())
+            self.fail(f"must escape names; `{name.strip()}` is wrong", self._offset)
 
     def _network(self):
         if self._take() != "{" and self._take() != "{":
-            rule, found = "must have one name of the network, and then `{{`", "{token} was found"
-            remedies, token = "put the name in quotes", self._tokens[self._at - 1]
-            self.fail(rule, self._offset, found, remedies=remedies, token=token)
+            token = self._tokens[self._at - 1]
+            message = f"must have one name of the network, and then `{{`; `{token}` was found"
+            self.fail(message, self._offset, "put the name in quotes")
         while self._expect(("property", "}")) == "property":
             self._property()
 
@@ -295,17 +301,22 @@ class Syntax:
         (words,) = self._texts("{", what, ())
         marks = {",", "|"}.intersection(self._tokens[start : self._at])
         if marks or (len(words) > 1 and any(word.is_quoted for word in words)):
-            rule = "must declare one variable, with its name in quotes or without"
-            self.fail(rule, words[0].start, "{text} was found", text=self._joined(words))
+            self.fail(
+                (
+                    "must declare one variable, with its name in quotes or without; "
+                    f"`{self._joined(words)}` was found"
+                ),
+                words[0].start,
+            )
         name, offset = self._joined(words), words[0].start
         if name in self.variables:
-            self.fail("declares variable {name} again", offset, name=name)
+            self.fail(f"declares variable `{name}` again", offset)
         states = None
         original_name, original_states = name, None
         while (keyword := self._expect(("type", "property", "}"))) != "}":
             if keyword == "type":
                 if states is not None:
-                    self.fail("gives variable {name} a second type", self._offset, name=name)
+                    self.fail(f"gives variable `{name}` a second type", self._offset)
                 states = self._states(name)
                 continue
             key, _, value = (part.strip() for part in self._property().partition("="))
@@ -315,17 +326,18 @@ class Syntax:
                 original_states = tuple(map(self._unescaped, value.split(",")))
                 states_offset = self._offset
         if states is None:
-            self.fail("declares variable {name} without a type", offset, name=name)
+            self.fail(f"declares variable `{name}` without a type", offset)
         if original_states is None:
             original_states = states
         if len(set(original_states)) != len(states) or len(original_states) != len(states):
-            rule = "must give {n} different states as {key}"
-            self.fail(rule, states_offset, n=len(states), key=STATES_PROPERTY)
+            self.fail(
+                f"must give {len(states)} different states as `{STATES_PROPERTY}`", states_offset
+            )
         self.variables[name] = Declared(original_name, original_states, states, offset)
 
     def _states(self, name):
         """Read `discrete [ n ] { states };`."""
-        self._expect("discrete", "must have the type {wanted}, the only one that is supported")
+        self._expect("discrete", "must have the type", ", the only one that is supported")
         self._expect("[")
         count = self._word("the number of states")
         self._expect("]")
@@ -335,14 +347,15 @@ class Syntax:
         states = self.labels(texts, 1 if count == "1" else None)
         self._expect(";")
         if count != str(len(states)):
-            rule, found = "must list {count!s} states of {name}", "it lists {n}"
             # A comma within a state, as in `(0,1]`, makes it two.
-            remedies = _QUOTE if any(mark in "".join(states) for mark in "()[]") else ()
-            details = {"count": count, "name": name, "n": len(states), "remedies": remedies}
-            self.fail(rule, offset, found, **details)
+            self.fail(
+                f"must list {count} states of `{name}`; it lists {len(states)}",
+                offset,
+                remedy=(_QUOTE if any(mark in "".join(states) for mark in "()[]") else ""),
+            )
         for state in states:
             if states.count(state) > 1:
-                self.fail("lists state {state} of {name} twice", offset, state=state, name=name)
+                self.fail(f"lists state `{state}` of `{name}` twice", offset)
         return states
 
     def _probability(self):
@@ -366,25 +379,24 @@ class Syntax:
         offset = block.head[0][0].start
         child, *parents = itertools.chain(*map(self._names, block.head))
         if child in self.families:
-            self.fail("begins another probability block of {child}", offset, child=child)
+            self.fail(f"begins another probability block of `{child}`", offset)
         for parent in parents:
             if parent == child or parents.count(parent) > 1:
-                rule = "its own parent" if parent == child else "a parent of {child} twice"
-                self.fail("makes {parent} " + rule, offset, parent=parent, child=child)
+                what = "its own parent" if parent == child else f"a parent of `{child}` twice"
+                self.fail(f"makes `{parent}` {what}", offset)
         rows, once = [], {}
         for keyword, row in block.statements:
             if keyword == "(":
                 rows.append(row)
             elif keyword in once:
-                rule = "has another {keyword} of {child}"
-                self.fail(rule, row.offset, keyword=keyword, child=child)
+                self.fail(f"has another `{keyword}` of `{child}`", row.offset)
             else:
                 once[keyword] = row
         table, default = once.get("table"), once.get("default")
         if table is not None and (rows or default):
-            self.fail("gives {child} a table and other rows besides", table.offset, child=child)
+            self.fail(f"gives `{child}` a table and other rows besides", table.offset)
         if not block.statements:
-            self.fail("gives {child} no probabilities", offset, child=child)
+            self.fail(f"gives `{child}` no probabilities", offset)
         self.families[child] = Family(child, tuple(parents), rows, table, default, offset)
 
     def _names(self, words):
@@ -396,14 +408,15 @@ class Syntax:
             readings = [each] if is_quoted or len(run) == 1 else [[whole], each]
             fitting = [one for one in readings if self.variables.keys() >= set(one)]
             if len(fitting) > 1:
-                rule, found = "must name variables in one way", "{whole} may be one or {each}"
-                remedies = "put each name into quotes"
-                details = {"whole": whole, "each": each, "remedies": remedies}
-                self.fail(rule, run[0].start, found, **details)
+                self.fail(
+                    f"must name variables in one way; `{whole}` may be one or {listed(each)}",
+                    run[0].start,
+                    remedy="put each name into quotes",
+                )
             if not fitting:
                 unknown = [name for name in each if name not in self.variables]
                 name = unknown[0] if is_quoted or len(unknown) < len(each) else whole
-                self.fail("names {name}, which is not declared", run[0].start, name=name)
+                self.fail(f"names `{name}`, which is not declared", run[0].start)
             names += fitting[0]
         return names
 
@@ -411,33 +424,15 @@ class Syntax:
         originals = {}
         for name, declared in self.variables.items():
             if name not in self.families:
-                rule = "declares {name}, which has no probability block"
-                self.fail(rule, declared.offset, name=name)
+                self.fail(f"declares `{name}`, which has no probability block", declared.offset)
             if declared.name in originals:
-                rule = "declares another variable called {name!r}"
-                self.fail(rule, declared.offset, name=declared.name)
+                self.fail(f"declares another variable called {declared.name!r}", declared.offset)
             originals[declared.name] = name
 
 
 RESCALED_TOLERANCE = 1e-3
 # Cells of a table that only a default fills, since a few words can ask for any number of them.
 LARGEST_DEFAULT = 2**22
-_TOO_LARGE = {
-    "argument": None,
-    "rule": "must give {name} a table of at most {most:,} cells over {most_axes} variables",
-    "found": "with {n:parent} it would have {cells:.3g} over {axes}",
-    "remedies": "remove some parents",
-}
-_TOO_MANY_DEFAULTS = {
-    "argument": None,
-    "rule": "must leave at most {most:,} cells of {name} to `default`",
-    "found": "with {n:parent} there would be {cells:,}",
-    "remedies": "write the rows of {name}",
-}
-_TOO_MANY_IN_ALL = _TOO_MANY_DEFAULTS | {
-    "rule": "must leave at most {most:,} cells of all variables to `default`",
-    "found": "with those of {name} there would be {cells:,}",
-}
 
 
 def read_parts(path):
@@ -468,9 +463,11 @@ def read_parts(path):
         axes = sorted(range(len(parents)), key=parents.__getitem__)
         tables[child] = table.transpose(*axes, len(parents))
     if n_rescaled:
-        rule = "has {n:row} of probabilities that did not sum to 1 within {within:g}"
-        details = {"n": n_rescaled, "within": SUM_TOLERANCE}
-        warn(None, rule, found="such rows are rescaled", file=path, **details)
+        message = (
+            f"has {count(n_rescaled, 'row')} of probabilities that did not sum to 1 within "
+            f"{SUM_TOLERANCE:g}; such rows are rescaled"
+        )
+        warn(message, file=path)
     return graph, states, tables
 
 
@@ -484,22 +481,24 @@ def _text(path):
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            rule, found = "must be compressed by gzip", "it is damaged or not: {error!s}"
-            raise InputError(None, rule, found=found, file=path, error=error) from None
+            raise InputError(
+                f"must be compressed by gzip; it is damaged or not: {error}", file=path
+            ) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(None, "must be text in UTF-8", file=path, line=line) from None
+        raise InputError("must be text in UTF-8", file=path, line=line) from None
 
 
 def _bif_path(path):
     if not isinstance(path, str | os.PathLike):
-        rule, remedies = "must be a path", "for example 'asia.bif'"
-        raise InputTypeError("path", rule, type_of(path), remedies=remedies)
+        raise InputTypeError(
+            f"must be a path, got {type_of(path)}", argument="path", remedy="for example 'asia.bif'"
+        )
     path = Path(path)
     if not path.name.endswith((".bif", ".bif.gz")):
-        raise InputError("path", "must end in .bif or .bif.gz", listed([path]))
+        raise InputError(f"must end in .bif or .bif.gz, got {listed([path])}", argument="path")
     return path
 
 
@@ -519,7 +518,7 @@ def _graph(syntax):
         cycle = [tail for tail, _ in nx.find_cycle(graph)]
         keys = {declared.name: key for key, declared in syntax.variables.items()}
         last = max(syntax.families[keys[name]].offset for name in cycle)
-        syntax.fail("closes the cycle {cycle!s}", last, cycle=" -> ".join([*cycle, cycle[0]]))
+        syntax.fail(f"closes the cycle {' -> '.join([*cycle, cycle[0]])}", last)
     return graph
 
 
@@ -532,9 +531,16 @@ def _rows(syntax, family, n_defaults):
     parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
     n_states = len(syntax.variables[family.child].states)
     sizes = [*map(len, parent_states), n_states]
-    details = {"name": family.child, "n": len(parent_states)}
-    with syntax.located(family.offset):
-        n_rows = check_table(sizes, **_TOO_LARGE, **details) // n_states
+    with_parents = f"with {count(len(parent_states), 'parent')}"
+    if not fits(sizes):
+        syntax.fail(
+            f"must give `{family.child}` a table of at most {LARGEST_TABLE:,} cells over "
+            f"{MOST_AXES} variables; {with_parents} it would have {shown_cells(sizes):.3g} over "
+            f"{len(sizes)}",
+            family.offset,
+            "remove some parents",
+        )
+    n_rows = n_cells(sizes) // n_states
     if family.table is not None:
         _check_count(syntax, family.table, n_rows * n_states)
         # In the standard the child varies slowest and the last parent fastest.
@@ -549,9 +555,21 @@ def _rows(syntax, family, n_defaults):
         return rows[np.argsort(at)], n_off, 0
     _check_count(syntax, family.default, n_states)
     n_filled = n_left * n_states
-    with syntax.located(family.offset):
-        check_table([n_filled], **_TOO_MANY_DEFAULTS, most=LARGEST_DEFAULT, **details)
-        check_table([n_defaults + n_filled], **_TOO_MANY_IN_ALL, **details)
+    remedy = f"write the rows of `{family.child}`"
+    if n_filled > LARGEST_DEFAULT:
+        syntax.fail(
+            f"must leave at most {LARGEST_DEFAULT:,} cells of `{family.child}` to `default`; "
+            f"{with_parents} there would be {n_filled:,}",
+            family.offset,
+            remedy,
+        )
+    if n_defaults + n_filled > LARGEST_TABLE:
+        syntax.fail(
+            f"must leave at most {LARGEST_TABLE:,} cells of all variables to `default`; with those "
+            f"of `{family.child}` there would be {n_defaults + n_filled:,}",
+            family.offset,
+            remedy,
+        )
     statements = [*family.rows, *[family.default] * (n_left > 0)]
     given, n_off = _checked(syntax, family, [row.values for row in statements], statements)
     rows = np.empty((n_rows, n_states))
@@ -569,8 +587,8 @@ def _positions(syntax, family, parent_states):
         labels = syntax.labels(row.labels, len(positions))
         at = _position(syntax, family, labels, row.offset, positions)
         if at in found:
-            rule, labels = "repeats row ({labels!s}) of {child}", ", ".join(labels)
-            syntax.fail(rule, row.offset, labels=labels, child=family.child)
+            labels = ", ".join(labels)
+            syntax.fail(f"repeats row ({labels}) of `{family.child}`", row.offset)
         _check_count(syntax, row, n_states)
         found[at] = row
     return list(found)
@@ -579,15 +597,20 @@ def _positions(syntax, family, parent_states):
 def _position(syntax, family, labels, offset, positions):
     """Return the index of the row for a tuple of parent states."""
     if len(labels) != len(positions):
-        rule, found = "must name {wanted:parent state} in a row of {child}", "it names {named}"
-        details = {"wanted": len(positions), "named": len(labels), "child": family.child}
-        syntax.fail(rule, offset, found, **details)
+        syntax.fail(
+            (
+                f"must name {count(len(positions), 'parent state')} in a row of `{family.child}`; "
+                f"it names {len(labels)}"
+            ),
+            offset,
+        )
     at = 0
     for label, parent, position in zip(labels, family.parents, positions, strict=True):
         if label not in position:
-            rule, found = "must name a state of {parent}, {states}", "{label} is not one"
-            details = {"parent": parent, "states": list(position), "label": label}
-            syntax.fail(rule, offset, found, **details)
+            syntax.fail(
+                f"must name a state of `{parent}`, {listed(position)}; `{label}` is not one",
+                offset,
+            )
         at = at * len(position) + position[label]
     return at
 
@@ -601,20 +624,17 @@ def _refuse_missing(syntax, family, parent_states, at, n_left):
         first, digit = divmod(first, len(states))
         labels.insert(0, states[digit])
     syntax.fail(
-        "must give {child} a row ({labels!s}) or a default",
+        (
+            f"must give `{family.child}` a row ({', '.join(labels)}) or a default; {n_left} of "
+            f"{count(n_left + len(at), 'row')} are missing"
+        ),
         family.offset,
-        "{missing} of {n:row} are missing",
-        child=family.child,
-        labels=", ".join(labels),
-        missing=n_left,
-        n=n_left + len(at),
     )
 
 
 def _check_count(syntax, row, n_values):
     if len(row.values) != n_values:
-        rule, found = "must give {wanted} probabilities", "it gives {n}"
-        syntax.fail(rule, row.offset, found, wanted=n_values, n=len(row.values))
+        syntax.fail(f"must give {n_values} probabilities; it gives {len(row.values)}", row.offset)
 
 
 def _checked(syntax, family, rows, statements):
@@ -625,8 +645,11 @@ def _checked(syntax, family, rows, statements):
     wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
     if wrong.size:
         statement = next(itertools.islice(statements, int(wrong[0]), None))
-        rule, found = "must give {child} probabilities that sum to 1", "they sum to {total:.6g}"
-        syntax.fail(rule, statement.offset, found, child=family.child, total=sums[wrong[0]])
+        syntax.fail(
+            f"must give `{family.child}` probabilities that sum to 1; they sum to "
+            f"{sums[wrong[0]]:.6g}",
+            statement.offset,
+        )
     off = deviations > SUM_TOLERANCE
     if off.any():
         rows = np.where(off[:, None], rows / sums[:, None], rows)

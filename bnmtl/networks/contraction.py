@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from opt_einsum.paths import greedy
 
-from bnmtl.networks.tables import check_table
-from bnmtl.wording import listed
+from bnmtl.errors import InputError
+from bnmtl.networks.tables import LARGEST_TABLE, MOST_AXES, fits, n_cells, shown_cells
+from bnmtl.wording import count, listed
 
 ROWS = -1
 LARGEST_CHUNK = 2**21
@@ -80,15 +81,16 @@ def plan(scopes, keep, n_states, names):
 
 def check_joint(names, n_states):
     """Raise unless a table over unobserved variables may be allocated; return its size per row."""
-    return check_table(
-        n_states,
-        "network",
-        "must not connect so many unobserved variables",
-        "a table of {cells:.1e} numbers over {axes:variable} ({names!s}) would be needed, and the "
-        "limits are {most:,} and {most_axes}",
-        ("give more evidence", "ask for fewer variables"),
-        names=listed(names, limit=10),
-    )
+    if not fits(n_states):
+        message = (
+            "must not connect so many unobserved variables; a table of "
+            f"{shown_cells(n_states):.1e} numbers over {count(len(n_states), 'variable')} "
+            f"({listed(names)}) would be needed, and the limits are {LARGEST_TABLE:,} and "
+            f"{MOST_AXES}"
+        )
+        remedy = "give more evidence, or ask for fewer variables"
+        raise InputError(message, argument="network", remedy=remedy)
+    return n_cells(n_states)
 
 
 def contract(order, arrays, keep, n_rows):

@@ -38,8 +38,10 @@ def markov_blanket(graph, variable):
     """
     check_dag(graph, "graph")
     if not isinstance(variable, str) or variable not in graph:
-        rule, names = "must be one of {names:node}", sorted(graph, key=str)
-        raise InputError("variable", rule, variable, names=names)
+        names = sorted(graph, key=str)
+        raise InputError(
+            f"must be one of {listed(names, 'node')}, got {variable!r}", argument="variable"
+        )
     return _blanket(graph, variable)
 
 
@@ -84,35 +86,38 @@ def posterior(network, variables, evidence=None):
     codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
     (distribution,) = _joint_posteriors(network, targets, codes, 1)
     if np.isnan(distribution).any():
-        rule = "must be possible under the network"
-        raise InputError("evidence", rule, found="its probability is 0")
+        raise InputError(
+            "must be possible under the network; its probability is 0", argument="evidence"
+        )
     return distribution
 
 
 def _checked_query(network, variables, evidence):
     """Return variables as a list and evidence as a mapping, or raise."""
     if not hasattr(network, "tables"):
-        raise InputTypeError("network", "must be a BayesNet", type_of(network))
+        raise InputTypeError(f"must be a BayesNet, got {type_of(network)}", argument="network")
     if not isinstance(variables, str | list | tuple):
-        raise InputTypeError("variables", "must be a name or a list of names", variables)
+        raise InputTypeError(
+            f"must be a name or a list of names, got {variables!r}", argument="variables"
+        )
     if evidence is not None and not isinstance(evidence, Mapping):
-        rule = "must be a mapping of variables to states"
-        remedies = "for example {{'smoke': 'yes'}}"
-        raise InputTypeError("evidence", rule, evidence, remedies=remedies)
+        message = f"must be a mapping of variables to states, got {evidence!r}"
+        raise InputTypeError(message, argument="evidence", remedy="for example {'smoke': 'yes'}")
     targets = [variables] if isinstance(variables, str) else list(variables)
     evidence = evidence or {}
     for argument, names in (("variables", targets), ("evidence", evidence)):
         for name in names:
             if not isinstance(name, str) or name not in network.states:
-                rule = "must be among {names:variable}"
-                raise InputError(argument, rule, name, names=network.variables)
+                message = f"must be among {listed(network.variables, 'variable')}, got {name!r}"
+                raise InputError(message, argument=argument)
     if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
-        raise InputError("variables", "must be given, once each and not in {evidence} too")
+        message = "must be given, once each and not in `evidence` too"
+        raise InputError(message, argument="variables", options=("evidence",))
     for name, state in evidence.items():
         if state not in network.states[name]:
-            rule = "must give {name} one of its states, {states}"
             states = listed(network.states[name], limit=None)
-            raise InputError("evidence", rule, state, name=name, states=states)
+            message = f"must give `{name}` one of its states, {states}, got {state!r}"
+            raise InputError(message, argument="evidence")
     return targets, evidence
 
 
@@ -200,10 +205,11 @@ def check_possible(probabilities, index):
     """Raise if posteriors are nan because the relevant evidence is impossible."""
     impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
     if impossible.size:
-        rule = "must hold evidence that is possible under the network"
-        found = "it is not in {n} of the rows, the first of them {row!r}"
-        remedies, details = "correct or remove such rows", {"row": index[impossible[0]]}
-        raise InputError(None, rule, found=found, remedies=remedies, n=impossible.size, **details)
+        message = (
+            "must hold evidence that is possible under the network; it is not in "
+            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}"
+        )
+        raise InputError(message, remedy="correct or remove such rows")
 
 
 def _blanket_posteriors(network, variable, codes, n_rows):

@@ -44,17 +44,18 @@ def to_pgmpy(network):
 def from_pgmpy(model):
     """Return graph, states and tables of a pgmpy model; see `BayesNet.from_pgmpy`."""
     if not isinstance(model, _pgmpy().models.DiscreteBayesianNetwork):
-        rule = "must be a pgmpy.models.DiscreteBayesianNetwork"
-        raise InputTypeError("model", rule, type_of(model))
+        message = f"must be a pgmpy.models.DiscreteBayesianNetwork, got {type_of(model)}"
+        raise InputTypeError(message, argument="model")
     names = {node: str(node) for node in model.nodes}
     if len(set(names.values())) < len(names):
-        rule = "must have variables whose names differ as strings"
-        raise InputError("model", rule, remedies="rename some")
+        message = "must have variables whose names differ as strings"
+        raise InputError(message, argument="model", remedy="rename some")
     cpds = {node: model.get_cpds(node) for node in names}
     for node, cpd in cpds.items():
         if cpd is None:
-            rule, found = "must have a table for each variable", "{name} has none"
-            raise InputError("model", rule, found=found, name=str(node))
+            raise InputError(
+                f"must have a table for each variable; `{node}` has none", argument="model"
+            )
     graph = nx.DiGraph()
     graph.add_nodes_from(names.values())
     graph.add_edges_from((names[tail], names[head]) for tail, head in model.edges)
@@ -64,8 +65,9 @@ def from_pgmpy(model):
         check_family(cpd.cardinality, "model", str(node))
         parents = sorted(model.predecessors(node), key=names.get)
         if set(parents) != set(cpd.variables[1:]):
-            rule = "must have a table of {name} over its parents only"
-            raise InputError("model", rule, name=str(node))
+            raise InputError(
+                f"must have a table of `{node}` over its parents only", argument="model"
+            )
         table = cpd.values.transpose([cpd.variables.index(member) for member in (*parents, node)])
         for axis, member in enumerate((*parents, node)):
             # The table of a child may list the states of a parent in a different order.

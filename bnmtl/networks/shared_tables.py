@@ -28,7 +28,7 @@ from bnmtl.networks.tables import (
 )
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 # Concentrations of partitions: from one table for all tasks to one for each task.
 PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
@@ -519,21 +519,24 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     """
     check_choice("sharing", sharing, ("auto", None))
     if not isinstance(configuration, Mapping):
-        rule = "must be a mapping from task names to graphs"
-        remedies = "for example {{'task1': graph}}"
-        raise InputTypeError("configuration", rule, type_of(configuration), remedies=remedies)
+        message = f"must be a mapping from task names to graphs, got {type_of(configuration)}"
+        raise InputTypeError(
+            message, argument="configuration", remedy="for example {'task1': graph}"
+        )
     configuration = {str(name): graph for name, graph in configuration.items()}
     encoded = encode(tasks, missing)
     for name, graph in configuration.items():
         with located(task=name):
             check_graph(graph, "configuration")
         if name not in encoded:
-            rule = "must have graphs of {names:task}"
-            raise InputError("configuration", rule, name, names=list(encoded.names))
+            message = f"must have graphs of {listed(encoded.names, 'task')}, got {name!r}"
+            raise InputError(message, argument="configuration")
         lacking = sorted(set(graph) - set(encoded[name].variables))
         if lacking:
-            rule = "must have a column for every variable of its graph"
-            raise InputError(None, rule, found="{name} is missing", task=name, name=lacking[0])
+            message = (
+                f"must have a column for every variable of its graph; `{lacking[0]}` is missing"
+            )
+            raise InputError(message, task=name)
     tables = None if sharing is None else fit_tables(configuration, encoded).tables
     return networks_of(configuration, encoded, tables)
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from bnmtl.errors import Action, InputError, InputTypeError, located
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.graphs import check_dag
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.scores.decomposable import log_rising
 from bnmtl.tasks import Edges, Task
 from bnmtl.tasks.columns import MISSING_STATE, Column, read_column, shared_states
-from bnmtl.wording import Bare, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 _BLOCK = 2**16  # rows of a table that are smoothed at a time
 
@@ -26,9 +26,9 @@ def check_size(name, size):
         return
     is_number = isinstance(size, numbers.Real) and not isinstance(size, bool)
     if not is_number or not 0 <= size < np.inf:
-        rule = 'must be "auto" or a number of 0 or more'
-        remedies = '"auto" learns the smoothing'
-        raise (InputError if is_number else InputTypeError)(name, rule, size, remedies=remedies)
+        message = f'must be "auto" or a number of 0 or more, got {size!r}'
+        error = InputError if is_number else InputTypeError
+        raise error(message, argument=name, remedy='"auto" learns the smoothing')
 
 
 def posterior_mean(counts, size):
@@ -94,52 +94,52 @@ LARGEST_TABLE = 2**26
 MOST_AXES = 63
 
 
-def check_table(n_states, argument, rule, found, remedies, most=LARGEST_TABLE, **details):
-    """Raise unless a table may be allocated; called before every allocation of its size.
+def n_cells(n_states):
+    """Return the number of cells of a table with these numbers of states."""
+    return math.prod(map(int, n_states))
+
+
+def fits(n_states, most=LARGEST_TABLE):
+    """Whether a table may be allocated; asked before every allocation of its size.
 
     Parameters
     ----------
     n_states : sequence of int
         Number of states of each variable of the table.
-    argument, rule, found, remedies
-        As in `InputError`. The templates may have {cells} and {axes} of the table, and their
-        limits {most} and {most_axes}.
     most : int, default=2**26
         The largest number of cells.
-    **details
-        More values in the templates, and the place: file, line, task.
-
-    Returns
-    -------
-    int
-        The number of cells.
     """
-    cells = math.prod(map(int, n_states))
-    if cells <= most and len(n_states) <= MOST_AXES:
-        return cells
-    # Larger numbers cannot be shown as floats.
-    details["cells"] = cells if cells < 10**300 else Decimal(cells)
-    details |= {"axes": len(n_states), "most": most, "most_axes": MOST_AXES}
-    raise InputError(argument, rule, found=found, remedies=remedies, **details)
+    return n_cells(n_states) <= most and len(n_states) <= MOST_AXES
 
 
-def check_family(n_states, argument, name, most=LARGEST_TABLE, **details):
-    """Raise unless the table of a variable may be allocated: `check_table` for a graph."""
-    rule = "must have tables of at most {most:,} cells over {most_axes} variables"
-    found = "that of {name} with its {n:parent} would have {cells:.3g} over {axes}"
-    remedies, details = "remove some of its parents", {"n": len(n_states) - 1, **details}
-    return check_table(n_states, argument, rule, found, remedies, most, name=name, **details)
+def shown_cells(n_states):
+    """Return the number of cells as it can be formatted: very large ones are no floats."""
+    cells = n_cells(n_states)
+    return cells if cells < 10**300 else Decimal(cells)
+
+
+def check_family(n_states, argument, name, most=LARGEST_TABLE):
+    """Raise unless the table of a variable may be allocated; return its number of cells."""
+    if not fits(n_states, most):
+        message = (
+            f"must have tables of at most {most:,} cells over {MOST_AXES} variables; that of "
+            f"`{name}` with its {count(len(n_states) - 1, 'parent')} would have "
+            f"{shown_cells(n_states):.3g} over {len(n_states)}"
+        )
+        raise InputError(message, argument=argument, remedy="remove some of its parents")
+    return n_cells(n_states)
 
 
 def check_graph(graph, argument="graph"):
     """Raise unless a graph is a DAG with at least one node and only strings as nodes."""
     check_dag(graph, argument)
     if not graph:
-        raise InputError(argument, "must have at least one node", found="it is empty")
+        raise InputError("must have at least one node; it is empty", argument=argument)
     for node in graph:
         if not isinstance(node, str):
-            rule = "must have strings as nodes"
-            raise InputTypeError(argument, rule, node, remedies="rename it")
+            raise InputTypeError(
+                f"must have strings as nodes, got {node!r}", argument=argument, remedy="rename it"
+            )
 
 
 def checked_states(states, graph):
@@ -150,16 +150,16 @@ def checked_states(states, graph):
 
 def _state_names(variable, states):
     if isinstance(states, str | set | frozenset) or not np.iterable(states):
-        rule, remedies = "of {name} must be a list of strings", "for example ['no', 'yes']"
-        raise InputTypeError("states", rule, states, remedies=remedies, name=variable)
+        message = f"of `{variable}` must be a list of strings, got {states!r}"
+        raise InputTypeError(message, argument="states", remedy="for example ['no', 'yes']")
     states = tuple(states)
     for state in states:
         if not isinstance(state, str):
-            rule, remedies = "of {name} must be strings", "write it as text"
-            raise InputTypeError("states", rule, state, remedies=remedies, name=variable)
+            message = f"of `{variable}` must be strings, got {state!r}"
+            raise InputTypeError(message, argument="states", remedy="write it as text")
     if not states or len(set(states)) < len(states):
-        rule = "of {name} must be one or more different strings"
-        raise InputError("states", rule, states, name=variable)
+        message = f"of `{variable}` must be one or more different strings, got {states!r}"
+        raise InputError(message, argument="states")
     return states
 
 
@@ -178,36 +178,45 @@ def _checked_table(family, table, states):
     try:
         table = np.array(table, dtype=float)
     except (TypeError, ValueError):
-        rule = "must hold for {name} an array of numbers"
-        remedies = "nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]"
-        raise InputTypeError("tables", rule, table, remedies=remedies, name=variable) from None
+        message = f"must hold for `{variable}` an array of numbers, got {table!r}"
+        raise InputTypeError(
+            message,
+            argument="tables",
+            remedy="nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]",
+        ) from None
     shape = tuple(len(states[member]) for member in family)
     if table.shape != shape:
-        rule = "must hold for {name} a table of the shape {shape!s}, one axis for each of {axes}"
-        details = {"name": variable, "shape": shape, "axes": family}
-        raise InputError("tables", rule, table.shape, **details)
+        message = (
+            f"must hold for `{variable}` a table of the shape {shape}, one axis for each of "
+            f"{listed(family)}, got {table.shape!r}"
+        )
+        raise InputError(message, argument="tables")
     off = np.abs(table.sum(axis=-1) - 1)
     if not (np.all(table >= 0) and np.all(off <= SUM_TOLERANCE)):
         bad = ~(off <= SUM_TOLERANCE) | ~(table >= 0).all(axis=-1)
         at = tuple(np.argwhere(bad)[0])
         given = ", ".join(f"{p} = {states[p][i]}" for p, i in zip(family, at, strict=False))
-        rule = "must hold for {name} probabilities that are 0 or more and sum to 1"
-        shown = Bare(f"{table[at]}{' given ' + given if given else ''}")
-        raise InputError("tables", rule, shown, name=variable)
+        message = (
+            f"must hold for `{variable}` probabilities that are 0 or more and sum to 1, got "
+            f"{table[at]}{' given ' + given if given else ''}"
+        )
+        raise InputError(message, argument="tables")
     table.setflags(write=False)
     return table
 
 
 def _check_keys(name, mapping, nodes):
     if not isinstance(mapping, Mapping):
-        rule = "must be a mapping with one entry for each node of the graph"
-        raise InputTypeError(name, rule, type_of(mapping), remedies="give a dict")
+        message = (
+            f"must be a mapping with one entry for each node of the graph, got {type_of(mapping)}"
+        )
+        raise InputTypeError(message, argument=name, remedy="give a dict")
     missing = [node for node in nodes if node not in mapping]
     extra = [key for key in mapping if key not in nodes]
     if missing or extra:
-        found = "{key!r} is missing" if missing else "{key!r} is not a node"
-        rule, key = "must have one entry for each node of the graph", (missing or extra)[0]
-        raise InputError(name, rule, found=found, key=key)
+        found = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is not a node"
+        message = f"must have one entry for each node of the graph; {found}"
+        raise InputError(message, argument=name)
 
 
 def estimate(graph, frame, equivalent_sample_size):
@@ -222,8 +231,8 @@ def estimate(graph, frame, equivalent_sample_size):
     states = {variable: tuple(column.labels) for variable, column in columns.items()}
     for variable, observed in states.items():
         if not observed:
-            rule = "must have rows, or categories that declare its states"
-            raise InputError("frame", rule, found="it has neither", column=variable)
+            message = "must have rows, or categories that declare its states; it has neither"
+            raise InputError(message, argument="frame", column=variable)
     tables = {}
     for variable in graph:
         family = (*sorted(graph.predecessors(variable)), variable)
@@ -259,13 +268,14 @@ def code_frame(frame, states, complete, unseen=None):
 def column_labels(frame):
     """Return {name: label} of the columns; names are distinct strings."""
     if not isinstance(frame, pd.DataFrame):
-        rule = "must be a pandas DataFrame"
-        raise InputTypeError(None, rule, type_of(frame), remedies="convert it")
+        raise InputTypeError(
+            f"must be a pandas DataFrame, got {type_of(frame)}", remedy="convert it"
+        )
     labels = {}
     for label in frame.columns:
         if str(label) in labels:
-            rule, found = "must have different column names", "{name} occurs twice"
-            raise InputError(None, rule, found=found, remedies="rename one", name=str(label))
+            message = f"must have different column names; `{label}` occurs twice"
+            raise InputError(message, remedy="rename one")
         labels[str(label)] = label
     return labels
 
@@ -276,8 +286,9 @@ def _columns(frame, variables):
     labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame)
     for variable in variables:
         if variable not in labels:
-            rule = "must have a column for each variable of the network"
-            raise InputError(None, rule, found="{name} is missing", name=variable)
+            raise InputError(
+                f"must have a column for each variable of the network; `{variable}` is missing"
+            )
     if is_task:
         return {v: Column(frame.states[labels[v]], frame.codes[labels[v]], True) for v in variables}
     return {v: named_column(frame[labels[v]], v, None) for v in variables}
@@ -293,9 +304,8 @@ def _check_complete(columns):
     for variable, column in columns.items():
         n_missing = np.count_nonzero(column.codes < 0)
         if n_missing:
-            rule, found = "must be complete", "{n} of its values are missing"
-            details = {"remedies": ("drop those rows", "fill them"), "n": n_missing}
-            raise InputError(None, rule, found=found, column=variable, **details)
+            message = f"must be complete; {n_missing} of its values are missing"
+            raise InputError(message, column=variable, remedy="drop those rows, or fill them")
 
 
 def _recoded(column, states, variable, unseen=None):
@@ -309,11 +319,18 @@ def _recoded(column, states, variable, unseen=None):
     codes = lookup[column.codes]
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
-        rule, remedies = "must hold states that the network knows ({known})", ["correct them"]
+        message = (
+            f"must hold states that the network knows ({listed(states)}), got {listed(unknown)}"
+        )
+        remedy, cli_remedy = "correct them", None
         if Edges.are_names(states) and pd.notna(pd.to_numeric(unknown, errors="coerce")).all():
-            remedies = [Action("discretize as learned")]
+            remedy = "discretize it at the cut points used for learning, with `Edges.apply`"
+            cli_remedy = (
+                "discretize it as for learning, or give NETWORK in the folder of its run, whose "
+                "run.json has the cut points"
+            )
         elif unseen is not None:
-            remedies.append("treat them as missing with {unseen=ignore}")
-        details = {"column": variable, "known": list(states), "unknown": unknown}
-        raise InputError(None, rule, listed(unknown), remedies=remedies, **details)
+            remedy += ", or treat them as missing with `unseen='ignore'`"
+        parts = {"column": variable, "options": ("unseen",)}
+        raise InputError(message, remedy=remedy, cli_remedy=cli_remedy, **parts)
     return Column(list(states), codes, True)

@@ -56,11 +56,21 @@ def borrowing(learner):
     ['task1', 'task2', 'task3']
     """
     if not hasattr(learner, "tasks_") or not hasattr(type(learner), "borrowed_"):
-        rule = "must be a fitted IdenticalLearner, MultitaskLearner or MultitaskLearnerCV"
-        raise InputError("learner", rule, learner)
+        message = (
+            "must be a fitted IdenticalLearner, MultitaskLearner or MultitaskLearnerCV, got "
+            f"{learner!r}"
+        )
+        raise InputError(message, argument="learner")
     if learner.borrowed_.empty:
-        remedy = "fit it to several tasks, {table_sharing=auto} and {parameter_sample_size=auto}"
-        raise InputError("learner", "must have tasks that share tables", remedies=remedy)
+        message = "must have tasks that share tables"
+        raise InputError(
+            message,
+            argument="learner",
+            options=("table_sharing", "parameter_sample_size"),
+            remedy=(
+                "fit it to several tasks, `table_sharing='auto'` and `parameter_sample_size='auto'`"
+            ),
+        )
     shares = borrowed_shares(learner.borrowed_, learner.tasks_)
     labels = getattr(learner, "task_groups_", None)
     if labels is not None:

@@ -90,7 +90,9 @@ def reliability(y, p, bins=10, calibrator=None, classes=None, by="class"):
     if calibrator is not None:
         check_calibrator("calibrator", calibrator)
         if np.ndim(p) == 2:
-            raise InputError("calibrator", "must be left out for probabilities of several classes")
+            raise InputError(
+                "must be left out for probabilities of several classes", argument="calibrator"
+            )
     table = reliability_table(y, p, bins, classes, by)
     if "class" not in table:
         tables = {"": table}
@@ -131,8 +133,11 @@ def _draw_diagram(figure, places, name, table, captions):
 def check_calibrator(argument, calibrator):
     """Raise unless it can predict."""
     if not hasattr(calibrator, "predict"):
-        rule = "must have a method predict, as those of `bnmtl.calibration`"
-        raise InputTypeError(argument, rule, type_of(calibrator))
+        message = (
+            "must have a method predict, as those of `bnmtl.calibration`, got "
+            f"{type_of(calibrator)}"
+        )
+        raise InputTypeError(message, argument=argument)
 
 
 def draw_points(axes, table):
@@ -235,7 +240,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     """
     _check_nested("predictions", predictions)
     if not any(len(stages) for stages in predictions.values()):
-        raise InputError("predictions", "must hold a model with a stage", found="there is none")
+        raise InputError("must hold a model with a stage; there is none", argument="predictions")
     models, stages = list(predictions), _inner_names(predictions)
     curves = {} if calibrators is None else calibrators
     _check_curves(curves, predictions, stages[0])
@@ -260,22 +265,24 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
 
 def _check_nested(argument, given):
     if not isinstance(given, Mapping):
-        rule = "must map models to mappings, as in {{'trees': {{'Platt': ...}}}}"
-        raise InputTypeError(argument, rule, type_of(given))
+        example = "{'trees': {'Platt': ...}}"
+        message = f"must map models to mappings, as in {example}, got {type_of(given)}"
+        raise InputTypeError(message, argument=argument)
     for model, inner in given.items():
         if not isinstance(inner, Mapping):
-            rule = "must be a mapping, as in {{'Platt': ...}}"
-            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(inner))
+            message = f"must be a mapping, as in {{'Platt': ...}}, got {type_of(inner)}"
+            raise InputTypeError(message, argument=f"{argument}[{model!r}]")
 
 
 def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
     for model, by_name in calibrators.items():
         if first not in predictions.get(model, {}):
-            rule = "must be of models that have predictions of the first stage, {first!r}"
-            found, remedy = "{model!r} has none", "leave its calibrators out"
-            details = {"first": first, "model": model}
-            raise InputError("calibrators", rule, found=found, remedies=remedy, **details)
+            message = (
+                f"must be of models that have predictions of the first stage, {first!r}; "
+                f"{model!r} has none"
+            )
+            raise InputError(message, argument="calibrators", remedy="leave its calibrators out")
         for name, calibrator in by_name.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
@@ -291,8 +298,9 @@ def _tables(y, predictions, bins):
     is_by_model = isinstance(y, Mapping)
     lacking = [model for model in predictions if is_by_model and model not in y]
     if lacking:
-        rule, found = "must hold labels for every model", "there are none of {model!r}"
-        raise InputError("y", rule, found=found, model=lacking[0])
+        raise InputError(
+            f"must hold labels for every model; there are none of {lacking[0]!r}", argument="y"
+        )
     tables = {}
     for model, stages in predictions.items():
         truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
@@ -419,8 +427,9 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     check_lines(table, "size", by, "of `bnmtl.calibration.learning_curve`")
     check_label("ylabel", ylabel)
     if (table["size"] < 1).any():
-        least, remedy = float(table["size"].min()), "leave such rows out"
-        raise InputError("table", "must be 1 or more", least, remedies=remedy, column="size")
+        least = float(table["size"].min())
+        message = f"must be 1 or more, got {least!r}"
+        raise InputError(message, argument="table", column="size", remedy="leave such rows out")
     styles = styles_of(table["method"], _UNCALIBRATED, has_bars=False)
     captions = "calibration cases", ylabel
     return draw_lines(table, "size", by, styles, "learning curves", captions)

@@ -31,7 +31,7 @@ from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
 from bnmtl.validation import Rounds
 from bnmtl.validation.rounds import metric_of
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import listed, type_of
 
 # The colors of arcs and others of Okabe and Ito: with the markers, 42 distinguishable methods.
 METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
@@ -91,20 +91,23 @@ def check_lines(table, size, by, source, argument="table"):
         Its name in messages.
     """
     if not isinstance(table, pd.DataFrame) or table.empty:
-        given = Bare("an empty one") if isinstance(table, pd.DataFrame) else type_of(table)
-        raise InputTypeError(argument, "must be a DataFrame {source!s}", given, source=source)
+        given = "an empty one" if isinstance(table, pd.DataFrame) else type_of(table)
+        raise InputTypeError(f"must be a DataFrame {source}, got {given}", argument=argument)
     check_has(argument, table, ["method", size, "value"], f"that {source}")
     for column in (size, "value"):
         if not is_numeric_dtype(table[column]) or table[column].isna().any():
-            rule, remedy = "must hold a number in every row", "drop the rows that lack one"
-            given = Bare(table[column].dtype)
-            raise InputError(argument, rule, given, remedies=remedy, column=column)
+            message = f"must hold a number in every row, got {table[column].dtype}"
+            raise InputError(
+                message, argument=argument, column=column, remedy="drop the rows that lack one"
+            )
     if table["method"].isna().any():
-        rule, remedy = "must name a method in every row", "drop the rows that lack one"
-        raise InputError(argument, rule, remedies=remedy, column="method")
+        message = "must name a method in every row"
+        raise InputError(
+            message, argument=argument, column="method", remedy="drop the rows that lack one"
+        )
     if by is not None and (not isinstance(by, str) or by not in table):
-        rule = f"must be a column of {{{argument}}}, one of {{columns}}"
-        raise InputError("by", rule, by, columns=list(table))
+        message = f"must be a column of `{argument}`, one of {listed(table)}, got {by!r}"
+        raise InputError(message, argument="by", options=(argument,))
 
 
 def draw_lines(table, size, by, styles, label, captions, written=str):
@@ -262,8 +265,8 @@ def penalties(validation_scores, penalty=None, errors=None):
     scores = validation_scores.sort_index()
     if penalty is not None and penalty not in scores.index:
         known = [penalty_name(one) for one in scores.index]
-        rule = "must be one of the scored penalties, {known}"
-        raise InputError("penalty", rule, penalty, known=known)
+        message = f"must be one of the scored penalties, {listed(known)}, got {penalty!r}"
+        raise InputError(message, argument="penalty")
     band = None if errors is None else _checked_errors(errors, scores.index)
     x = np.arange(len(scores))
     y = scores.to_numpy(dtype=float)
@@ -296,14 +299,16 @@ def penalties(validation_scores, penalty=None, errors=None):
 def _checked_errors(errors, scored):
     """Return the errors in the order of the scored penalties; nan draws no band."""
     if not isinstance(errors, pd.Series):
-        raise InputTypeError("errors", "must be a pandas.Series by penalty", type_of(errors))
+        raise InputTypeError(
+            f"must be a pandas.Series by penalty, got {type_of(errors)}", argument="errors"
+        )
     lacking = [one for one in scored if one not in errors.index]
     if lacking:
-        rule, found = "must have one for every scored penalty", "{penalty!s} has none"
-        raise InputError("errors", rule, found=found, penalty=penalty_name(lacking[0]))
+        message = f"must have one for every scored penalty; {penalty_name(lacking[0])} has none"
+        raise InputError(message, argument="errors")
     band = errors.loc[scored].to_numpy(dtype=float)
     if (band < 0).any():
-        raise InputError("errors", "must be 0 or more", float(band[band < 0][0]))
+        raise InputError(f"must be 0 or more, got {float(band[band < 0][0])!r}", argument="errors")
     return band
 
 
@@ -357,24 +362,23 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     check_label("xlabel", xlabel)
     check_label("ylabel", ylabel)
     if not isinstance(table, pd.DataFrame) or table.empty:
-        raise InputTypeError("table", "must be a DataFrame of `bias_variance`", type_of(table))
+        raise InputTypeError(
+            f"must be a DataFrame of `bias_variance`, got {type_of(table)}", argument="table"
+        )
     columns = ["complexity", "error", *_PARTS]
     check_has("table", table, columns, "that of `bias_variance`, with the complexity of each row")
     _check_parts(table)
     if isinstance(by, str) and by in table.index.names:
         table = table.reset_index(by)
     if by is not None and (not isinstance(by, str) or by not in table):
-        raise InputError(
-            "by", "must be a column of {table}, one of {columns}", by, columns=list(table)
-        )
+        message = f"must be a column of `table`, one of {listed(table)}, got {by!r}"
+        raise InputError(message, argument="by", options=("table",))
     losses = (
         table.index.get_level_values("loss") if "loss" in table.index.names else table.get("loss")
     )
     if by is None and losses is not None and len(set(losses)) > 1:
-        rule, remedies = "must be of one loss", '`by="loss"` for a panel each'
-        raise InputError(
-            "table", rule, found=Bare(", ".join(dict.fromkeys(losses))), remedies=remedies
-        )
+        message = f"must be of one loss; {', '.join(dict.fromkeys(losses))}"
+        raise InputError(message, argument="table", remedy='`by="loss"` for a panel each')
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
     shown = {
         name: look
@@ -446,7 +450,7 @@ def rounds(made, metric="accuracy"):
     made = made if isinstance(made, Mapping) else {"": made}
     if not made or not all(isinstance(one, Rounds) for one in made.values()):
         raise InputTypeError(
-            "made", "must be rounds, or a mapping of names to these", type_of(made)
+            f"must be rounds, or a mapping of names to these, got {type_of(made)}", argument="made"
         )
     values = {}
     for name, one in made.items():
@@ -454,8 +458,8 @@ def rounds(made, metric="accuracy"):
         found = np.array(one.score(judge))
         values[str(name)] = found[~np.isnan(found)]
         if not len(values[str(name)]):
-            rule = "must have a round on which {metric_name} is defined"
-            raise InputError("made", rule, str(name), metric_name=judge.name)
+            message = f"must have a round on which `{judge.name}` is defined, got {str(name)!r}"
+            raise InputError(message, argument="made")
     warn_of_boxes(list(values))
     names = [shorten(name) for name in values]
     width = 250.0 + max(entry_width(None, name) for name in names)
@@ -519,17 +523,19 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
     """
     configuration = check_configuration(configuration)
     if not isinstance(stability, ArcStability):
-        rule = "must be the result of `bnmtl.confidence.arc_stability`"
-        raise InputTypeError("stability", rule, type_of(stability))
+        message = (
+            f"must be the result of `bnmtl.confidence.arc_stability`, got {type_of(stability)}"
+        )
+        raise InputTypeError(message, argument="stability")
     known = list(stability.summary.index.unique("learner"))
     if learner not in known:
-        raise InputError("learner", "must be one of {known}", learner, known=known)
+        raise InputError(f"must be one of {listed(known)}, got {learner!r}", argument="learner")
     summary = stability.summary.loc[learner]
     titles = {}
     for task in configuration:
         if str(task) not in summary.index:
-            rule = "must have the tasks of {configuration}"
-            raise InputError("stability", rule, found="{task_name} is missing", task_name=str(task))
+            message = f"must have the tasks of `configuration`; `{task}` is missing"
+            raise InputError(message, argument="stability", options=("configuration",))
         titles[str(task)] = f"{task}: {_stability_text(summary.loc[str(task)])}"
     arcs = stability.arcs[stability.arcs["learner"] == learner]
     arcs = arcs[arcs["task"].isin(list(titles))]
@@ -541,10 +547,12 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
 def _check_parts(table):
     """Raise unless errors and their parts are numbers, and each row has a complexity."""
     if table["complexity"].isna().any():
-        raise InputError("table", "must hold the complexity of each row", column="complexity")
+        raise InputError(
+            "must hold the complexity of each row", argument="table", column="complexity"
+        )
     for name in ("error", *_PARTS):
         if not is_numeric_dtype(table[name]) or not np.isfinite(table[name]).all():
-            raise InputError("table", "must hold finite numbers", column=name)
+            raise InputError("must hold finite numbers", argument="table", column=name)
 
 
 def _stability_text(row):

@@ -14,7 +14,7 @@ from bnmtl.plotting.graphs import box_entries, box_kinds, draw_panels, legend_li
 from bnmtl.plotting.layout import check_configuration, laid_out, warn_of_boxes
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_tasks, task_names
-from bnmtl.wording import count, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 class _Style(NamedTuple):
@@ -220,20 +220,23 @@ def _compare_titles(task, kinds):
 
 def _check_clusters(configuration, labels, first, second):
     if not isinstance(labels, pd.Series):
-        rule = "must be a pandas.Series with the cluster of each task"
-        raise InputTypeError("labels", rule, type_of(labels))
+        message = f"must be a pandas.Series with the cluster of each task, got {type_of(labels)}"
+        raise InputTypeError(message, argument="labels")
     check_tasks("labels", list(labels.index))
     differing = sorted(set(configuration) ^ set(labels.index), key=str)
     if differing:
-        rule, found = "must have the tasks of {configuration}", "only one of them has {differing}"
-        raise InputError("labels", rule, found=found, differing=differing)
+        message = (
+            f"must have the tasks of `configuration`; only one of them has {listed(differing)}"
+        )
+        raise InputError(message, argument="labels", options=("configuration",))
     known = list(dict.fromkeys(labels))
     for argument, cluster in (("first", first), ("second", second)):
         if cluster not in known:
-            rule = "must be one of the clusters in {labels}, {known}"
-            raise InputError(argument, rule, cluster, known=known)
+            message = f"must be one of the clusters in `labels`, {listed(known)}, got {cluster!r}"
+            raise InputError(message, argument=argument, options=("labels",))
     if first == second:
-        raise InputError("second", "must be another cluster than {first}", second)
+        message = f"must be another cluster than `first`, got {second!r}"
+        raise InputError(message, argument="second", options=("first",))
 
 
 def _owners(*sides):

@@ -12,6 +12,7 @@ import numpy as np
 
 from bnmtl.errors import InputError
 from bnmtl.plotting.layout import families, silence, text_width
+from bnmtl.wording import listed
 
 _DPI = 150
 _MOST_PIXELS = 12_000  # along either side of a PNG
@@ -118,8 +119,10 @@ def widths_of(configuration, strength, confidence):
     Widths
     """
     if strength is not None and confidence is not None:
-        rule = "must not be given together with {confidence}, as either sets the widths of arcs"
-        raise InputError("strength", rule, remedies="leave one of them out")
+        message = "must not be given together with `confidence`, as either sets the widths of arcs"
+        raise InputError(
+            message, argument="strength", options=("confidence",), remedy="leave one of them out"
+        )
     if confidence is not None:
         return _by_confidence(_read_confidence(confidence, configuration))
     if strength is not None:
@@ -191,7 +194,9 @@ def _read_confidence(table, configuration):
     found = _read("confidence", read_table("confidence", table, columns, source), configuration)
     wrong = [one for one in found.values() if not 0 <= one <= 1]
     if wrong:
-        raise InputError("confidence", "must hold shares from 0 to 1", wrong[0], column="edge")
+        raise InputError(
+            f"must hold shares from 0 to 1, got {wrong[0]!r}", argument="confidence", column="edge"
+        )
     return found
 
 
@@ -199,9 +204,11 @@ def check_has(argument, table, columns, source):
     """Raise unless it is a table with these columns, as from the given source."""
     lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking:
-        rule = "must be a DataFrame with {columns:column}, such as {source!s}"
-        details = {"columns": list(columns), "source": source, "lacking": lacking[0]}
-        raise InputError(argument, rule, found="{lacking!r} is missing", **details)
+        message = (
+            f"must be a DataFrame with {listed(columns, 'column')}, such as {source}; "
+            f"{lacking[0]!r} is missing"
+        )
+        raise InputError(message, argument=argument)
 
 
 def read_table(argument, table, columns, source="a learner's `arcs_`"):
@@ -218,10 +225,13 @@ def _read(argument, known, configuration):
         for a, b in graph.edges:
             key = str(task), str(a), str(b)
             if key not in known:
-                rule, found = "must have a row for every arc", "{a!s} -> {b!s} has none"
-                remedy = "give the graphs that it belongs to, as {{task: graph}}"
-                place = {"task": None if task == "" else task, "a": a, "b": b}
-                raise InputError(argument, rule, found=found, remedies=remedy, **place)
+                message = f"must have a row for every arc; {a} -> {b} has none"
+                raise InputError(
+                    message,
+                    argument=argument,
+                    task=None if task == "" else task,
+                    remedy="give the graphs that it belongs to, as {task: graph}",
+                )
             found[key] = known[key]
     return found
 

@@ -28,7 +28,7 @@ from bnmtl.plotting.drawing import (
 from bnmtl.plotting.layout import families, text_width, warn_of_boxes
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import type_of
 
 _PANEL = (260.0, 215.0)  # of a trajectory, in points
 _BAR, _BARS_WIDTH = 16.0, 220.0  # from one bar to the next, length of the longest
@@ -195,11 +195,16 @@ def _checked_sweeps(selectors):
     for name, selector in selectors.items():
         _check_selector(selector, EnsembleSelector, f"scores[{name!r}]")
         if selector.prune_scores_.empty:
-            rule, remedies = "must have scores of shares", "fit it with {prune=sweep}"
-            raise InputError(f"scores[{name!r}]", rule, found="it has none", remedies=remedies)
+            message = "must have scores of shares; it has none"
+            raise InputError(
+                message,
+                argument=f"scores[{name!r}]",
+                options=("prune",),
+                remedy="fit it with `prune='sweep'`",
+            )
     metrics = {_metric_of(selector) for selector in selectors.values()}
     if len(metrics) > 1:
-        raise InputError("scores", "must be of one metric", sorted(metrics))
+        raise InputError(f"must be of one metric, got {sorted(metrics)!r}", argument="scores")
     return {name: one.prune_ for name, one in selectors.items()}, metrics.pop()
 
 
@@ -265,9 +270,11 @@ def hillclimb_sizes(table, by=None, ylabel="score"):
 def _check_range(argument, column, is_right, limits):
     wrong = column[~is_right]
     if len(wrong):
-        rule, remedy = f"must be {limits}", "leave such rows out"
         value = float(wrong.iloc[0])
-        raise InputError(argument, rule, value, remedies=remedy, column=column.name)
+        message = f"must be {limits}, got {value!r}"
+        raise InputError(
+            message, argument=argument, column=column.name, remedy="leave such rows out"
+        )
 
 
 def weights(selector, most=20):
@@ -348,8 +355,9 @@ def _share(weight):
 
 def _check_selector(selector, kinds, argument="selector"):
     if not isinstance(selector, kinds):
-        rule = "must be a fitted EnsembleSelector"
-        raise InputTypeError(argument, rule, type_of(selector))
+        raise InputTypeError(
+            f"must be a fitted EnsembleSelector, got {type_of(selector)}", argument=argument
+        )
     if isinstance(selector, EnsembleSelector):
         check_is_fitted(selector)
 
@@ -449,7 +457,7 @@ def _named(curves):
     if not isinstance(curves, Mapping):
         return {"mimic": curves}
     if not curves:
-        raise InputError("curves", "must hold a curve", found="it is empty")
+        raise InputError("must hold a curve; it is empty", argument="curves")
     return dict(curves)
 
 
@@ -457,19 +465,20 @@ def _table(name, curve, value):
     """The checked table of a curve."""
     table = getattr(curve, "learning_curve_", curve)
     if not isinstance(table, pd.DataFrame):
-        rule = "must be a fitted Mimic or {source!s}"
-        given = type_of(curve)
-        raise InputTypeError("curves", rule, given, source=_SOURCE, remedies="call its fit first")
+        message = f"must be a fitted Mimic or {_SOURCE}, got {type_of(curve)}"
+        raise InputTypeError(message, argument="curves", remedy="call its fit first")
     check_has("curves", table, ["size", value], _SOURCE)
     if table.empty:
-        raise InputError("curves", "must have rows", found="{name} is empty", name=str(name))
+        raise InputError(f"must have rows; `{name}` is empty", argument="curves")
     for column in ("size", value):
         if not is_numeric_dtype(table[column]) or not np.isfinite(table[column]).all():
-            rule, remedy = "must hold a finite number in every row", "drop the other rows"
-            given = Bare(table[column].dtype)
-            raise InputError("curves", rule, given, remedies=remedy, column=column)
+            message = f"must hold a finite number in every row, got {table[column].dtype}"
+            raise InputError(
+                message, argument="curves", column=column, remedy="drop the other rows"
+            )
     if (table["size"] < 1).any():
-        raise InputError("curves", "must be 1 or more", float(table["size"].min()), column="size")
+        message = f"must be 1 or more, got {float(table['size'].min())!r}"
+        raise InputError(message, argument="curves", column="size")
     return table
 
 
@@ -484,8 +493,8 @@ def _checked_lines(lines):
     if lines is None:
         return {}
     if not isinstance(lines, Mapping):
-        rule, remedies = "must map names to numbers", "for example {{'teacher': 0.1}}"
-        raise InputTypeError("lines", rule, type_of(lines), remedies=remedies)
+        message = f"must map names to numbers, got {type_of(lines)}"
+        raise InputTypeError(message, argument="lines", remedy="for example {'teacher': 0.1}")
     for name, height in lines.items():
         is_number = isinstance(height, Real)
         check_number(f"lines[{name!r}]", float(height) if is_number else height)

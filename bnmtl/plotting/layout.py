@@ -23,7 +23,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, check_choice, check_number, warn
 from bnmtl.graphs import check_dag, groups_by_label
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 # Fonts of matplotlib with placeholders or symbols in place of letters.
 _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
@@ -56,12 +56,10 @@ def warn_of_boxes(names):
     chosen = tuple(matplotlib.rcParams["font.family"])
     boxes = [name for name in names if _fallbacks(_lacking(name, chosen))[1]]
     if boxes:
-        warn(
-            None,
-            "No installed font has all characters of {names}, which are drawn as boxes",
-            remedies="install a font for this script, such as one of the Noto family",
-            names=boxes,
+        message = (
+            f"No installed font has all characters of {listed(boxes)}, which are drawn as boxes"
         )
+        warn(message, remedy="install a font for this script, such as one of the Noto family")
 
 
 @contextlib.contextmanager
@@ -136,9 +134,12 @@ def find(engine):
     check_choice("layout", engine, ("auto", *_ENGINES))
     name = "layered" if engine == "auto" else engine
     if name == "graphviz" and shutil.which("dot") is None:
-        rule, found = "must name an installed engine", "'graphviz' is not installed"
-        remedy = "install Graphviz so that its program `dot` is found"
-        raise MissingExtra("layout", rule, found=found, remedies=(remedy, "use {layout=layered}"))
+        message = "must name an installed engine; 'graphviz' is not installed"
+        raise MissingExtra(
+            message,
+            argument="layout",
+            remedy="install Graphviz so that its program `dot` is found, or use `layout='layered'`",
+        )
     return name, _ENGINES[name]
 
 
@@ -553,12 +554,14 @@ def laid_out(configuration, layout, font_size, variables, arcs):
         return arrange(configuration, layout, font_size)
     lacking = sorted(set(variables) - set(layout.boxes))
     if lacking:
-        rule, found = "must hold every variable", "{variable!r} has no place"
-        raise InputError("layout", rule, found=found, remedies=_REMEDY, variable=lacking[0])
+        message = f"must hold every variable; {lacking[0]!r} has no place"
+        raise InputError(message, argument="layout", remedy=_REMEDY)
     lacking = sorted((a, b) for a, b in arcs if not {(a, b), (b, a)} & set(layout.routes))
     if lacking:
-        (a, b), rule, found = lacking[0], "must hold every arc", "{a!r} -> {b!r} has none"
-        raise InputError("layout", rule, found=found, remedies=_REMEDY, a=a, b=b)
+        (a, b) = lacking[0]
+        raise InputError(
+            f"must hold every arc; {a!r} -> {b!r} has none", argument="layout", remedy=_REMEDY
+        )
     return layout
 
 
@@ -567,8 +570,11 @@ def check_configuration(configuration, argument="configuration"):
     if not hasattr(configuration, "items") and hasattr(configuration, "graph"):
         configuration = {"": configuration}
     if not hasattr(configuration, "items"):
-        rule = "must map task names to networkx.DiGraph or BayesNet, or be one of them"
-        raise InputTypeError(argument, rule, type_of(configuration))
+        message = (
+            "must map task names to networkx.DiGraph or BayesNet, or be one of them, got "
+            f"{type_of(configuration)}"
+        )
+        raise InputTypeError(message, argument=argument)
     graphs = {
         task: one if isinstance(one, nx.Graph) else getattr(one, "graph", one)
         for task, one in configuration.items()
@@ -576,7 +582,7 @@ def check_configuration(configuration, argument="configuration"):
     for task, graph in graphs.items():
         check_dag(graph, f"{argument}[{task!r}]" if task else argument)
     if not any(len(graph) for graph in graphs.values()):
-        raise InputError(argument, "must hold a graph with at least one variable")
+        raise InputError("must hold a graph with at least one variable", argument=argument)
     return graphs
 
 
@@ -597,13 +603,13 @@ def in_groups(configuration, task_groups):
     if task_groups is None:
         return configuration, [list(configuration)]
     if not hasattr(task_groups, "items"):
-        rule = "must map tasks to labels of their groups"
-        raise InputTypeError("task_groups", rule, type_of(task_groups))
+        message = f"must map tasks to labels of their groups, got {type_of(task_groups)}"
+        raise InputTypeError(message, argument="task_groups")
     labels = {str(task): label for task, label in task_groups.items()}
     lacking = [task for task in configuration if str(task) not in labels]
     if lacking:
-        rule, found = "must name the group of every task", "{missing} has none"
-        raise InputError("task_groups", rule, found=found, missing=str(lacking[0]))
+        message = f"must name the group of every task; `{lacking[0]}` has none"
+        raise InputError(message, argument="task_groups")
     groups = groups_by_label({task: labels[str(task)] for task in configuration})
     return {task: configuration[task] for group in groups for task in group}, groups
 

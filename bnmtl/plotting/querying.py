@@ -13,7 +13,7 @@ from bnmtl.plotting.drawing import ABSENT, COLORS, INK, check_has, new_figure
 from bnmtl.plotting.layout import warn_of_boxes
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
 _MAP = (330.0, 270.0)
@@ -73,13 +73,17 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     check_number("confidence", confidence, above=0, below=1)
     check_label("xlabel", xlabel)
     if not isinstance(curves, pd.DataFrame) or curves.empty:
-        raise InputTypeError("curves", "must be a DataFrame of `run_experiment`", type_of(curves))
+        raise InputTypeError(
+            f"must be a DataFrame of `run_experiment`, got {type_of(curves)}", argument="curves"
+        )
     check_has("curves", curves, ["data", "strategy", "n_labels"], "that of `run_experiment`")
     numbers = [name for name in curves if is_numeric_dtype(curves[name])]
     measures = tuple(name for name in numbers if name not in _POSITIONS)
     if not measures:
-        rule, found = "must have a measure, such as a column `error` with numbers", "it has {names}"
-        raise InputError("curves", rule, found=found, names=list(curves))
+        message = (
+            f"must have a measure, such as a column `error` with numbers; it has {listed(curves)}"
+        )
+        raise InputError(message, argument="curves")
     check_choice("measure", measure, measures)
     ylabel = _CAPTIONS.get(measure, measure) if ylabel is None else ylabel
     check_label("ylabel", ylabel)
@@ -165,8 +169,11 @@ def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, labe
     if is_labeled is not None:
         known = np.asarray(is_labeled)
         if known.shape != (len(table),) or known.dtype != bool:
-            rule = "must be True or False for each row, {n}, or None"
-            raise InputError("is_labeled", rule, type_of(is_labeled), n=len(table))
+            message = (
+                f"must be True or False for each row, {len(table)}, or None, got "
+                f"{type_of(is_labeled)}"
+            )
+            raise InputError(message, argument="is_labeled")
     warn_of_boxes([str(x), str(y), label])
     figure = new_figure(*_MAP)
     figure.set_layout_engine("constrained")
@@ -271,7 +278,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     table : pandas.DataFrame
         One row per ensemble.
     diversity, error : str
-        Columns with numbers, such as `bnmtl.decorate.committee` and the ratio of the errors of an
+        Columns with numbers, such as `bnmtl.decorate.diversity` and the ratio of the errors of an
         ensemble and of its base.
     label : str, default="error"
         Label of the errors.
@@ -320,17 +327,18 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
 
 def _check_table(table, columns):
     if not isinstance(table, pd.DataFrame):
-        raise InputTypeError("table", "must be a DataFrame", type_of(table))
+        raise InputTypeError(f"must be a DataFrame, got {type_of(table)}", argument="table")
     check_has("table", table, columns, "that of cases")
     for column in columns:
         if not is_numeric_dtype(table[column]):
-            raise InputError("table", "must hold numbers", column=str(column))
+            raise InputError("must hold numbers", argument="table", column=str(column))
 
 
 def _check_differ(argument, column, other, given):
     """Raise unless two arguments name different columns."""
     if column == given:
-        raise InputError(other, f"must be another column than {{{argument}}}", given)
+        message = f"must be another column than `{argument}`, got {given!r}"
+        raise InputError(message, argument=other, options=(argument,))
 
 
 def _finish(axes, title):

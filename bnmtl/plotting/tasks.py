@@ -17,45 +17,56 @@ from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, 
 from bnmtl.plotting.layout import in_groups, text_width, warn_of_boxes
 from bnmtl.plotting.table import shorten
 from bnmtl.relatedness.measures import ROUNDING, largest_gap, nearest_first, writer
-from bnmtl.wording import Bare, count, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 def check_table(argument, table):
     """Return a table of dissimilarities as floats with columns in the order of its rows."""
     if not isinstance(table, pd.DataFrame):
-        rule = "must be a pandas.DataFrame with the tasks as rows and columns"
-        raise InputTypeError(argument, rule, type_of(table))
+        message = (
+            f"must be a pandas.DataFrame with the tasks as rows and columns, got {type_of(table)}"
+        )
+        raise InputTypeError(message, argument=argument)
     rows, columns = table.shape
     if rows != columns:
-        rule = "must be square, one row and one column per task"
-        found = "it has {rows:row} and {columns:column}"
-        raise InputError(argument, rule, found=found, rows=rows, columns=columns)
+        message = (
+            f"must be square, one row and one column per task; it has {count(rows, 'row')} and "
+            f"{count(columns, 'column')}"
+        )
+        raise InputError(message, argument=argument)
     table = table.set_axis(table.index.map(str)).set_axis(table.columns.map(str), axis="columns")
     for axis in (table.index, table.columns):
         check_tasks(argument, list(axis))
     differing = [one for one in table.index if one not in table.columns]
     if differing:
-        rule = "must have the same tasks as rows and as columns"
-        found = "no column is named {differing}"
-        raise InputError(argument, rule, found=found, differing=differing)
+        message = (
+            "must have the same tasks as rows and as columns; no column is named "
+            f"{listed(differing)}"
+        )
+        raise InputError(message, argument=argument)
     return _check_values(argument, table[list(table.index)])
 
 
-def check_tasks(argument, tasks, remedies=()):
+def check_tasks(argument, tasks, remedy=None):
     """Raise unless it names at least two distinct tasks."""
     if len(tasks) < 2:
-        raise InputError(argument, "must hold at least two tasks", len(tasks))
+        raise InputError(f"must hold at least two tasks, got {len(tasks)!r}", argument=argument)
     repeated = [name for i, name in enumerate(tasks) if name in tasks[:i]]
     if repeated:
-        rule, found = "must name each task once", "{repeated} is repeated"
-        raise InputError(argument, rule, found=found, remedies=remedies, repeated=str(repeated[0]))
+        message = f"must name each task once; `{repeated[0]}` is repeated"
+        raise InputError(message, argument=argument, remedy=remedy)
 
 
 def _check_values(argument, table):
     for task, dtype in table.dtypes.items():
         if not pd.api.types.is_numeric_dtype(dtype):
-            rule, remedy = "must hold numbers only", "convert numbers with `.astype(float)`"
-            raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
+            message = f"must hold numbers only, got {dtype}"
+            raise InputTypeError(
+                message,
+                argument=argument,
+                column=task,
+                remedy="convert numbers with `.astype(float)`",
+            )
     values = table.to_numpy(dtype=float, na_value=np.nan)
     rule, remedy = "must hold finite numbers only", "leave out tasks that were not compared"
     broken = ~np.isfinite(values)
@@ -63,10 +74,8 @@ def _check_values(argument, table):
         rule, remedy = "must be 0 on the diagonal", "turn similarities into dissimilarities first"
         broken = np.diag(np.abs(np.diag(values)) > ROUNDING)
     for row, column in np.argwhere(broken)[:1]:
-        found = "row {row} is {value:g}"
-        details = {"row": table.index[row], "value": values[row, column]}
-        place = table.columns[column]
-        raise InputError(argument, rule, found=found, remedies=remedy, column=place, **details)
+        message = f"{rule}; row `{table.index[row]}` is {values[row, column]:g}"
+        raise InputError(message, argument=argument, column=table.columns[column], remedy=remedy)
     return pd.DataFrame(values, index=table.index, columns=table.columns)
 
 
@@ -90,18 +99,28 @@ def as_drawn(values):
 def check_label(argument, label):
     """Raise unless it is a valid axis label."""
     if not isinstance(label, str):
-        rule = "must be a text that describes the numbers, such as 'edits'"
-        raise InputTypeError(argument, rule, type_of(label))
+        message = (
+            f"must be a text that describes the numbers, such as 'edits', got {type_of(label)}"
+        )
+        raise InputTypeError(message, argument=argument)
 
 
 def check_labels(labels, linkage):
     """Return the task names of a linkage."""
     if labels is None:
-        rule = "must be a pandas.DataFrame, or a linkage together with {labels}"
-        raise InputTypeError("linkage_or_table", rule, type_of(linkage), remedies="give {labels}")
+        message = (
+            "must be a pandas.DataFrame, or a linkage together with `labels`, got "
+            f"{type_of(linkage)}"
+        )
+        raise InputTypeError(
+            message, argument="linkage_or_table", options=("labels",), remedy="give `labels`"
+        )
     if isinstance(labels, (str, set, frozenset)) or not np.iterable(labels):
-        rule = "must list the names of the linkage's tasks in the order that it counts them"
-        raise InputTypeError("labels", rule, type_of(labels))
+        message = (
+            "must list the names of the linkage's tasks in the order that it counts them, got "
+            f"{type_of(labels)}"
+        )
+        raise InputTypeError(message, argument="labels")
     labels = list(labels)
     check_tasks("labels", labels, "of a series with the tasks' clusters, give the index")
     return labels
@@ -114,16 +133,21 @@ def check_linkage(argument, given, n_tasks):
     except (TypeError, ValueError):
         tree = np.empty(0)
     if tree.shape != (n_tasks - 1, 4):
-        rule = "must be a result of `scipy.cluster.hierarchy.linkage` for {n} tasks, an array of "
-        shape = {"n": n_tasks, "shape": (n_tasks - 1, 4)}
-        raise InputError(argument, rule + "shape {shape!s}", tree.shape, **shape)
+        message = (
+            f"must be a result of `scipy.cluster.hierarchy.linkage` for {n_tasks} tasks, an array "
+            f"of shape {(n_tasks - 1, 4)}, got {tree.shape!r}"
+        )
+        raise InputError(message, argument=argument)
     wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]
     if wrong:
-        rule = "must have heights of at least 0 in its third column"
-        raise InputError(argument, rule, wrong[0], remedies="merge dissimilarities of at least 0")
+        message = f"must have heights of at least 0 in its third column, got {wrong[0]!r}"
+        raise InputError(message, argument=argument, remedy="merge dissimilarities of at least 0")
     if not is_valid_linkage(tree):
-        rule = "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does"
-        raise InputError(argument, rule, found="this one does not")
+        message = (
+            "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does; this "
+            "one does not"
+        )
+        raise InputError(message, argument=argument)
     return tree
 
 
@@ -238,11 +262,13 @@ def gains(gains, task_groups=None):
     ['north', 'west', 'south']
     """
     if not isinstance(gains, pd.DataFrame):
-        rule = "must be a pandas.DataFrame such as `group_gains_` of a learner"
-        raise InputTypeError("gains", rule, type_of(gains))
+        message = (
+            f"must be a pandas.DataFrame such as `group_gains_` of a learner, got {type_of(gains)}"
+        )
+        raise InputTypeError(message, argument="gains")
     tasks = list(gains.index)
     if tasks != list(gains.columns):
-        raise InputError("gains", "must have the same tasks as rows and as columns")
+        raise InputError("must have the same tasks as rows and as columns", argument="gains")
     names = list(map(str, tasks))
     check_tasks("gains", names)
     values = _numbers(gains)
@@ -261,10 +287,12 @@ def _numbers(gains):
         try:
             values[:, at] = gains.iloc[:, at].to_numpy(dtype=float, na_value=np.nan)
         except (TypeError, ValueError):
-            rule = "must hold numbers only"
-            raise InputTypeError("gains", rule, column=str(task)) from None
+            raise InputTypeError(
+                "must hold numbers only", argument="gains", column=str(task)
+            ) from None
     if np.isinf(values).any():
-        raise InputError("gains", "must hold finite numbers or nan", values[np.isinf(values)][0])
+        message = f"must hold finite numbers or nan, got {values[np.isinf(values)][0]!r}"
+        raise InputError(message, argument="gains")
     return values
 
 
@@ -556,8 +584,11 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
     """
     if isinstance(linkage_or_table, pd.DataFrame):
         if labels is not None:
-            rule = "must be left out with a table, which names its tasks itself"
-            raise InputError("labels", rule, type_of(labels))
+            message = (
+                "must be left out with a table, which names its tasks itself, got "
+                f"{type_of(labels)}"
+            )
+            raise InputError(message, argument="labels")
         table = check_table("linkage_or_table", linkage_or_table)
         drawn, below = as_drawn(table)
         drawn, tree = average_linkage(drawn)
@@ -616,8 +647,10 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     """
     table = check_table("dissimilarity", dissimilarity)
     if principal not in list(table.index):
-        rule = "must be one of the tasks in {dissimilarity}, {tasks}"
-        raise InputError("principal", rule, principal, tasks=list(table.index))
+        message = (
+            f"must be one of the tasks in `dissimilarity`, {listed(table.index)}, got {principal!r}"
+        )
+        raise InputError(message, argument="principal", options=("dissimilarity",))
     check_label("label", label)
     warn_of_boxes([*map(str, table.index), label])
     column, below = as_drawn(nearest_first(table, principal))

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from bnmtl._kernels import coupling as kernels
 from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.graphs import both_take_part, check_dag
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 _ROUNDING = 1e-9  # numbers closer to 0 count as 0
 
@@ -32,17 +32,16 @@ def read_penalties(listed, name):
     elif isinstance(listed, Mapping):
         cells = listed.items()
     else:
-        rule = "must be a mapping {{(a, b): penalty}} or a symmetric DataFrame"
-        raise InputTypeError(name, rule, listed)
+        message = f"must be a mapping {{(a, b): penalty}} or a symmetric DataFrame, got {listed!r}"
+        raise InputTypeError(message, argument=name)
     penalties = _Penalties()
     for pair, penalty in cells:
         check_pair(name, pair)
         key = frozenset(map(str, pair))
         check_penalty(f"{name}[{pair!r}]", penalty)
         if penalties.setdefault(key, penalty) != penalty:
-            rule, found = "must give every pair one value", "{pair!s} has {first} and {second}"
-            parts = {"pair": pair, "first": penalties[key], "second": penalty}
-            raise InputError(name, rule, found=found, **parts)
+            message = f"must give every pair one value; {pair} has {penalties[key]} and {penalty}"
+            raise InputError(message, argument=name)
     return penalties
 
 
@@ -50,7 +49,7 @@ def check_pair(argument, pair):
     """Raise unless it is a pair of two different names."""
     is_pair = hasattr(pair, "__len__") and not isinstance(pair, str | bytes) and len(pair) == 2
     if not is_pair or len(set(map(str, pair))) != 2:
-        raise InputError(argument, "must have pairs of two different names", pair)
+        raise InputError(f"must have pairs of two different names, got {pair!r}", argument=argument)
 
 
 class _Closeness(dict):
@@ -82,29 +81,34 @@ def read_closeness(table):
 def read_distances(table, name):
     """A checked table of dissimilarities of tasks: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
-        rule = "must be a square DataFrame with a row and a column for each task"
-        remedy = "`bnmtl.relatedness.direct` makes one"
-        raise InputTypeError(name, rule, type_of(table), remedies=remedy)
+        message = (
+            "must be a square DataFrame with a row and a column for each task, "
+            f"got {type_of(table)}"
+        )
+        raise InputTypeError(message, argument=name, remedy="`bnmtl.relatedness.direct` makes one")
     rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
     if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
-        rule = "must have one row and one column for each task"
-        found = "the rows are {rows}, the columns {columns}"
-        raise InputError(name, rule, found=found, rows=rows, columns=columns)
+        message = (
+            f"must have one row and one column for each task; the rows are {listed(rows)}, the "
+            f"columns {listed(columns)}"
+        )
+        raise InputError(message, argument=name)
     cells = table.to_numpy(dtype=object)
     values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0]
-        rule, found = "must hold finite numbers", "row {row}, column {other} is {cell!r}"
-        remedies = "fill it", "leave out tasks that were not compared"
-        parts = {"row": rows[i], "other": columns[j], "cell": cells[i, j]}
-        raise InputError(name, rule, found=found, remedies=remedies, **parts)
+        message = (
+            f"must hold finite numbers; row `{rows[i]}`, column `{columns[j]}` is {cells[i, j]!r}"
+        )
+        raise InputError(
+            message, argument=name, remedy="fill it, or leave out tasks that were not compared"
+        )
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
     for task, distance in zip(rows, np.diagonal(table), strict=True):
         if abs(distance) > _ROUNDING:
-            rule, found = "must be 0 on the diagonal", "it is {distance:g} for task {label}"
-            remedy = "turn similarities into dissimilarities first"
+            message = f"must be 0 on the diagonal; it is {distance:g} for task `{task}`"
             raise InputError(
-                name, rule, found=found, remedies=remedy, distance=distance, label=task
+                message, argument=name, remedy="turn similarities into dissimilarities first"
             )
     return table
 
@@ -122,17 +126,24 @@ def _cells(table, name):
     values = table.to_numpy()
     labels = [str(label) for label in table.index]
     if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        rule = "must be a symmetric table with the same names as rows and columns"
-        found, remedy = "its shape is {shape!s}", "a missing value is not symmetric either"
-        raise InputError(name, rule, found=found, remedies=remedy, shape=table.shape)
+        message = (
+            "must be a symmetric table with the same names as rows and columns; its shape is "
+            f"{table.shape}"
+        )
+        raise InputError(message, argument=name, remedy="a missing value is not symmetric either")
     for i, j in itertools.combinations(range(len(labels)), 2):
         yield (labels[i], labels[j]), values[i, j].item()
 
 
 def check_penalty(argument, penalty):
     """Raise InputError or InputTypeError unless it is a number from 0 to 1."""
-    remedy = "0 learns each task alone, 1 forces identical structures"
-    check_number(argument, penalty, least=0, most=1, remedies=remedy)
+    check_number(
+        argument,
+        penalty,
+        least=0,
+        most=1,
+        remedy="0 learns each task alone, 1 forces identical structures",
+    )
 
 
 class _RowByRow:
@@ -215,10 +226,11 @@ class CustomCoupling(_RowByRow):
         given = self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks)
         value = float(given) if isinstance(given, numbers.Real) else math.nan
         if not value <= 0:
-            rule = "must return at most 0 from `log_coupling`"
-            found = "{kind} returns {value!r} for the states {states!s}"
-            parts = {"kind": type_of(self._prior), "value": given, "states": states.tolist()}
-            raise InputError("prior", rule, found=found, **parts)
+            message = (
+                f"must return at most 0 from `log_coupling`; {type_of(self._prior)} returns "
+                f"{given!r} for the states {states.tolist()}"
+            )
+            raise InputError(message, argument="prior")
         return value
 
     def bound(self, states, n_tasks):
@@ -290,8 +302,8 @@ class CouplingPrior(BaseEstimator):
         -4.6052
         """
         if not isinstance(configuration, Mapping):
-            rule = "must be a mapping task -> networkx.DiGraph"
-            raise InputTypeError("configuration", rule, type_of(configuration))
+            message = f"must be a mapping task -> networkx.DiGraph, got {type_of(configuration)}"
+            raise InputTypeError(message, argument="configuration")
         for task, graph in configuration.items():
             check_dag(graph, f"configuration[{task!r}]")
         prior = self.resolved()
@@ -366,7 +378,7 @@ class CouplingPrior(BaseEstimator):
         """Raise InputError or InputTypeError for a penalty or a reversal out of range."""
         check_penalty("penalty", self.penalty)
         if self.reversal not in (1, 2):
-            raise InputError("reversal", "must be 1 or 2", self.reversal)
+            raise InputError(f"must be 1 or 2, got {self.reversal!r}", argument="reversal")
 
     def _log_sharing(self, k, pair, tasks):
         """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
@@ -380,8 +392,8 @@ class CouplingPrior(BaseEstimator):
         if self.variable_penalty is None:
             return None
         if pair is None:
-            rule = "must be given where the penalty depends on the variables"
-            raise InputError("pair", rule, remedies="for example `pair=('a', 'b')`")
+            message = "must be given where the penalty depends on the variables"
+            raise InputError(message, argument="pair", remedy="for example `pair=('a', 'b')`")
         return self.pair_penalties().get(frozenset(map(str, pair)))
 
 
@@ -456,11 +468,13 @@ class PairedPrior(CouplingPrior):
     def _log_sharing_by_task(self, k, tasks):
         """log(1 - delta) for each pair of tasks, as a (k, k) array with a diagonal of 0."""
         if tasks is None:
-            rule = "must be given where the penalty depends on the tasks"
-            raise InputError("tasks", rule, remedies="give one name for each state")
+            message = "must be given where the penalty depends on the tasks"
+            raise InputError(message, argument="tasks", remedy="give one name for each state")
         tasks = [str(task) for task in tasks]
         if len(tasks) != k or len(set(tasks)) != k:
-            raise InputError("tasks", "must be {k} distinct names, one for each state", tasks, k=k)
+            raise InputError(
+                f"must be {k} distinct names, one for each state, got {tasks!r}", argument="tasks"
+            )
         closeness = read_closeness(self.task_distance)
         by_pair = read_penalties(self.task_penalty, "task_penalty")
         common = float(_log_of(self.penalty))
@@ -474,9 +488,10 @@ class PairedPrior(CouplingPrior):
             elif both in closeness:
                 table[s, t] = closeness[both] * common
             else:
-                rule, found = "must contain all tasks", "it lacks {s} or {t}"
-                parts = {"s": tasks[s], "t": tasks[t], "remedies": "compute it for these tasks"}
-                raise InputError("task_distance", rule, found=found, **parts)
+                message = f"must contain all tasks; it lacks `{tasks[s]}` or `{tasks[t]}`"
+                raise InputError(
+                    message, argument="task_distance", remedy="compute it for these tasks"
+                )
         return table
 
 
@@ -533,13 +548,17 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            rule, found = "and {reversal} must not both be given", "they are {costs!r} and {turn!r}"
-            parts = {"costs": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
-            raise InputError("costs", rule, found=found, **parts)
+            message = (
+                f"and `reversal` must not both be given; they are {self.costs!r} "
+                f"and {self.reversal!r}"
+            )
+            raise InputError(
+                message, argument="costs", options=("reversal",), remedy="leave `reversal` out"
+            )
         if set(self.costs) != {"add", "delete", "reverse"}:
-            rule = "must have exactly the keys 'add', 'delete' and 'reverse'"
             given = sorted(map(str, self.costs))
-            raise InputError("costs", rule, given, remedies="name all three")
+            message = f"must have exactly the keys 'add', 'delete' and 'reverse', got {given!r}"
+            raise InputError(message, argument="costs", remedy="name all three")
         for edit, cost in self.costs.items():
             check_number(f"costs[{edit!r}]", cost, least=0)
 
@@ -562,8 +581,11 @@ def coupling_of(prior, k, pair, tasks):
 def check_prior(prior):
     """Raise InputTypeError unless it is a coupling of tasks."""
     if isinstance(prior, type) or not hasattr(prior, "log_coupling"):
-        rule = "must be a PairedPrior(), an EditPrior() or an object with `log_coupling`"
-        raise InputTypeError("prior", rule, prior)
+        message = (
+            "must be a PairedPrior(), an EditPrior() or an object with "
+            f"`log_coupling`, got {prior!r}"
+        )
+        raise InputTypeError(message, argument="prior")
 
 
 def _log_of(penalty):
@@ -575,5 +597,5 @@ def _log_of(penalty):
 def _checked_states(states):
     array = np.asarray(states)
     if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
-        raise InputError("states", "must be a list of -1, 0 and +1", states)
+        raise InputError(f"must be a list of -1, 0 and +1, got {states!r}", argument="states")
     return array.astype(np.int8)

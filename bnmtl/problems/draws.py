@@ -9,9 +9,9 @@ import numpy as np
 from bnmtl import structures
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.networks import BayesNet
-from bnmtl.networks.tables import check_table
+from bnmtl.networks.tables import LARGEST_TABLE, MOST_AXES, fits, shown_cells
 from bnmtl.seeding import generator, seed_of
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 # Limits of a random network: no table has more than 20**5 entries. Random edits respect the first.
 MAX_PARENTS = 4
@@ -25,44 +25,52 @@ def network_of(network):
     if isinstance(network, BayesNet):
         return network
     if not isinstance(network, str):
-        rule, given = "must be a BayesNet or a name", type_of(network)
-        raise InputTypeError("network", rule, given, remedies="for example 'alarm'")
+        message = f"must be a BayesNet or a name, got {type_of(network)}"
+        raise InputTypeError(message, argument="network", remedy="for example 'alarm'")
     if network not in structures.names():
-        rule, names = "must be a BayesNet or one of {names}", listed(structures.names(), limit=None)
-        raise InputError("network", rule, network, names=names)
+        names = listed(structures.names(), limit=None)
+        raise InputError(
+            f"must be a BayesNet or one of {names}, got {network!r}", argument="network"
+        )
     return structures.load(network)
 
 
 def check_deletion(p_delete, parameters, concentration):
     """Raise unless the arguments of `deletion` are in range and compatible."""
-    check_number("p_delete", p_delete, least=0, most=1, remedies="for example 0.05")
+    check_number("p_delete", p_delete, least=0, most=1, remedy="for example 0.05")
     check_choice("parameters", parameters, ("shared", "independent"))
     limits = {"above": 0, "most": LARGEST_CONCENTRATION}
-    check_number("concentration", concentration, **limits, remedies="1 is usual")
+    check_number("concentration", concentration, **limits, remedy="1 is usual")
     if parameters == "shared" and concentration != 1:
-        rule = "must be 1 with {parameters=shared}"
-        remedies = ("leave it out", "give {parameters=independent}")
-        raise InputError("concentration", rule, concentration, remedies=remedies)
+        message = f"must be 1 with `parameters='shared'`, got {concentration!r}"
+        raise InputError(
+            message,
+            argument="concentration",
+            options=("parameters",),
+            remedy="leave it out, or give `parameters='independent'`",
+        )
 
 
 def checked_groups(groups, network):
     """Return the groups as lists of names, or raise."""
     groups = _nested_lists(groups)
     if groups is None:
-        rule = "must be a list of groups of variables, each a tuple of names"
-        raise InputTypeError("groups", rule, remedies="for example [('a', 'b'), ('c',)]")
+        message = "must be a list of groups of variables, each a tuple of names"
+        raise InputTypeError(message, argument="groups", remedy="for example [('a', 'b'), ('c',)]")
     if [] in groups:
-        rule, found = "must hold groups of at least one variable", "number {at} is empty"
         at = groups.index([])
-        raise InputError("groups", rule, found=found, remedies="leave it out", at=at)
+        message = f"must hold groups of at least one variable; number {at} is empty"
+        raise InputError(message, argument="groups", remedy="leave it out")
     seen = set()
     for variable in itertools.chain(*groups):
         if not isinstance(variable, str) or variable not in network.states:
-            rule = "must hold variables of the network, {names}"
-            raise InputError("groups", rule, variable, names=network.variables)
+            message = (
+                f"must hold variables of the network, {listed(network.variables)}, got {variable!r}"
+            )
+            raise InputError(message, argument="groups")
         if variable in seen:
-            rule, found, remedy = "must not overlap", "{name} occurs twice", "leave it out once"
-            raise InputError("groups", rule, found=found, remedies=remedy, name=variable)
+            message = f"must not overlap; `{variable}` occurs twice"
+            raise InputError(message, argument="groups", remedy="leave it out once")
         seen.add(variable)
     return groups
 
@@ -71,19 +79,20 @@ def checked_indices(changed, n_groups):
     """Return the list of changed groups for each task, or raise."""
     changed = _nested_lists(changed)
     if changed is None:
-        rule = "must be a list with one tuple of group indices for each task"
-        raise InputTypeError("changed", rule, remedies="for example [(), (0,), (0, 1)]")
+        message = "must be a list with one tuple of group indices for each task"
+        raise InputTypeError(message, argument="changed", remedy="for example [(), (0,), (0, 1)]")
     if not changed:
-        raise InputError("changed", "must hold a tuple for at least one task", found="it is empty")
+        raise InputError("must hold a tuple for at least one task; it is empty", argument="changed")
     for indices in changed:
         for i in indices:
-            check_whole("changed", i, 0, remedies="0 is the first group")
+            check_whole("changed", i, 0, remedy="0 is the first group")
             if i >= n_groups:
-                rule = "must hold indices below {n}, the number of groups"
-                raise InputError("changed", rule, i, remedies="0 is the first group", n=n_groups)
+                message = f"must hold indices below {n_groups}, the number of groups, got {i!r}"
+                raise InputError(message, argument="changed", remedy="0 is the first group")
         if len(set(indices)) < len(indices):
-            rule, given = "must name a group once for each task", tuple(indices)
-            raise InputError("changed", rule, given, remedies="leave out the repetition")
+            given = tuple(indices)
+            message = f"must name a group once for each task, got {given!r}"
+            raise InputError(message, argument="changed", remedy="leave out the repetition")
     return changed
 
 
@@ -102,38 +111,42 @@ def check_sizes(graph, states, variables, name, remedy):
     """Raise if a random graph would need a table that does not fit into memory."""
     for variable in variables:
         family = (variable, *graph.predecessors(variable))
-        check_table(
-            [len(states[member]) for member in family],
-            name,
-            "must leave tables of at most {most:,} cells over {most_axes} variables",
-            "with {n:parent} the table of {variable} would have {cells:.3g} over {axes}",
-            (remedy, "try another {random_state}"),
-            n=len(family) - 1,
-            variable=variable,
-        )
+        n_states = [len(states[member]) for member in family]
+        if not fits(n_states):
+            message = (
+                f"must leave tables of at most {LARGEST_TABLE:,} cells over {MOST_AXES} variables; "
+                f"with {count(len(family) - 1, 'parent')} the table of `{variable}` would have "
+                f"{shown_cells(n_states):.3g} over {len(family)}"
+            )
+            remedy = f"{remedy}, or try another `random_state`"
+            raise InputError(message, argument=name, options=("random_state",), remedy=remedy)
 
 
 def checked_range(states):
     """Return the smallest and the largest number of states, or raise."""
     low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
     for number in (low, high):
-        remedy = "for example 3 or, smallest and largest, (2, 4)"
-        check_whole("states", number, 2, MAX_STATES, remedies=remedy)
+        check_whole(
+            "states", number, 2, MAX_STATES, remedy="for example 3 or, smallest and largest, (2, 4)"
+        )
     if low > high:
-        rule = "must have the smaller number first"
-        raise InputError("states", rule, states, remedies="for example (2, 4)")
+        message = f"must have the smaller number first, got {states!r}"
+        raise InputError(message, argument="states", remedy="for example (2, 4)")
     return low, high
 
 
 def n_arcs_of(mean_degree, n_variables):
     """Return the number of arcs for a mean degree, or raise if they do not fit."""
-    check_number("mean_degree", mean_degree, least=0, remedies="3 is usual")
+    check_number("mean_degree", mean_degree, least=0, remedy="3 is usual")
     n_arcs = round(n_variables * mean_degree / 2)
     capacity = _capacity(n_variables)
     if n_arcs > capacity:
-        rule = "must give at most {n:arc}, the maximum for {of:variable} with up to {p} parents"
-        details = {"n": capacity, "of": n_variables, "p": MAX_PARENTS, "asked": n_arcs}
-        raise InputError("mean_degree", rule, mean_degree, "it gives {asked}", **details)
+        message = (
+            f"must give at most {count(capacity, 'arc')}, the maximum for "
+            f"{count(n_variables, 'variable')} with up to {MAX_PARENTS} parents, got "
+            f"{mean_degree!r}; it gives {n_arcs}"
+        )
+        raise InputError(message, argument="mean_degree")
     return n_arcs
 
 
@@ -144,30 +157,33 @@ def _capacity(n_variables):
 
 def check_edits(n_edits, graph):
     """Raise unless a graph has room for any choice of random edits."""
-    check_whole("n_edits", n_edits, 0, remedies="for example 5")
+    check_whole("n_edits", n_edits, 0, remedy="for example 5")
     # If no edit is left, all arcs are edited, and each variable, in an order of the graph, has 4 or
     # more parents by edits or an edited pair with each variable before it.
     room = max(graph.number_of_edges(), _capacity(len(graph)))
     if n_edits > room:
-        rule = "must be at most {room}, for which {n:variable} with {arcs:arc} always have room"
-        details = {"room": room, "n": len(graph), "arcs": graph.number_of_edges()}
-        raise InputError("n_edits", rule, n_edits, remedies="give fewer", **details)
+        message = (
+            f"must be at most {room}, for which {count(len(graph), 'variable')} with "
+            f"{count(graph.number_of_edges(), 'arc')} always have room, got {n_edits!r}"
+        )
+        raise InputError(message, argument="n_edits", remedy="give fewer")
 
 
 def check_problem(problem):
     """Raise unless it is a mapping of tasks to networks."""
     if not isinstance(problem, Mapping):
-        rule = "must be a mapping of task names to networks"
-        remedies = "for example {{'task1': network}}"
-        raise InputTypeError("problem", rule, type_of(problem), remedies=remedies)
+        message = f"must be a mapping of task names to networks, got {type_of(problem)}"
+        raise InputTypeError(message, argument="problem", remedy="for example {'task1': network}")
     if not problem:
-        raise InputError("problem", "must have at least one task", found="it is empty")
+        raise InputError("must have at least one task; it is empty", argument="problem")
     for task, network in problem.items():
         if not isinstance(task, str):
-            raise InputTypeError("problem", "must have strings for task names", task)
+            raise InputTypeError(
+                f"must have strings for task names, got {task!r}", argument="problem"
+            )
         if not isinstance(network, BayesNet):
-            rule = "must hold a BayesNet for each task"
-            raise InputTypeError("problem", rule, type_of(network), task=task)
+            message = f"must hold a BayesNet for each task, got {type_of(network)}"
+            raise InputTypeError(message, argument="problem", task=task)
 
 
 def random_network(n_variables, mean_degree=3, states=3, random_state=None):
@@ -207,7 +223,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     >>> problems.random_network(20, mean_degree=2, states=2, random_state=0)
     BayesNet(20 variables, 20 arcs, 59 parameters)
     """
-    check_whole("n_variables", n_variables, 1, remedies="for example 20")
+    check_whole("n_variables", n_variables, 1, remedy="for example 20")
     low, high = checked_range(states)
     n_arcs = n_arcs_of(mean_degree, n_variables)
     seed = seed_of(random_state)
@@ -270,7 +286,7 @@ def sample(problem, n_rows, random_state=None):
     {'task1': (100, 8), 'task2': (100, 8)}
     """
     check_problem(problem)
-    check_whole("n_rows", n_rows, 0, remedies="for example 1000")
+    check_whole("n_rows", n_rows, 0, remedy="for example 1000")
     seed = seed_of(random_state)
     return {
         task: network.sample(n_rows, random_state=generator(seed, "sample", task))
@@ -303,7 +319,7 @@ def _begin_alike(first, second):
 
 def by_task(n_tasks, random_state, make):
     """Make the network of each task by ``make(seed, number)``, independent of other tasks."""
-    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
+    check_whole("n_tasks", n_tasks, 1, remedy="for example 5")
     seed = seed_of(random_state)
     names = numbered("task", n_tasks)
     return {task: make(seed, number) for number, task in enumerate(names, start=1)}

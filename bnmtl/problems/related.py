@@ -10,6 +10,7 @@ from bnmtl.networks.tables import posterior_mean
 from bnmtl.problems import draws
 from bnmtl.problems.draws import by_task, random_tables
 from bnmtl.seeding import generator
+from bnmtl.wording import listed
 
 # Nodes 1-7; 9-14, 21, 34; 8, 27-31, 36, 37; the rest, numbered as in structures/alarm.bif.
 ALARM_COMPONENTS = (
@@ -308,13 +309,12 @@ def _redrawn(graph, groups, rng):
             draft.add_edges_from(_random_arcs(group, n_arcs, rng))
         if nx.is_directed_acyclic_graph(draft):
             return draft
+    message = (
+        f"must leave room for other acyclic graphs; {_MAX_DRAWS} draws of the groups of "
+        f"{listed([group[0] for group in groups])} closed cycles through the arcs between groups"
+    )
     raise InputError(
-        "groups",
-        "must leave room for other acyclic graphs",
-        found="{n} draws of the groups of {first} closed cycles through the arcs between groups",
-        remedies=("change fewer groups at once", "make them smaller"),
-        n=_MAX_DRAWS,
-        first=[group[0] for group in groups],
+        message, argument="groups", remedy="change fewer groups at once, or make them smaller"
     )
 
 
@@ -372,8 +372,11 @@ def unrelated(network, n_tasks=5, random_state=None):
     for variable in network.variables:
         classes.setdefault(len(network.states[variable]), []).append(variable)
     if len(classes) == len(network.variables):
-        rule = "must have variables with equally many states, among which names can be permuted"
-        raise InputError("network", rule, found="it has no two", remedies="give another one")
+        message = (
+            "must have variables with equally many states, among which names can be permuted; it "
+            "has no two"
+        )
+        raise InputError(message, argument="network", remedy="give another one")
 
     def make(seed, number):
         rng = generator(seed, "unrelated", number)

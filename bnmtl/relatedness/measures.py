@@ -234,7 +234,7 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     True
     """
     at_penalty(learner, penalty)
-    check_number("penalty", penalty, above=0, below=1, remedies="0.9 is usual")
+    check_number("penalty", penalty, above=0, below=1, remedy="0.9 is usual")
     _check_normalize(normalize)
     with Reporter(learner.progress) as report:
         return direct_of(_all_of(tasks, learner, report), penalty, normalize)
@@ -274,8 +274,10 @@ def true(configuration, normalize=None):
     np.float64(1.0)
     """
     if not isinstance(configuration, Mapping):
-        rule = "must be a mapping from tasks to graphs or networks"
-        raise InputTypeError("configuration", rule, type_of(configuration))
+        message = (
+            f"must be a mapping from tasks to graphs or networks, got {type_of(configuration)}"
+        )
+        raise InputTypeError(message, argument="configuration")
     _check_normalize(normalize)
     graphs = {
         task: graph.graph if isinstance(graph, BayesNet) else graph
@@ -407,10 +409,11 @@ def shared_of(groups):
     unknown = np.argwhere(table.isna().to_numpy())
     if len(unknown):
         first, second = (table.index[at] for at in unknown[0])
-        rule = "Tasks {first} and {second} have no probability table to compare"
-        found = "no variable is in both of them with all its parents"
-        remedy = "leave one of them out"
-        raise InputError(rule=rule, found=found, remedies=remedy, first=first, second=second)
+        message = (
+            f"Tasks `{first}` and `{second}` have no probability table to compare; no variable is "
+            "in both of them with all its parents"
+        )
+        raise InputError(message, remedy="leave one of them out")
     return _with_arcs(table, learner)
 
 
@@ -453,9 +456,10 @@ def evidence(tasks, learner):
     True
     """
     if not isinstance(learner, MultitaskLearner):
-        rule = "must be a MultitaskLearner or a MultitaskLearnerCV"
-        remedy = "tasks are compared when they are learned together"
-        raise InputTypeError("learner", rule, type_of(learner), remedies=remedy)
+        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
+        raise InputTypeError(
+            message, argument="learner", remedy="tasks are compared when they are learned together"
+        )
     with Reporter(learner.progress) as report:
         return evidence_of(_all_of(tasks, learner, report))
 
@@ -503,6 +507,9 @@ def distances_of(groups, measure):
     return as_distances(shared_of(groups))
 
 
+NO_ARCS = "Nothing was found: no task has an arc, so how close the tasks are is not known"
+
+
 def as_distances(table):
     """The result of `shared` as probabilities that tables differ."""
     distances = (1.0 - table).clip(lower=0.0)
@@ -514,7 +521,7 @@ def _all_of(tasks, learner, report):
     """Groups with all rows of at least two tasks and the user's learner."""
     encoded = encode(tasks, missing=learner.missing)
     if len(encoded) < 2:
-        raise InputError("tasks", "must hold at least two tasks", found="it holds one")
+        raise InputError("must hold at least two tasks; it holds one", argument="tasks")
     seed = seed_of(learner.random_state)
     return Groups(changed(learner, random_state=seed), encoded, encoded, report)
 
@@ -524,11 +531,7 @@ def _with_arcs(table, learner):
     n_arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
     table.attrs.update(n_arcs=n_arcs, ended_by=learner.ended_by_)
     if not n_arcs and not learner.ended_by_:
-        warn(
-            rule="Nothing was found: no task has an arc, so how close the tasks are is not known",
-            remedies="more rows or fewer variables may show more",
-            n_arcs=0,
-        )
+        warn(NO_ARCS, remedy="more rows or fewer variables may show more")
     return table
 
 
@@ -542,13 +545,13 @@ def _cut(graph, variables):
 
 def _check_learner(learner):
     if not isinstance(learner, Learner):
-        raise InputTypeError("learner", "must be a learner", type_of(learner))
+        raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
 
 
 def _check_normalize(normalize):
     if normalize is not None and not isinstance(normalize, bool | np.bool_):
-        rule, remedies = "must be True, False or None", "None is usual"
-        raise InputTypeError("normalize", rule, normalize, remedies=remedies)
+        message = f"must be True, False or None, got {normalize!r}"
+        raise InputTypeError(message, argument="normalize", remedy="None is usual")
 
 
 def _weights(prior):
@@ -568,9 +571,11 @@ def _distances(graphs, normalize, weights):
         if normalize:
             total = _total(parts[s] & parts[t], weights)
             if total <= 0:
-                rule = "Tasks {first} and {second} have no pair of variables in common that counts"
-                remedy = "leave one of them out"
-                raise InputError(rule=rule, remedies=remedy, first=first, second=second)
+                message = (
+                    f"Tasks `{first}` and `{second}` have no pair of variables in "
+                    "common that counts"
+                )
+                raise InputError(message, remedy="leave one of them out")
             distance /= total
         table.iloc[s, t] = table.iloc[t, s] = distance
     return table

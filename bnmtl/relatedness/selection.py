@@ -14,6 +14,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import MEASURES, Groups, distances_of, indirect_of, nearest_first
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import Tasks, encode
+from bnmtl.wording import listed
 
 # Share and minimum number of held-out rows with "validation".
 SHARE, AT_LEAST = 0.05, 10
@@ -22,9 +23,9 @@ SHARE, AT_LEAST = 0.05, 10
 def check_size(argument, value, least, most):
     """Raise unless a size is "validation", "cv" or a whole number in a range."""
     if isinstance(value, str):
-        check_choice(argument, value, ("validation", "cv"), remedies="or give a whole number")
+        check_choice(argument, value, ("validation", "cv"), remedy="or give a whole number")
     else:
-        check_whole(argument, value, least, most, remedies="or give 'validation' or 'cv'")
+        check_whole(argument, value, least, most, remedy="or give 'validation' or 'cv'")
 
 
 class SizeChoice:
@@ -195,8 +196,8 @@ class TaskSelector(BaseEstimator):
         self.learner.check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
-            rule = "must be one of the tasks {names}"
-            raise InputError("principal", rule, self.principal, names=tasks.names)
+            message = f"must be one of the tasks {listed(tasks.names)}, got {self.principal!r}"
+            raise InputError(message, argument="principal")
         check_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
         given = self._given_table(tasks)
         learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
@@ -222,14 +223,13 @@ class TaskSelector(BaseEstimator):
     def _given_table(self, tasks):
         """The given dissimilarities, checked; None if they have to be measured."""
         if not isinstance(self.relatedness, pd.DataFrame):
-            remedy = "or give a DataFrame"
-            check_choice("relatedness", self.relatedness, MEASURES, remedies=remedy)
+            check_choice("relatedness", self.relatedness, MEASURES, remedy="or give a DataFrame")
             return None
         table = read_distances(self.relatedness, "relatedness")
         lacking = sorted(set(tasks.names) - set(table.index))
         if lacking:
-            rule, found = "must have a row and a column for every task", "{lacking} is missing"
-            raise InputError("relatedness", rule, found=found, lacking=lacking[0])
+            message = f"must have a row and a column for every task; `{lacking[0]}` is missing"
+            raise InputError(message, argument="relatedness")
         return table.loc[list(tasks), list(tasks)]
 
     def _measured(self, groups):

@@ -103,12 +103,10 @@ def _quality_section(record, measures):
     )
     before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
-        "<h2>How good the probabilities are</h2>\n"
-        f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
-        "parts of them, so the numbers are as for new rows. The best of each column is in bold; "
-        "smaller is better, except for the ROC area.</p>\n"
-        f"{frame_table('method', cells)}\n"
-        f"<p>{words}</p>"
+        f"<h2>How good the probabilities are</h2>\n<p>{before}Each row with a label was calibrated "
+        f"by the other {n_folds - 1} of {n_folds} parts of them, so the numbers are as for new "
+        "rows. The best of each column is in bold; smaller is better, except for the ROC "
+        f"area.</p>\n{frame_table('method', cells)}\n<p>{words}</p>"
     )
 
 
@@ -118,12 +116,10 @@ def _picture_section(record, measures, figure):
     if len(record["tasks"]) > MOST_TASKS:
         rest = " Those of each task are in reliability.csv."
     return (
-        "<h2>Are the probabilities calibrated?</h2>\n"
-        "<p>If probabilities are calibrated, points lie on the diagonal. Points above it mean "
-        "that probabilities are too low, points below it that they are too high. Bars are "
-        "95 % intervals of the share of positives; histograms show the number of rows."
-        f"{rest}</p>\n"
-        f"{image(figure, f'Reliability: {methods}')}"
+        "<h2>Are the probabilities calibrated?</h2>\n<p>If probabilities are calibrated, points "
+        "lie on the diagonal. Points above it mean that probabilities are too low, points below it "
+        "that they are too high. Bars are 95 % intervals of the share of positives; histograms "
+        f"show the number of rows.{rest}</p>\n{image(figure, f'Reliability: {methods}')}"
     )
 
 
@@ -217,11 +213,9 @@ def _rows_section(record, queries):
         more.append(f"It shows {_MOST_COLUMNS} of {len(given)} columns.")
     per_cost = " per cost" if record["settings"]["cost"] else ""
     return (
-        "<h2>Which rows</h2>\n"
-        f"<p>The strategy is {escape(record['strategy'])}. Larger utilities{per_cost} are better; "
-        "utilities.csv has those of all rows that could be "
-        f"asked for, queries.csv all columns. {' '.join(more)}</p>\n"
-        f"{frame_table('rank', cells)}"
+        f"<h2>Which rows</h2>\n<p>The strategy is {escape(record['strategy'])}. Larger "
+        f"utilities{per_cost} are better; utilities.csv has those of all rows that could be asked "
+        f"for, queries.csv all columns. {' '.join(more)}</p>\n{frame_table('rank', cells)}"
     )
 
 
@@ -231,10 +225,9 @@ def _reserved(queries):
 
 def _map_section(figure):
     return (
-        "<h2>Where they are</h2>\n"
-        "<p>Rows with a label are gray, the others have the color of their utility; circles with "
-        "numbers are the rows to label next.</p>\n"
-        f"{image(figure, 'Utilities over two columns')}"
+        "<h2>Where they are</h2>\n<p>Rows with a label are gray, the others have the color of "
+        "their utility; circles with numbers are the rows to label "
+        f"next.</p>\n{image(figure, 'Utilities over two columns')}"
     )
 
 
@@ -328,11 +321,10 @@ def _scores_section(record, scores):
             unused += f" The {RIVAL} is the one that is best on the cases of selection."
     direction = "smaller" if record["smaller_is_better"] else "larger"
     return (
-        "<h2>How good the ensemble is</h2>\n"
-        f"<p>Scores are {escape(record['metric'])}; {direction} is better, and the best of each "
-        "column is in bold. The cases of selection are those on which the members, and the best "
-        f"single model, were chosen, so both look too good on them. {unused}</p>\n"
-        f"{frame_table('method', cells)}"
+        f"<h2>How good the ensemble is</h2>\n<p>Scores are {escape(record['metric'])}; {direction} "
+        "is better, and the best of each column is in bold. The cases of selection are those on "
+        "which the members, and the best single model, were chosen, so both look too good on them. "
+        f"{unused}</p>\n{frame_table('method', cells)}"
     )
 
 
@@ -345,10 +337,9 @@ def _score_by_task_section(record, tasks):
         rows[task] = [f"{tasks.loc[task, 'cases']:,}", *cells]
     cells = pd.DataFrame.from_dict(rows, "index", columns=list(tasks), dtype=object)
     return (
-        "<h2>How good it is on each task</h2>\n"
-        "<p>The same scores on the unused cases of each task, the best in bold. A few cases say "
-        "little. A cell is empty where the metric needs cases of more classes.</p>\n"
-        f"{frame_table('task', cells)}"
+        "<h2>How good it is on each task</h2>\n<p>The same scores on the unused cases of each "
+        "task, the best in bold. A few cases say little. A cell is empty where the metric needs "
+        f"cases of more classes.</p>\n{frame_table('task', cells)}"
     )
 
 
@@ -382,10 +373,9 @@ def _growth_section(record, figure, is_monitored):
     if is_monitored:
         rest = " Beside it are the same members on the test cases."
     return (
-        "<h2>How it grew</h2>\n"
-        "<p>In each step the model joins with which the mean of all members is best on the cases "
-        f"of selection. The best prefix is kept, up to the dot.{several}{rest}</p>\n"
-        f"{image(figure, 'Score by number of members')}"
+        "<h2>How it grew</h2>\n<p>In each step the model joins with which the mean of all members "
+        "is best on the cases of selection. The best prefix is kept, up to the "
+        f"dot.{several}{rest}</p>\n{image(figure, 'Score by number of members')}"
     )
 
 
@@ -522,16 +512,15 @@ def _differences_section(differences):
         cells[f"p, {title}"] = [_p(one) for one in shown[name]]
     cells.index = names
     return (
-        "<h2>How sure the differences are</h2>\n"
-        "<p>The difference of the first and the second model, its 95 % interval, and p values: of "
-        "the t-test over rounds, corrected for training sets that overlap; of McNemar's test, "
-        "whether one is right more often where the other is wrong; of a test that exchanges the "
-        "predictions of both at random. The t-test is about the learners: would other training "
-        "cases show the difference, too? The other two are about the models that were fitted to "
-        "these; two fitted models differ more often than the learners do, above all unstable ones "
-        "such as trees. Below 0.05 a difference is hardly chance. The more pairs are compared, the "
-        "more of them look so by chance. differences.csv has all metrics and tasks.</p>\n"
-        f"{frame_table('models', cells)}"
+        "<h2>How sure the differences are</h2>\n<p>The difference of the first and the second "
+        "model, its 95 % interval, and p values: of the t-test over rounds, corrected for training "
+        "sets that overlap; of McNemar's test, whether one is right more often where the other is "
+        "wrong; of a test that exchanges the predictions of both at random. The t-test is about "
+        "the learners: would other training cases show the difference, too? The other two are "
+        "about the models that were fitted to these; two fitted models differ more often than the "
+        "learners do, above all unstable ones such as trees. Below 0.05 a difference is hardly "
+        "chance. The more pairs are compared, the more of them look so by chance. differences.csv "
+        f"has all metrics and tasks.</p>\n{frame_table('models', cells)}"
     )
 
 
@@ -552,13 +541,11 @@ def _parts_section(plan, figures):
             "independent ones is larger."
         )
     return (
-        "<h2>What limits them</h2>\n"
-        "<p>Bias is what a model gets wrong whatever rows of this number it learns from, noise "
-        "included; variance is what changes from one set of training rows to another. More rows "
-        "reduce variance, and the bias of networks with too few arcs. Where "
-        "the usual prediction is wrong, variance makes some predictions right; that part is drawn "
-        f"below 0.{rest}</p>\n"
-        f"{picture}"
+        "<h2>What limits them</h2>\n<p>Bias is what a model gets wrong whatever rows of this "
+        "number it learns from, noise included; variance is what changes from one set of training "
+        "rows to another. More rows reduce variance, and the bias of networks with too few arcs. "
+        "Where the usual prediction is wrong, variance makes some predictions right; that part is "
+        f"drawn below 0.{rest}</p>\n{picture}"
     )
 
 
@@ -631,11 +618,10 @@ def _stability_section(stability, figures):
 def _misfits_section(misfits):
     shown = misfits[misfits["p_corrected"] < 0.05][:_MOST_MISFITS]
     words = (
-        "<h2>What the networks lack</h2>\n"
-        "<p>Data of the same size were drawn from the networks. Listed are pairs of variables "
-        "whose observed table is farther from the drawn ones than those are from each other (p "
-        "below 0.05, corrected for the number of pairs), with the pair of values that differs "
-        "most. misfits.csv has all pairs.</p>\n"
+        "<h2>What the networks lack</h2>\n<p>Data of the same size were drawn from the networks. "
+        "Listed are pairs of variables whose observed table is farther from the drawn ones than "
+        "those are from each other (p below 0.05, corrected for the number of pairs), with the "
+        "pair of values that differs most. misfits.csv has all pairs.</p>\n"
     )
     if shown.empty:
         return f"{words}<p>There is none.</p>"

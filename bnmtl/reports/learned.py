@@ -247,7 +247,7 @@ def groups_section(learner, figure=None):
     learner : Learner
         Fitted.
     figure : matplotlib.figure.Figure, default=None
-        Figure of `bnmtl.plotting.tasks`, if already drawn.
+        Figure of `bnmtl.plotting.gains`, if already drawn.
     """
     if learner.task_groups is None or len(learner.task_groups_) == 1:
         return ""
@@ -413,8 +413,10 @@ def write(
     'report.html'
     """
     if not hasattr(learner, "configuration_"):
-        rule, remedy = "must have been fitted", "call `fit` of the {kind!s} first"
-        raise InputTypeError("learner", rule, remedies=remedy, kind=type_of(learner))
+        message = "must have been fitted"
+        raise InputTypeError(
+            message, argument="learner", remedy=f"call `fit` of the {type_of(learner)} first"
+        )
     pictures = pictures or {}
     sections = [
         _graphs_section(learner, pictures, confidence),

@@ -15,6 +15,7 @@ from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
 from bnmtl.tasks.encoding import column_names
+from bnmtl.wording import listed
 
 # With larger equivalent sample sizes, differences of log-gammas are lost to rounding.
 _LARGEST_SIZE = 10**9
@@ -81,8 +82,8 @@ class Score(BaseEstimator):
         2.002
         """
         if isinstance(parents, str):
-            rule, remedy = "must be an iterable of variables", "write [{parents!r}]"
-            raise InputTypeError("parents", rule, parents, remedies=remedy, parents=parents)
+            message = f"must be an iterable of variables, got {parents!r}"
+            raise InputTypeError(message, argument="parents", remedy=f"write [{parents!r}]")
         child, parents = str(child), [str(parent) for parent in parents]
         task = _encoded(frame, [child, *parents])
         child, *parents = _family(child, parents, task)
@@ -162,8 +163,14 @@ class _EquivalentSampleSize(Score):
         self.equivalent_sample_size = equivalent_sample_size
 
     def _check(self):
-        value, remedy = self.equivalent_sample_size, "1 is a good default"
-        check_number("equivalent_sample_size", value, above=0, most=_LARGEST_SIZE, remedies=remedy)
+        value = self.equivalent_sample_size
+        check_number(
+            "equivalent_sample_size",
+            value,
+            above=0,
+            most=_LARGEST_SIZE,
+            remedy="1 is a good default",
+        )
 
 
 class BDeu(_EquivalentSampleSize):
@@ -278,13 +285,17 @@ class MixedDirichlet(Score):
         self.concentrations = concentrations
 
     def _check(self):
-        values, remedy = self.concentrations, "leave them out for the default"
+        values = self.concentrations
         if isinstance(values, str) or not np.iterable(values):
-            rule = "must be a sequence of numbers"
-            raise InputTypeError("concentrations", rule, values, remedies=remedy)
+            message = f"must be a sequence of numbers, got {values!r}"
+            raise InputTypeError(
+                message, argument="concentrations", remedy="leave them out for the default"
+            )
         if not len(list(values)):
-            rule = "must hold at least one number"
-            raise InputError("concentrations", rule, values, remedies=remedy)
+            message = f"must hold at least one number, got {values!r}"
+            raise InputError(
+                message, argument="concentrations", remedy="leave them out for the default"
+            )
         for at, value in enumerate(values):
             name = f"concentrations[{at}]"
             check_number(name, value, above=_SMALLEST_SIZE, most=_LARGEST_SIZE)
@@ -394,16 +405,19 @@ def _encoded(frame, variables):
             names, wanted = column_names(frame), set(variables)
         lacking = sorted(wanted - set(names))
         if lacking:
-            rule = "must have a column for every variable of the family"
-            found, remedy = "{name} is missing", "the columns are {names}"
-            parts = {"name": lacking[0], "names": sorted(names)}
-            raise InputError("frame", rule, found=found, remedies=remedy, **parts)
+            message = (
+                f"must have a column for every variable of the family; `{lacking[0]}` is missing"
+            )
+            raise InputError(
+                message, argument="frame", remedy=f"the columns are {listed(sorted(names))}"
+            )
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):
-            remedies = "fill them", "drop their rows"
-            rule = "must have no missing values"
-            raise InputError("frame", rule, remedies=remedies, column=gaps[0])
+            message = "must have no missing values"
+            raise InputError(
+                message, argument="frame", column=gaps[0], remedy="fill them, or drop their rows"
+            )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]
@@ -412,14 +426,15 @@ def _encoded(frame, variables):
 def _family(child, parents, task):
     """The family as indices: the child first, then the sorted parents."""
     if child in parents or len(set(parents)) < len(parents):
-        rule = "must be distinct and without the child {child}"
-        raise InputError("parents", rule, parents, remedies="name every parent once", child=child)
+        message = f"must be distinct and without the child `{child}`, got {parents!r}"
+        raise InputError(message, argument="parents", remedy="name every parent once")
     family = [task.index[child], *sorted(task.index[parent] for parent in parents)]
     if math.prod(task.arities[family].tolist()) > _MOST_CELLS:
-        rule = "must have at most {most:.0e} joint states with {child}"
-        details = {"found": "there are {n} parents", "remedies": "name fewer"}
-        details |= {"most": _MOST_CELLS, "child": child, "n": len(parents)}
-        raise InputError("parents", rule, **details)
+        message = (
+            f"must have at most {_MOST_CELLS:.0e} joint states with `{child}`; there are "
+            f"{len(parents)} parents"
+        )
+        raise InputError(message, argument="parents", remedy="name fewer")
     return family
 
 
@@ -427,17 +442,21 @@ def _checked_weights(weights, n_rows):
     """Weights as a float array; None stays None."""
     if weights is None:
         return None
-    rule = "must be {n_rows} numbers, one for each row"
     try:
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError("weights", rule, weights, n_rows=n_rows) from None
+        raise InputTypeError(
+            f"must be {n_rows} numbers, one for each row, got {weights!r}", argument="weights"
+        ) from None
     if array.shape != (n_rows,):
-        found = "the shape is {shape!s}"
-        raise InputError("weights", rule, found=found, n_rows=n_rows, shape=array.shape)
+        message = f"must be {n_rows} numbers, one for each row; the shape is {array.shape}"
+        raise InputError(message, argument="weights")
     for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
-        rule, found = "must be finite and at least 0", "row {row} has {weight}"
-        raise InputError("weights", rule, found=found, row=row, weight=array[row])
+        raise InputError(
+            f"must be finite and at least 0; row {row} has `{array[row]}`", argument="weights"
+        )
     if not array.any():
-        raise InputError("weights", "must not all be 0", remedies="give at least one row a weight")
+        raise InputError(
+            "must not all be 0", argument="weights", remedy="give at least one row a weight"
+        )
     return array

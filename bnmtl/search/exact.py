@@ -46,8 +46,9 @@ def search(state, budget, report=None):
     arcs = state.constraints.permitted | state.constraints.required
     variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
     if len(variables) > MOST_VARIABLES:
-        rule, n = "'exact' takes up to {most} variables that vary", len(variables)
-        raise InputError("search", rule, n, remedies="use {search=orders}", most=MOST_VARIABLES)
+        n = len(variables)
+        message = f"'exact' takes up to {MOST_VARIABLES} variables that vary, got {n!r}"
+        raise InputError(message, argument="search", remedy="use `search='orders'`")
     if len(variables) == 0:
         return state.score
     work = Work(state, variables)

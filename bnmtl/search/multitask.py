@@ -139,8 +139,10 @@ class MultitaskSearch:
     def check_orders(self, prior):
         """Raise InputError if a search over shared orders cannot use a coupling."""
         if not self.is_uncoupled(prior) and Couplings(prior, self.joint).shared(0.0) is None:
-            rule = "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
-            raise InputError("start", rule, remedies="use another start or None")
+            message = (
+                "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
+            )
+            raise InputError(message, argument="start", remedy="use another start or None")
 
     def _by_orders(self, couplings, graph, report, effort):
         """Adjacency matrices found by a search over shared orders; None if it is impossible.

@@ -139,12 +139,15 @@ class Couplings:
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
-                rule = (
-                    "and {forbidden} give tasks different arcs between {a!s} and {b!s}, where a "
-                    "penalty of 1 requires that they agree"
+                raise NoCommonGraph(
+                    (
+                        f"and `forbidden` give tasks different arcs between {a} and {b}, where a "
+                        "penalty of 1 requires that they agree"
+                    ),
+                    argument="required",
+                    options=("forbidden",),
+                    remedy="remove one of the constraints",
                 )
-                remedy = "remove one of the constraints"
-                raise NoCommonGraph("required", rule, remedies=remedy, a=a, b=b)
 
     @cached_property
     def weights(self):
@@ -369,9 +372,10 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
     """
     gains = np.ascontiguousarray(gains, dtype=float)
     if gains.ndim != 2 or gains.shape[1] != 3 or np.isnan(gains).any() or (gains == np.inf).any():
-        rule, found = "must have shape (k, 3) and be finite or -inf", "the shape is {shape!s}"
-        remedy = "the columns are the states -1, 0 and +1"
-        raise InputError("gains", rule, found=found, remedies=remedy, shape=gains.shape)
+        message = f"must have shape (k, 3) and be finite or -inf; the shape is {gains.shape}"
+        raise InputError(
+            message, argument="gains", remedy="the columns are the states -1, 0 and +1"
+        )
     return solve(gains, coupling_of(prior, len(gains), pair, tasks), method)
 
 
@@ -435,12 +439,14 @@ def _solver(coupling, method):
     if method == "min-cut" and paired and coupling.reversal == 2:
         return _min_cut
     check_choice("method", method, METHODS)
+    message = f"must be one that can solve this prior, got {method!r}"
     raise InputError(
-        "method",
-        "must be one that can solve this prior",
-        method,
-        remedies="'edit' needs an EditPrior, 'paired' a PairedPrior with one penalty for all "
-        "tasks, 'min-cut' a PairedPrior with `reversal=2`, and 'auto' picks one that can",
+        message,
+        argument="method",
+        remedy=(
+            "'edit' needs an EditPrior, 'paired' a PairedPrior with one penalty for all tasks, "
+            "'min-cut' a PairedPrior with `reversal=2`, and 'auto' picks one that can"
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.errors import InputTypeError, check_choice, check_number, check_whole
 from bnmtl.search import exact, hill_climbing, orders
+from bnmtl.wording import one_of
 
 
 class _Options(BaseEstimator):
@@ -185,9 +186,8 @@ def search_of(search):
         check_choice("search", search, SEARCHES)
         return SEARCHES[search]()
     if not isinstance(search, tuple(SEARCHES.values())):
-        rule = "must be {searches:or}, or one of them with its options"
-        remedy = "for example `Orders(starts=10)`"
-        raise InputTypeError("search", rule, search, remedies=remedy, searches=list(SEARCHES))
+        message = f"must be {one_of(SEARCHES)}, or one of them with its options, got {search!r}"
+        raise InputTypeError(message, argument="search", remedy="for example `Orders(starts=10)`")
     search.check()
     return search
 

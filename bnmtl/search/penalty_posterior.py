@@ -108,8 +108,11 @@ def _kinds(couplings, matrices):
             continue
         members, coupling = couplings.of(*pairs[group[0]].tolist())
         if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
-            rule = "must depend on how many tasks have an arc and not on which"
-            raise InputError("couplings", rule, type_of(coupling))
+            message = (
+                "must depend on how many tasks have an arc and not on which, got "
+                f"{type_of(coupling)}"
+            )
+            raise InputError(message, argument="couplings")
         yield _Kind(pairs[group], members, coupling, matrices)
 
 

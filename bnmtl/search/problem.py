@@ -13,7 +13,7 @@ from bnmtl.errors import InputError, InputTypeError, check_whole, located
 from bnmtl.graphs import check_dag, from_adjacency
 from bnmtl.scores import BoundScore
 from bnmtl.search.graph_state import GraphState
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, type_of
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,11 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
     for parent, child in required_arcs:
         a, b = index[parent], index[child]
         if not permitted[a, b]:
-            rule = "holds the arc {parent!s} -> {child!s}, which is forbidden"
-            remedy = "remove one of the two"
+            reason, remedy = "which is forbidden", "remove one of the two"
             if not (active[a] and active[b]):
-                rule = "holds the arc {parent!s} -> {child!s}, but one of the two is constant"
-                remedy = "leave the arc out"
-            parts = {"task": task.name, "parent": parent, "child": child}
-            raise InputError("required", rule, remedies=remedy, **parts)
+                reason, remedy = "but one of the two is constant", "leave the arc out"
+            message = f"holds the arc {parent} -> {child}, {reason}"
+            raise InputError(message, argument="required", task=task.name, remedy=remedy)
         required[a, b] = True
     permitted &= ~required.T
     if required.any():
@@ -117,15 +115,23 @@ def _check_required(task, required, max_parents):
     both = np.argwhere(required & required.T)
     if len(both):
         a, b = (task.variables[at] for at in both[0])
-        rule = "holds both {a!s} -> {b!s} and {b!s} -> {a!s}"
-        raise InputError("required", rule, remedies="keep one of them", task=task.name, a=a, b=b)
+        message = f"holds both {a} -> {b} and {b} -> {a}"
+        raise InputError(message, argument="required", task=task.name, remedy="keep one of them")
     with located(task=task.name):
         check_dag(from_adjacency(required, task.variables), "required")
     crowded = np.flatnonzero(required.sum(axis=0) > (max_parents or len(required)))
     if len(crowded):
-        rule = "gives {child} more parents than {max_parents} allows, {most}"
-        parts = {"task": task.name, "child": task.variables[crowded[0]], "most": max_parents}
-        raise InputError("required", rule, remedies=("raise it", "require fewer arcs"), **parts)
+        message = (
+            f"gives `{task.variables[crowded[0]]}` more parents than `max_parents` allows, "
+            f"{max_parents}"
+        )
+        raise InputError(
+            message,
+            argument="required",
+            task=task.name,
+            options=("max_parents",),
+            remedy="raise it, or require fewer arcs",
+        )
 
 
 def is_by_task(value):
@@ -137,9 +143,8 @@ def check_names(argument, names, known, kind):
     """Raise InputError for an unknown name."""
     unknown = sorted(set(names) - set(known))
     if unknown:
-        rule, remedy = "names the unknown {kind!s} {name}", "the {kind!s}s are {known}"
-        parts = {"kind": kind, "name": unknown[0], "known": list(known)}
-        raise InputError(argument, rule, remedies=remedy, **parts)
+        message = f"names the unknown {kind} `{unknown[0]}`"
+        raise InputError(message, argument=argument, remedy=f"the {kind}s are {listed(known)}")
 
 
 def by_task(tasks, value, name):
@@ -148,8 +153,10 @@ def by_task(tasks, value, name):
     for item in value.values() if by_name else [value]:
         # An iterator would be exhausted after the first task.
         if isinstance(item, Iterator):
-            rule = "must be given as a list, which can be read more than once"
-            raise InputTypeError(name, rule, type_of(item), remedies="write list(...)")
+            message = (
+                f"must be given as a list, which can be read more than once, got {type_of(item)}"
+            )
+            raise InputTypeError(message, argument=name, remedy="write list(...)")
     if not by_name:
         return dict.fromkeys(tasks, value), False
     value = {str(task): item for task, item in value.items()}
@@ -175,12 +182,13 @@ def _arcs_by_task(tasks, arcs, name):
     used = set().union(*kept.values())
     for arc in next(iter(checked.values()), ()):
         if arc not in used:
-            rule = (
-                "holds the arc {parent!s} -> {child!s}, but no task has both variables with more "
+            message = (
+                f"holds the arc {arc[0]} -> {arc[1]}, but no task has both variables with more "
                 "than one observed state"
             )
-            remedies = "leave the arc out", "check the spelling"
-            raise InputError(name, rule, remedies=remedies, parent=arc[0], child=arc[1])
+            raise InputError(
+                message, argument=name, remedy="leave the arc out, or check the spelling"
+            )
     return kept
 
 
@@ -189,20 +197,24 @@ def _checked_arcs(arcs, name):
     pairs = []
     for arc in listed:
         if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
-            rule, remedy = "must hold (parent, child) pairs", "write ('parent', 'child')"
-            raise InputTypeError(name, rule, arc, remedies=remedy)
+            message = f"must hold (parent, child) pairs, got {arc!r}"
+            raise InputTypeError(message, argument=name, remedy="write ('parent', 'child')")
         pairs.append((str(arc[0]), str(arc[1])))
     for parent, child in pairs:
         if parent == child:
-            rule = "holds an arc from {parent} to itself"
-            raise InputError(name, rule, remedies="remove it", parent=parent)
+            raise InputError(
+                f"holds an arc from `{parent}` to itself", argument=name, remedy="remove it"
+            )
     return list(dict.fromkeys(pairs))
 
 
 def _iterated(arcs, name):
     if isinstance(arcs, str) or hasattr(arcs, "columns") or not hasattr(arcs, "__iter__"):
-        rule = "must be a list of (parent, child) pairs or a mapping of them by task"
-        raise InputTypeError(name, rule, type_of(arcs))
+        message = (
+            "must be a list of (parent, child) pairs or a mapping of them by task, got "
+            f"{type_of(arcs)}"
+        )
+        raise InputTypeError(message, argument=name)
     return list(arcs)
 
 
@@ -225,15 +237,18 @@ def _checked_tiers(tiers):
         or not hasattr(tiers, "__iter__")
         or any(isinstance(tier, str | Iterator) or not hasattr(tier, "__iter__") for tier in tiers)
     ):
-        rule = "must be a list of lists of variables"
-        remedy = "for example [['age', 'sex'], ['smoking'], ['cancer']]"
-        raise InputTypeError("tiers", rule, tiers, remedies=remedy)
+        message = f"must be a list of lists of variables, got {tiers!r}"
+        raise InputTypeError(
+            message,
+            argument="tiers",
+            remedy="for example [['age', 'sex'], ['smoking'], ['cancer']]",
+        )
     tier_of = {}
     for at, tier in enumerate(tiers):
         for variable in map(str, tier):
             if variable in tier_of:
-                rule = "holds the variable {variable} twice"
-                raise InputError("tiers", rule, remedies="keep one of them", variable=variable)
+                message = f"holds the variable `{variable}` twice"
+                raise InputError(message, argument="tiers", remedy="keep one of them")
             tier_of[variable] = at
     return tier_of
 
@@ -471,20 +486,21 @@ class JointProblem:
     def _check_common(self, permitted, required, limit):
         """Raise `NoCommonGraph` if the constraints of the tasks contradict each other."""
 
-        def refuse(found, **details):
-            rule, remedy = "must allow a single graph for all tasks", "remove some constraint"
-            raise NoCommonGraph("required", rule, found=found, remedies=remedy, **details)
+        def refuse(found):
+            message = f"must allow a single graph for all tasks; {found}"
+            parts = {"options": ("max_parents",), "remedy": "remove some constraint"}
+            raise NoCommonGraph(message, argument="required", **parts)
 
         for clash in np.argwhere(required & ~permitted):
             a, b = (self.variables[at] for at in clash)
-            refuse("one task requires {a!s} -> {b!s}, which another cannot have", a=a, b=b)
+            refuse(f"one task requires {a} -> {b}, which another cannot have")
         for crowded in np.flatnonzero(required.sum(axis=0) > limit):
-            found = "{child} has more parents than {max_parents} allows, {most}"
-            refuse(found, child=self.variables[crowded], most=limit)
+            child = self.variables[crowded]
+            refuse(f"`{child}` has more parents than `max_parents` allows, {limit}")
         with contextlib.suppress(nx.NetworkXNoCycle):
             cycle = [tail for tail, _ in nx.find_cycle(from_adjacency(required, self.variables))]
             path = " -> ".join([*cycle, cycle[0]])
-            refuse("together the tasks' arcs close the cycle {path!s}", path=path)
+            refuse(f"together the tasks' arcs close the cycle {path}")
 
     def _spread(self, s, matrix):
         n = len(self.variables)

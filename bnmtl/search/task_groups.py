@@ -711,5 +711,5 @@ def quick_fits(search, prior, graphs, couplings_of):
         if not is_violated:
             found.append([matrix.copy() for matrix in climb.adjacency])
     if not found:
-        raise NoCommonGraph("penalty", "of 1 requires that tasks agree, and these do not")
+        raise NoCommonGraph("of 1 requires that tasks agree, and these do not", argument="penalty")
     return found

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import Action, InputError, InputTypeError
-from bnmtl.wording import Bare, listed
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import count, listed
 
 MISSING_STATE = "missing"
 # Pairs of states with the low one first; the keys are sorted for lookup.
@@ -73,18 +73,20 @@ def _states(variable, columns):
             states.sort(key=int)
     if any((column.codes < 0).any() for column in columns.values()):
         if MISSING_STATE in states:
+            message = f"has missing values and also a state `{MISSING_STATE}`"
             raise InputError(
-                rule="has missing values and also a state {state}",
-                remedies=("rename that state", "fill the missing values with it"),
+                message,
                 column=variable,
-                state=MISSING_STATE,
+                remedy="rename that state, or fill the missing values with it",
             )
         states = [*states, MISSING_STATE]
     if len(states) > MAX_STATES:
-        rule = "must have at most {limit} states over all tasks"
-        remedies = "group its values", Action("leave out")
+        message = f"must have at most {MAX_STATES} states over all tasks, got {len(states)!r}"
         raise InputError(
-            rule=rule, given=len(states), remedies=remedies, column=variable, limit=MAX_STATES
+            message,
+            column=variable,
+            remedy="group its values, or leave the column out",
+            cli_remedy="group its values, or leave the column out with `--ignore C`",
         )
     return tuple(states)
 
@@ -93,13 +95,15 @@ def _check_declared(variable, columns, states):
     for name, column in columns.items():
         unknown = sorted(set(column.labels) - states)
         if unknown:
+            message = (
+                f"must contain only states that other tasks declare ({listed(sorted(states))}), "
+                f"got {listed(unknown)}"
+            )
             raise InputError(
-                rule="must contain only states that other tasks declare ({states})",
-                given=listed(unknown),
-                remedies="declare the same categories in all tasks",
+                message,
                 task=name,
                 column=variable,
-                states=sorted(states),
+                remedy="declare the same categories in all tasks",
             )
 
 
@@ -136,12 +140,10 @@ def _contradiction(variable, declared):
             if len(pair) > 2 and shared_a != [s for s in declared[b] if s in declared[a]]:
                 pair = [a, b]
     orders = ", ".join(f"`{name}`: {' < '.join(declared[name])}" for name in pair[:5])
-    return InputError(
-        rule="must have its states declared in one order",
-        found="the tasks contradict each other ({orders!s})",
-        column=variable,
-        orders=orders,
+    message = (
+        f"must have its states declared in one order; the tasks contradict each other ({orders})"
     )
+    return InputError(message, column=variable)
 
 
 MAX_STATES = 256
@@ -248,8 +250,11 @@ def _kind(series):
 def _read_floats(values, limit):
     codes, uniques = pd.factorize(values)
     if np.isinf(uniques).any():
+        message = "holds infinite values"
         raise InputError(
-            rule="holds infinite values", remedies=("replace them", Action("leave out"))
+            message,
+            remedy="replace them, or leave the column out",
+            cli_remedy="replace them, or leave the column out with `--ignore C`",
         )
     if (uniques != np.floor(uniques)).any():
         raise _continuous(len(uniques))
@@ -301,7 +306,7 @@ def _category_labels(categories):
             # pandas reads integers with missing values as floats, also as categories.
             category = int(category)
         elif isinstance(category, float | np.floating) and math.isinf(category):
-            raise InputError(rule="declares an infinite category", remedies="rename it")
+            raise InputError("declares an infinite category", remedy="rename it")
         labels.append(str(category))
     if len(set(labels)) < len(labels):
         raise _same_string(min(label for label in labels if labels.count(label) > 1))
@@ -310,31 +315,44 @@ def _category_labels(categories):
 
 def _check_n_states(values, limit):
     if limit is not None and len(values) > limit:
-        remedies = Action("group"), Action("leave out")
-        given = Bare(f"{len(values)} ({listed(sorted(map(str, values))[:3])} ...)")
-        rule = "must have at most {limit} states"
-        raise InputError(rule=rule, given=given, remedies=remedies, limit=limit)
+        message = (
+            f"must have at most {limit} states, got {len(values)} "
+            f"({listed(sorted(map(str, values))[:3])} ...)"
+        )
+        raise InputError(
+            message,
+            remedy=(
+                "group its values (`bnmtl.tasks.discretize` does for numbers), or "
+                "leave the column out"
+            ),
+            cli_remedy=(
+                "group its values (`--discretize N` does for numbers), or leave the column out "
+                "with `--ignore C`"
+            ),
+        )
 
 
 def _continuous(n_distinct):
+    message = f"is continuous ({count(n_distinct, 'distinct value')})"
     return InputError(
-        rule="is continuous ({n:distinct value})", remedies=Action("discretize"), n=n_distinct
+        message,
+        remedy="discretize it first, for example with `bnmtl.tasks.discretize`",
+        cli_remedy="discretize it first with `--discretize N`",
     )
 
 
 def _same_string(label):
-    return InputError(
-        rule="has two different values that are both written {label} (such as the number 1 and "
-        "the text '1')",
-        remedies="give the column one type",
-        label=label,
+    message = (
+        f"has two different values that are both written `{label}` (such as the number 1 and the "
+        "text '1')"
     )
+    return InputError(message, remedy="give the column one type")
 
 
 def _not_discrete(kind):
+    message = f"must hold strings, booleans, integers or categories; it holds values of type {kind}"
     return InputTypeError(
-        rule="must hold strings, booleans, integers or categories",
-        found="it holds values of type {kind!s}",
-        remedies=("convert it", Action("leave out")),
-        kind=kind,
+        message,
+        remedy="convert it, or leave the column out",
+        cli_remedy="convert it, or leave the column out with `--ignore C`",
     )

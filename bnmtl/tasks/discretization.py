@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import (
-    Action,
     InputError,
     InputTypeError,
     check_choice,
@@ -20,7 +19,7 @@ from bnmtl.errors import (
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
 from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 class Edges(Mapping):
@@ -54,9 +53,12 @@ class Edges(Mapping):
 
     def __init__(self, cut_points):
         if not isinstance(cut_points, Mapping):
-            rule = "must be a mapping of column names to lists of numbers"
-            remedy = "for example {{'altitude': [300, 1200]}}"
-            raise InputTypeError("cut_points", rule, type_of(cut_points), remedies=remedy)
+            message = (
+                f"must be a mapping of column names to lists of numbers, got {type_of(cut_points)}"
+            )
+            raise InputTypeError(
+                message, argument="cut_points", remedy="for example {'altitude': [300, 1200]}"
+            )
         self._cuts = {str(column): _increasing(column, cuts) for column, cuts in cut_points.items()}
 
     def __getitem__(self, column):
@@ -191,9 +193,8 @@ class Edges(Mapping):
     def _binned(self, series, column):
         values = numeric_values(series)
         if values is None:
-            rule = "must be numeric to be discretized, as in other tasks or earlier data"
-            remedy = "give it one type in all tasks"
-            raise InputError(rule=rule, remedies=remedy, column=column)
+            message = "must be numeric to be discretized, as in other tasks or earlier data"
+            raise InputError(message, column=column, remedy="give it one type in all tasks")
         codes = np.searchsorted(self[column], values, side="right")
         codes[np.isnan(values)] = -1
         return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
@@ -206,8 +207,13 @@ def _increasing(column, cuts):
     except (TypeError, ValueError):
         points = np.array(np.nan)
     if points.ndim != 1 or not np.isfinite(points).all() or not (np.diff(points) > 0).all():
-        rule, remedy = "must have increasing finite numbers", "give a sorted list such as [0.5, 2]"
-        raise InputError("cut_points", rule, cuts, remedies=remedy, column=column)
+        message = f"must have increasing finite numbers, got {cuts!r}"
+        raise InputError(
+            message,
+            argument="cut_points",
+            column=column,
+            remedy="give a sorted list such as [0.5, 2]",
+        )
     points.flags.writeable = False
     return points
 
@@ -276,13 +282,11 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
         cuts[column] = _cut_points(values, int(bins), method)
         n_bins = len(cuts[column]) + 1
         if n_bins < bins:
-            warn(
-                rule="has many equal values, which make cut points coincide",
-                found="it gets {n_bins:bin} instead of {bins}",
-                column=column,
-                n_bins=n_bins,
-                bins=bins,
+            message = (
+                "has many equal values, which make cut points coincide; it gets "
+                f"{count(n_bins, 'bin')} instead of {bins}"
             )
+            warn(message, column=column)
     edges = Edges(cuts)
     cut = edges.apply(tasks)
     return (cut, edges) if return_edges else cut
@@ -305,11 +309,12 @@ def _columns_to_cut(frames):
         if not fractional and len(np.unique(values)) <= MAX_STATES:
             continue
         if np.isinf(values).any():
+            message = "must have finite values to be discretized; it holds infinite ones"
             raise InputError(
-                rule="must have finite values to be discretized",
-                found="it holds infinite ones",
-                remedies=("replace them", Action("leave out")),
+                message,
                 column=column,
+                remedy="replace them, or leave the column out",
+                cli_remedy="replace them, or leave the column out with `--ignore C`",
             )
         to_cut[column] = values
     return to_cut

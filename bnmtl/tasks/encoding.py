@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import Action, InputError, InputTypeError, check_choice, located, warn
+from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.tasks.columns import MISSING_STATE, ordered_variables, read_column, shared_states
 from bnmtl.tasks.task import Task, Tasks
-from bnmtl.wording import Bare, count, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 def encode(tasks, missing="error"):
@@ -126,14 +126,16 @@ def split(frame, column):
     {'Co': [0], 'Pr': [1, 0]}
     """
     if not isinstance(frame, pd.DataFrame):
-        remedy = "separate tables need no split"
-        raise InputTypeError("frame", "must be a pandas DataFrame", type_of(frame), remedies=remedy)
+        message = f"must be a pandas DataFrame, got {type_of(frame)}"
+        raise InputTypeError(message, argument="frame", remedy="separate tables need no split")
     with located(argument="frame"):
         names = column_names(frame)
     if str(column) not in names:
-        raise InputError("column", "must be one of the columns {names}", column, names=names)
+        raise InputError(
+            f"must be one of the columns {listed(names)}, got {column!r}", argument="column"
+        )
     if not len(frame):
-        raise InputError("frame", "must have rows", found="it is empty")
+        raise InputError("must have rows; it is empty", argument="frame")
     position = names.index(str(column))
     with located(column=column):
         tasks = _named_tasks(frame.iloc[:, position])
@@ -147,8 +149,8 @@ def _named_tasks(series):
     tasks = read_column(series, limit=None)
     n_missing = int(np.count_nonzero(tasks.codes < 0))
     if n_missing:
-        rule, found = "must name the task of every row", "it is missing in {n:row}"
-        raise InputError(rule=rule, found=found, remedies="drop these rows", n=n_missing)
+        message = f"must name the task of every row; it is missing in {count(n_missing, 'row')}"
+        raise InputError(message, remedy="drop these rows")
     return tasks
 
 
@@ -188,20 +190,23 @@ def tasks_of(X, task_column):
 def column_of(X, task_column):
     """The position of the column that names the task; raises as `tasks_of`."""
     if isinstance(task_column, bool) or not isinstance(task_column, str | int | np.integer):
-        rule = "must be the name of a column, its position in an array, or None"
-        raise InputTypeError("task_column", rule, task_column)
+        message = (
+            f"must be the name of a column, its position in an array, or None, got {task_column!r}"
+        )
+        raise InputTypeError(message, argument="task_column")
     if isinstance(X, pd.DataFrame):
         names = column_names(X)
         if str(task_column) not in names:
-            rule = "must be one of the columns {names}"
-            raise InputError("task_column", rule, task_column, names=names)
+            message = f"must be one of the columns {listed(names)}, got {task_column!r}"
+            raise InputError(message, argument="task_column")
         return names.index(str(task_column))
     if getattr(X, "ndim", 0) != 2:
-        rule = "must be a frame or an array with a column of tasks"
-        raise InputTypeError("X", rule, type_of(X))
+        raise InputTypeError(
+            f"must be a frame or an array with a column of tasks, got {type_of(X)}", argument="X"
+        )
     if isinstance(task_column, str) or not 0 <= task_column < X.shape[1]:
-        rule = "must be from 0 to {last} for an array"
-        raise InputError("task_column", rule, task_column, last=X.shape[1] - 1)
+        message = f"must be from 0 to {X.shape[1] - 1} for an array, got {task_column!r}"
+        raise InputError(message, argument="task_column")
     return int(task_column)
 
 
@@ -217,10 +222,11 @@ def _without_empty_columns(frames):
             f"{listed([str(c) for c in frames[name].columns[is_empty]])} in task `{name}`"
             for name, is_empty in lacking.items()
         )
-        warn(
-            rule="Columns without any value in a task are treated as not measured there: {parts!s}",
-            parts="; ".join(parts),
+        message = (
+            "Columns without any value in a task are treated as not measured there: "
+            f"{'; '.join(parts)}"
         )
+        warn(message)
     return {
         name: frame.loc[:, ~lacking[name]] if name in lacking else frame
         for name, frame in frames.items()
@@ -235,28 +241,31 @@ def named_frames(tasks):
         named = {}
         for name in sorted(tasks, key=str):
             if str(name) in named:
-                raise InputError("tasks", "must have different names", Bare(f"`{name}` twice"))
+                raise InputError(f"must have different names, got `{name}` twice", argument="tasks")
             named[str(name)] = tasks[name]
     elif isinstance(tasks, list | tuple):
         named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
     else:
-        rule = "must be a mapping of names to pandas DataFrames, a list of them or one of them"
-        raise InputTypeError("tasks", rule, _kind(tasks), remedies=_remedy(tasks))
+        message = (
+            "must be a mapping of names to pandas DataFrames, a list of them or one of them, got "
+            f"{_kind(tasks)}"
+        )
+        raise InputTypeError(message, argument="tasks", remedy=_remedy(tasks))
     if not named:
-        raise InputError("tasks", "must hold at least one task", found="it is empty")
+        raise InputError("must hold at least one task; it is empty", argument="tasks")
     for name, value in named.items():
         if isinstance(value, Task):
             named[name] = value.frame()
         elif not isinstance(value, pd.DataFrame):
-            rule, remedy = "must be a pandas DataFrame", _remedy(value)
-            raise InputTypeError(rule=rule, given=_kind(value), remedies=remedy, task=name)
+            message = f"must be a pandas DataFrame, got {_kind(value)}"
+            raise InputTypeError(message, task=name, remedy=_remedy(value))
     return named
 
 
 def _kind(value):
     """The type of a value, with its module if the name alone would be ambiguous."""
     name = type_of(value)
-    return Bare(f"{type(value).__module__}.{name}") if name == "DataFrame" else name
+    return f"{type(value).__module__}.{name}" if name == "DataFrame" else name
 
 
 def _remedy(value):
@@ -270,16 +279,15 @@ def column_names(frame):
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        given = Bare(f"{listed(twice)} twice")
-        raise InputError(None, "must have different column names", given)
+        raise InputError(f"must have different column names, got {listed(twice)} twice")
     return names
 
 
 def _check_size(name, frame):
     if not frame.shape[1]:
-        raise InputError(rule="must have at least one column", found="it has none", task=name)
+        raise InputError("must have at least one column; it has none", task=name)
     if len(frame) < 2:
-        raise InputError(rule="must have at least 2 rows", given=len(frame), task=name)
+        raise InputError(f"must have at least 2 rows, got {len(frame)!r}", task=name)
 
 
 def _drop_rows(frames):
@@ -292,19 +300,18 @@ def _drop_rows(frames):
         incomplete = missing.any(axis=1)
         n_dropped = int(incomplete.sum())
         if len(frame) - n_dropped < 2:
+            message = (
+                f"must have at least 2 complete rows; {n_dropped} of its "
+                f"{count(len(frame), 'row')} have missing values"
+            )
             raise InputError(
-                rule="must have at least 2 complete rows",
-                found="{n_dropped} of its {n:row} have missing values",
-                remedies="consider {missing=state}",
-                task=name,
-                n_dropped=n_dropped,
-                n=len(frame),
+                message, task=name, options=("missing",), remedy="consider `missing='state'`"
             )
         if n_dropped:
             counts.append(f"{n_dropped} of {len(frame)} in task `{name}`")
         kept[name] = frame[~incomplete] if n_dropped else frame
     if counts:
-        warn(rule="Rows with missing values are dropped: {counts!s}", counts=", ".join(counts))
+        warn(f"Rows with missing values are dropped: {', '.join(counts)}")
     return kept
 
 
@@ -312,8 +319,12 @@ def _check_not_empty(columns, missing):
     """Raise for columns without any value, which would drop every row of the task."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
-        rule, remedy = "has no value at all in {empty:column}", Action("leave out there")
-        raise InputError(rule=rule, remedies=remedy, empty=sorted(empty))
+        message = f"has no value at all in {listed(sorted(empty), 'column')}"
+        raise InputError(
+            message,
+            remedy="leave such columns out of that task (a task may lack variables)",
+            cli_remedy="leave such columns out with `--ignore C`",
+        )
 
 
 def _read_columns(name, frame):
@@ -333,15 +344,14 @@ def _check_complete(name, columns):
     gaps = [f"{n} in column `{v}`" for v, n in n_missing.items() if n]
     if gaps:
         more = [f"some in {count(len(gaps) - 5, 'more column')}"] if gaps[5:] else []
+        message = f"must not have missing values; it has {', '.join(gaps[:5] + more)}"
         raise InputError(
-            rule="must not have missing values",
-            found="it has {gaps!s}",
-            remedies=(
-                "drop such rows with {missing=drop}",
-                "make them a state with {missing=state}",
-            ),
+            message,
             task=name,
-            gaps=", ".join(gaps[:5] + more),
+            options=("missing",),
+            remedy=(
+                "drop such rows with `missing='drop'`, or make them a state with `missing='state'`"
+            ),
         )
 
 
@@ -362,21 +372,21 @@ def _remark(tasks):
     """Warn about unusual but valid data."""
     for name, task in tasks.items():
         if task.constant:
-            warn(
-                rule="has columns in which only one state is observed ({columns})",
-                found="there are no arcs to or from such variables in that task",
-                task=name,
-                columns=listed(task.constant, limit=None),
+            message = (
+                "has columns in which only one state is observed "
+                f"({listed(task.constant, limit=None)}); "
+                "there are no arcs to or from such variables in that task"
             )
+            warn(message, task=name)
     _remark_foreign_states(tasks)
     varying = [set(task.variables) - set(task.constant) for task in tasks.values()]
     shared = any(len(a & b) > 1 for a, b in itertools.combinations(varying, 2))
     if len(tasks) > 1 and not shared:
-        warn(
-            rule="No two tasks share a pair of variables that vary in both, so no arc can be "
-            "learned together",
-            remedies="check that the same variable has the same name in all tasks",
+        message = (
+            "No two tasks share a pair of variables that vary in both, so no arc can be learned "
+            "together"
         )
+        warn(message, remedy="check that the same variable has the same name in all tasks")
 
 
 def _remark_foreign_states(tasks):
@@ -393,14 +403,9 @@ def _remark_foreign_states(tasks):
             continue
         for (first, a), (second, b) in itertools.combinations(by_name, 2):
             if not a & b:
-                warn(
-                    rule="has no state that tasks {first} and {second} have in common ({a} and "
-                    "{b})",
-                    remedies="check that both write it the same way",
-                    column=variable,
-                    first=first,
-                    second=second,
-                    a=listed(sorted(a), limit=3),
-                    b=listed(sorted(b), limit=3),
+                message = (
+                    f"has no state that tasks `{first}` and `{second}` have in common "
+                    f"({listed(sorted(a), limit=3)} and {listed(sorted(b), limit=3)})"
                 )
+                warn(message, column=variable, remedy="check that both write it the same way")
                 break

@@ -14,7 +14,7 @@ from pandas.api.types import union_categoricals
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.wording import Bare, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -166,19 +166,23 @@ def is_parquet(path):
 def _checked_paths(paths):
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
-    rule, remedy = "must be a path or a list of paths", "for example ['north.csv', 'south.csv']"
     if not isinstance(paths, list | tuple):
-        raise InputTypeError("paths", rule, type_of(paths), remedies=remedy)
+        message = f"must be a path or a list of paths, got {type_of(paths)}"
+        raise InputTypeError(
+            message, argument="paths", remedy="for example ['north.csv', 'south.csv']"
+        )
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            raise InputTypeError("paths", rule, Bare(f"a list with {path!r}"))
+            raise InputTypeError(
+                f"must be a path or a list of paths, got a list with {path!r}", argument="paths"
+            )
     if not paths:
-        raise InputError("paths", "must name at least one file", found="it is empty")
+        raise InputError("must name at least one file; it is empty", argument="paths")
     paths = [Path(path) for path in paths]
     places = [path.resolve() for path in paths]
     for i, path in enumerate(paths):
         if places[i] in places[:i]:
-            raise InputError("paths", "must name every file once", Bare(f"`{path}` twice"))
+            raise InputError(f"must name every file once, got `{path}` twice", argument="paths")
     return paths
 
 
@@ -186,7 +190,9 @@ def _checked_na_values(na_values):
     if not isinstance(na_values, list | tuple | set | frozenset) or not all(
         isinstance(value, str) for value in na_values
     ):
-        raise InputTypeError("na_values", "must be a list of texts, such as ['', 'NA']", na_values)
+        raise InputTypeError(
+            f"must be a list of texts, such as ['', 'NA'], got {na_values!r}", argument="na_values"
+        )
     return {value.strip() for value in na_values}
 
 
@@ -200,20 +206,16 @@ def _one_format(paths):
     """Whether the files are Parquet; raise for unknown formats."""
     for path in paths:
         if path.is_dir():
-            raise InputError(rule="is a directory", remedies="name the files in it", file=path)
+            raise InputError("is a directory", file=path, remedy="name the files in it")
         if not path.exists():
-            raise InputError(rule="does not exist", remedies="check the path", file=path)
+            raise InputError("does not exist", file=path, remedy="check the path")
         if _extension(path) not in (known := (*_SEPARATORS, *_PARQUET)):
-            raise InputError(
-                rule="must have one of the extensions {known!s}",
-                remedies="convert or rename it",
-                file=path,
-                known=", ".join(known),
-            )
+            message = f"must have one of the extensions {', '.join(known)}"
+            raise InputError(message, file=path, remedy="convert or rename it")
     parquet = [is_parquet(path) for path in paths]
     if any(parquet) and not all(parquet):
         given = listed([paths[parquet.index(True)], paths[parquet.index(False)]])
-        raise InputError("paths", "must be all CSV or all Parquet", given)
+        raise InputError(f"must be all CSV or all Parquet, got {given}", argument="paths")
     return parquet[0]
 
 
@@ -222,9 +224,10 @@ def _read_table(path, na_values):
     if not _one_format([path]):
         return _read_text(path, na_values)
     if na_values != set(NA_VALUES):
-        rule = "must be left out for Parquet files, which mark missing values themselves"
-        remedies = "replace such values in the file"
-        raise InputError("na_values", rule, remedies=remedies, file=path)
+        message = "must be left out for Parquet files, which mark missing values themselves"
+        raise InputError(
+            message, argument="na_values", file=path, remedy="replace such values in the file"
+        )
     return _read_parquet(path)
 
 
@@ -233,8 +236,9 @@ def _read_parquet(path):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        rule, remedy = "is Parquet, which needs pyarrow", "`pip install 'bnmtl[parquet]'`"
-        raise MissingExtra(rule=rule, remedies=remedy, file=path) from None
+        raise MissingExtra(
+            "is Parquet, which needs pyarrow", file=path, remedy="`pip install 'bnmtl[parquet]'`"
+        ) from None
     try:
         with ParquetFile(path) as file:
             table = file.read().to_pandas()
@@ -269,9 +273,10 @@ def _read_text(path, na_values):
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise _unreadable(error, "CSV", file=path) from None
     if len(table) != n_rows:
-        rule = "cannot be read as CSV ({n:row} by one count, {other} by another)"
-        remedy = "check its quotation marks"
-        raise InputError(rule=rule, remedies=remedy, file=path, n=n_rows, other=len(table))
+        message = (
+            f"cannot be read as CSV ({count(n_rows, 'row')} by one count, {len(table)} by another)"
+        )
+        raise InputError(message, file=path, remedy="check its quotation marks")
     return pd.DataFrame({column: _categories(table[column], na_values) for column in header})
 
 
@@ -292,18 +297,15 @@ def decoded(path):
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(error, path.suffix, file=path) from None
     if b"\0" in content:
-        found = "it is binary, or text in UTF-16"
-        raise InputError(rule="must be UTF-8 text", found=found, file=path)
+        raise InputError("must be UTF-8 text; it is binary, or text in UTF-16", file=path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        given, remedy = Bare(f"the byte 0x{content[error.start]:02x}"), "save the file as UTF-8"
-        raise InputError(
-            rule="must be UTF-8 text", given=given, remedies=remedy, file=path, line=line
-        ) from None
+        message = f"must be UTF-8 text, got the byte 0x{content[error.start]:02x}"
+        raise InputError(message, file=path, line=line, remedy="save the file as UTF-8") from None
     if not text.strip():
-        raise InputError(rule="must have a header line and rows", found="it is empty", file=path)
+        raise InputError("must have a header line and rows; it is empty", file=path)
     return text.rstrip("\r\n") + "\n"
 
 
@@ -317,38 +319,39 @@ def _scan(text, separator):
         for fields in lines:
             n_rows += 1
             if len(fields) != len(header) and (fields or len(header) > 1):
-                rule = "must have as many fields as the header ({n})"
-                raise InputError(rule=rule, given=len(fields), line=lines.line_num, n=len(header))
+                message = (
+                    f"must have as many fields as the header ({len(header)}), got {len(fields)!r}"
+                )
+                raise InputError(message, line=lines.line_num)
     except csv.Error as error:
         raise _unreadable(error, "CSV", line=lines.line_num) from None
     if not n_rows:
-        raise InputError(rule="must have rows below its header", found="it has none")
+        raise InputError("must have rows below its header; it has none")
     return header, n_rows
 
 
 def _check_header(header, separator):
     others = [mark for mark in (";", "\t", ",", "|") if mark != separator and mark in header[0]]
     if len(header) == 1 and others:
-        raise InputError(
-            rule="must be separated by {separator!r}, as its extension says",
-            found="its header {header} looks separated by {other!r}",
-            separator=separator,
-            header=header[0],
-            other=others[0],
+        message = (
+            f"must be separated by {separator!r}, as its extension says; its header `{header[0]}` "
+            f"looks separated by {others[0]!r}"
         )
+        raise InputError(message)
     nameless = [i for i, name in enumerate(header, start=1) if not name.strip()]
     if nameless:
-        found = "column {at} has no name"
-        remedy = "row names are left out by `row.names = FALSE` in R and `index=False` in pandas"
-        rule = "must name all its columns"
-        raise InputError(rule=rule, found=found, remedies=remedy, at=nameless[0])
+        message = f"must name all its columns; column {nameless[0]} has no name"
+        raise InputError(
+            message,
+            remedy="row names are left out by `row.names = FALSE` in R and `index=False` in pandas",
+        )
     column_names(pd.DataFrame(columns=header))
 
 
 def _unreadable(error, kind, **place):
     """Return the error for a file that a library cannot read, with its message."""
-    rule, reason = "cannot be read as {kind!s} ({reason!s})", " ".join(str(error).split())
-    return InputError(rule=rule, kind=kind, reason=reason.rstrip("."), **place)
+    reason = " ".join(str(error).split())
+    return InputError(f"cannot be read as {kind} ({reason.rstrip('.')})", **place)
 
 
 def _one_task_each(tables):
@@ -356,12 +359,14 @@ def _one_task_each(tables):
     for path, table in tables.items():
         name = path.name[: len(path.name) - len(_extension(path))]
         if not name.isprintable():
-            rule = "names its task with characters that cannot be printed"
-            raise InputError(rule=rule, remedies="rename the file", file=ascii(str(path))[1:-1])
+            message = "names its task with characters that cannot be printed"
+            raise InputError(message, file=ascii(str(path))[1:-1], remedy="rename the file")
         if name in parts:
-            given = Bare(f"`{origin[name]}` and `{path}`, both of task `{name}`")
-            rule = "must give different task names"
-            raise InputError("paths", rule, given, remedies="rename one")
+            message = (
+                f"must give different task names, got `{origin[name]}` and "
+                f"`{path}`, both of task `{name}`"
+            )
+            raise InputError(message, argument="paths", remedy="rename one")
         parts[name], origin[name] = table, path
     return {name: parts[name] for name in sorted(parts)}
 
@@ -372,8 +377,8 @@ def _join(tables, column):
     for path, table in tables.items():
         if column not in list(table.columns):
             columns = list(table.columns)
-            rule = "must be one of the columns {columns}"
-            raise InputError("task_column", rule, column, file=path, columns=columns)
+            message = f"must be one of the columns {listed(columns)}, got {column!r}"
+            raise InputError(message, argument="task_column", file=path)
         with located(file=path):
             tables = split(table, column)
         for name, part in tables.items():
@@ -387,14 +392,11 @@ def _stack(name, pieces):
     for path, table in others:
         differing = sorted(set(map(str, table.columns)) ^ set(map(str, first.columns)))
         if differing:
-            raise InputError(
-                rule="must have the same columns in all files",
-                found="{columns} occurs in only one of {first} and {second}",
-                task=name,
-                columns=differing,
-                first=str(first_path),
-                second=str(path),
+            message = (
+                f"must have the same columns in all files; {listed(differing)} occurs in only one "
+                f"of `{first_path}` and `{path}`"
             )
+            raise InputError(message, task=name)
     if not others:
         return first.reset_index(drop=True)
     columns = {column: [table[column] for _, table in pieces] for column in first.columns}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import all_of, type_of
+from bnmtl.wording import all_of, count, type_of
 
 # No and yes as Python, R, SAS and SQL write them.
 _NO_AND_YES = (("0", "1"), ("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
@@ -56,8 +56,11 @@ def read_labels(y, argument="y", takes_intervals=False):
     from sklearn.utils.validation import column_or_1d
 
     if y is None:
-        found = "a classifier requires y to be passed, but the target y is None"
-        raise InputError(argument, "must be one label per case", found=found)
+        message = (
+            "must be one label per case; a classifier requires y to be passed, but the target y is "
+            "None"
+        )
+        raise InputError(message, argument=argument)
     values = _as_array(y)
     if getattr(getattr(values, "dtype", None), "kind", "O") in "cmMSV" and values.size:
         _refuse_type(values.ravel()[0], argument)
@@ -65,15 +68,18 @@ def read_labels(y, argument="y", takes_intervals=False):
     if values.dtype.kind in "Of":
         missing = np.flatnonzero(pd.isna(values))
         if len(missing):
-            rule = "contains NaN or another missing value in {n:row}"
-            found = "the first is row {row}, counted from 0"
-            details = {"remedies": "drop such rows", "n": len(missing), "row": int(missing[0])}
-            raise InputError(argument, rule, found=found, **details)
+            message = (
+                f"contains NaN or another missing value in {count(len(missing), 'row')}; the first "
+                f"is row {int(missing[0])}, counted from 0"
+            )
+            raise InputError(message, argument=argument, remedy="drop such rows")
     if values.dtype == object:
         values = _of_one_type(values, argument, takes_intervals)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        rule, given = "must hold finite numbers as labels", values[~np.isfinite(values)][0].item()
-        raise InputError(argument, rule, given, remedies=_AS_TEXT)
+        given = values[~np.isfinite(values)][0].item()
+        raise InputError(
+            f"must hold finite numbers as labels, got {given!r}", argument=argument, remedy=_AS_TEXT
+        )
     return values
 
 
@@ -97,9 +103,8 @@ def _of_one_type(values, argument, takes_intervals):
     types = set(map(type, values.ravel().tolist()))
     kinds = {_kind(one) for one in types}
     if len(kinds) > 1:
-        rule, remedies = "must hold labels of one type", "write all as text"
-        details = {"remedies": remedies, "kinds": all_of(sorted(kinds))}
-        raise InputTypeError(argument, rule, found="there are {kinds!s}", **details)
+        message = f"must hold labels of one type; there are {all_of(sorted(kinds))}"
+        raise InputTypeError(message, argument=argument, remedy="write all as text")
     if kinds == {_BOOLEANS}:
         return values.astype(bool)
     if kinds == {_NUMBERS}:
@@ -115,22 +120,23 @@ def _whole(values, argument):
     least, most = min(values), max(values)
     signed, largest = np.iinfo(np.int64), np.iinfo(np.uint64 if least >= 0 else np.int64).max
     if least < signed.min or most > largest:
-        rule = "must hold whole numbers of at most 64 bits as labels"
         given = int(most if most > largest else least)
-        raise InputError(argument, rule, given, remedies=_AS_TEXT)
+        message = f"must hold whole numbers of at most 64 bits as labels, got {given!r}"
+        raise InputError(message, argument=argument, remedy=_AS_TEXT)
     # By itself, numpy takes floats for labels on both sides of 2**63.
     return np.array(values.tolist(), dtype=np.int64 if most <= signed.max else np.uint64)
 
 
 def _refuse_type(label, argument):
     """Raise an error that names a label and its type."""
-    rule, found = "must hold numbers, booleans or text as labels", "{label!s} is of type {kind!s}"
-    details = {"label": repr(label), "kind": type_of(label), "remedies": _AS_TEXT}
+    message = (
+        f"must hold numbers, booleans or text as labels; {label!r} is of type {type_of(label)}"
+    )
     if isinstance(label, complex):
         # scikit-learn's estimator checks expect these words, and a ValueError.
-        found += " (Complex data not supported)"
-        raise InputError(argument, rule, found=found, **details)
-    raise InputTypeError(argument, rule, found=found, **details)
+        message += " (Complex data not supported)"
+        raise InputError(message, argument=argument, remedy=_AS_TEXT)
+    raise InputTypeError(message, argument=argument, remedy=_AS_TEXT)
 
 
 def _kind(one):

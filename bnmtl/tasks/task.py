@@ -10,7 +10,7 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.tasks.columns import state_ranks
-from bnmtl.wording import Bare, count, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 # Minimum number of distinct rows that are repeated, and minimum share of distinct rows among all
 # rows, for equal rows to count as copies.
@@ -135,27 +135,27 @@ class Task:
         """Raise unless every code denotes a state, because compiled loops do not check them."""
         codes, n_variables = self.codes, len(self.variables)
         if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
-            given = Bare(getattr(codes, "dtype", type_of(codes)))
-            remedy = "`bnmtl.tasks.encode` makes tasks"
-            raise InputTypeError("codes", "must be an array of integers", given, remedies=remedy)
-        if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
-            raise InputError(
-                "states",
-                "and {codes} must have one row for each of {n:variable}",
-                found="they have {n_states:row} of states and codes of shape {shape!s}",
-                n=n_variables,
-                n_states=len(self.states),
-                shape=codes.shape,
+            message = f"must be an array of integers, got {getattr(codes, 'dtype', type_of(codes))}"
+            raise InputTypeError(
+                message, argument="codes", remedy="`bnmtl.tasks.encode` makes tasks"
             )
+        if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
+            message = (
+                f"and `codes` must have one row for each of {count(n_variables, 'variable')}; they "
+                f"have {count(len(self.states), 'row')} of states and codes of shape {codes.shape}"
+            )
+            raise InputError(message, argument="states", options=("codes",))
         for variable, states, row in zip(self.variables, self.states, codes, strict=True):
             if row.size and not 0 <= row.min() <= row.max() < len(states):
-                rule = "must be from 0 to {most}, one for each state"
-                given = Bare(f"{row.min()} to {row.max()}")
-                raise InputError("codes", rule, given, column=variable, most=len(states) - 1)
+                message = (
+                    f"must be from 0 to {len(states) - 1}, one for each state, got "
+                    f"{row.min()} to {row.max()}"
+                )
+                raise InputError(message, argument="codes", column=variable)
         unknown = sorted(set(self.ordered) - set(self.variables))
         if unknown:
-            rule, remedy = "must name variables of the task", "leave that out"
-            raise InputError("ordered", rule, listed(unknown), remedies=remedy)
+            message = f"must name variables of the task, got {listed(unknown)}"
+            raise InputError(message, argument="ordered", remedy="leave that out")
 
     def __repr__(self):
         sizes = f"{count(self.n_variables, 'variable')}, {count(self.n_rows, 'row')}"
@@ -291,13 +291,15 @@ class Task:
     def _row_indices(self, rows):
         indices = np.asarray(rows)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
-            given = Bare(indices.dtype) if indices.ndim == 1 else type_of(rows)
-            remedy = "`numpy.flatnonzero` converts a mask"
-            raise InputTypeError("rows", "must be a list of integers", given, remedies=remedy)
+            given = indices.dtype if indices.ndim == 1 else type_of(rows)
+            message = f"must be a list of integers, got {given}"
+            raise InputTypeError(
+                message, argument="rows", remedy="`numpy.flatnonzero` converts a mask"
+            )
         beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
         if beyond.size:
-            rule = "must be below the number of rows, {n}"
-            raise InputError("rows", rule, beyond[0].item(), n=self.n_rows)
+            message = f"must be below the number of rows, {self.n_rows}, got {beyond[0].item()!r}"
+            raise InputError(message, argument="rows")
         return indices.astype(np.intp)
 
 
@@ -348,18 +350,20 @@ class Tasks(Mapping):
             if not isinstance(task, Task):
                 raise _not_tasks(task)
         if not tasks:
-            raise InputError("tasks", "must hold at least one task", found="it is empty")
+            raise InputError("must hold at least one task; it is empty", argument="tasks")
         self._tasks = {task.name: task for task in tasks}
         if len(self._tasks) < len(tasks):
             names = listed(task.name for task in tasks)
-            raise InputError("tasks", "must have different names", names)
+            raise InputError(f"must have different names, got {names!r}", argument="tasks")
         states = {}
         for task in tasks:
             for variable, labels in zip(task.variables, task.states, strict=True):
                 if states.setdefault(variable, labels) != labels:
-                    given = Bare(f"{listed(labels)}, and {listed(states[variable])} elsewhere")
-                    rule = "must have the same states in all tasks"
-                    raise InputError(rule=rule, given=given, task=task.name, column=variable)
+                    message = (
+                        f"must have the same states in all tasks, got {listed(labels)}, and "
+                        f"{listed(states[variable])} elsewhere"
+                    )
+                    raise InputError(message, task=task.name, column=variable)
         self.names = tuple(self._tasks)
         self.variables = tuple(sorted(states))
         self.states = {variable: states[variable] for variable in self.variables}
@@ -410,16 +414,16 @@ class Tasks(Mapping):
         Tasks(2 variables; north: 2 rows, south: 1 row)
         """
         if not isinstance(rows, Mapping):
+            message = f"must be a mapping of task names to row indices, got {type_of(rows)}"
             raise InputTypeError(
-                "rows",
-                "must be a mapping of task names to row indices",
-                type_of(rows),
-                remedies="for example {example!s}",
-                example={self.names[0]: [0, 1]},
+                message, argument="rows", remedy=f"for example {{{self.names[0]!r}: [0, 1]}}"
             )
         if set(rows) != set(self.names):
-            rule, given = "must have one entry for every task ({names})", listed(rows)
-            raise InputError("rows", rule, given or Bare("none"), names=self.names)
+            message = (
+                f"must have one entry for every task ({listed(self.names)}), got "
+                f"{listed(rows) or 'none'}"
+            )
+            raise InputError(message, argument="rows")
         return Tasks(task.take(rows[name]) for name, task in self.items())
 
     def frames(self):
@@ -442,5 +446,7 @@ class Tasks(Mapping):
 
 
 def _not_tasks(value):
-    remedy = "`bnmtl.tasks.encode` makes them from DataFrames"
-    return InputTypeError("tasks", "must be a list of Task", type_of(value), remedies=remedy)
+    message = f"must be a list of Task, got {type_of(value)}"
+    return InputTypeError(
+        message, argument="tasks", remedy="`bnmtl.tasks.encode` makes them from DataFrames"
+    )

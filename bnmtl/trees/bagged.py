@@ -187,7 +187,7 @@ def on_trees_of(ensemble, other, X, y):
         for one in (ensemble, other)
     )
     if ours != theirs:
-        raise InputError("other", "must have grown the trees that the ensemble would grow")
+        raise InputError("must have grown the trees that the ensemble would grow", argument="other")
     return ensemble._completed(other.estimators_, other.bags_, *ensemble._read(X, y, None))
 
 

@@ -13,9 +13,11 @@ from bnmtl.tasks.labels import LabelScore, read_labels
 def check_smoothing(smoothing):
     """Raise unless a value is None, "laplace" or a number above 0."""
     if isinstance(smoothing, str) and smoothing != "laplace":
-        raise InputError("smoothing", 'must be None, "laplace" or a number above 0', smoothing)
+        raise InputError(
+            f'must be None, "laplace" or a number above 0, got {smoothing!r}', argument="smoothing"
+        )
     if not isinstance(smoothing, str) and smoothing is not None:
-        check_number("smoothing", smoothing, above=0, remedies="None does not smooth")
+        check_number("smoothing", smoothing, above=0, remedy="None does not smooth")
 
 
 def check_numbers(X):
@@ -24,8 +26,13 @@ def check_numbers(X):
         numbers = pd.to_numeric(column, errors="coerce")
         others = column[numbers.isna() & column.notna()]
         if len(others):
-            rule, remedies = "must hold numbers", "encode its values, by `OneHotEncoder` say"
-            raise InputError("X", rule, others.iloc[0], remedies=remedies, column=str(name))
+            message = f"must hold numbers, got {others.iloc[0]!r}"
+            raise InputError(
+                message,
+                argument="X",
+                column=str(name),
+                remedy="encode its values, by `OneHotEncoder` say",
+            )
 
 
 def smoothed(counts, smoothing, prior):

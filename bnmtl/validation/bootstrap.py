@@ -119,15 +119,15 @@ def bootstrap_error(
     cases, losses = _out_of_bag(rounds, loss, "rounds")
     if other is not None:
         if not isinstance(other, Rounds) or not np.array_equal(other.y, rounds.y):
-            raise InputError("other", "must be rounds of the same cases")
+            raise InputError("must be rounds of the same cases", argument="other")
         both, others = _out_of_bag(other, loss, "other")
         shared, first, second = np.intersect1d(cases, both, return_indices=True)
         differences = losses[first] - others[second]
         of_groups = _groups_of(groups, rounds, shared)
         return ErrorDifference(float(differences.mean()), *interval(differences, of_groups))
     if rounds.full is None:
-        rule, remedies = "must have predictions by the fit to all cases", "use `predict_rounds`"
-        raise InputError("rounds", rule, remedies=remedies)
+        message = "must have predictions by the fit to all cases"
+        raise InputError(message, argument="rounds", remedy="use `predict_rounds`")
     training = float(loss(rounds.codes, rounds.full).mean())
     error = float(losses.mean())
     least = _no_information(rounds, loss)
@@ -162,8 +162,10 @@ def _checked(loss):
     def checked(codes, p):
         found = np.asarray(loss(codes, p))
         if found.shape != codes.shape or found.dtype.kind not in "bif":
-            rule = "must give one number for each case, the shape {shape!s}"
-            raise InputError("loss", rule, found.shape, shape=codes.shape)
+            message = (
+                f"must give one number for each case, the shape {codes.shape}, got {found.shape!r}"
+            )
+            raise InputError(message, argument="loss")
         return found.astype(float)
 
     return checked
@@ -177,12 +179,17 @@ def _out_of_bag(rounds, loss, name):
     """Cases that a round has predicted, and their mean losses."""
     if not isinstance(rounds, Rounds):
         raise InputTypeError(
-            name, "must be rounds, as `predict_rounds` makes them", type_of(rounds)
+            f"must be rounds, as `predict_rounds` makes them, got {type_of(rounds)}", argument=name
         )
     is_bootstrap = rounds.in_bag.max() > 1 and not rounds.in_bag[rounds.is_predicted].any()
     if not is_bootstrap:
-        rule = "must be bootstraps that predict the cases they have not learned from"
-        raise InputError(name, rule, remedies="`predict_rounds` with {scheme=bootstrap}")
+        message = "must be bootstraps that predict the cases they have not learned from"
+        raise InputError(
+            message,
+            argument=name,
+            options=("scheme",),
+            remedy="`predict_rounds` with `scheme='bootstrap'`",
+        )
     sums, n = np.zeros(len(rounds.y)), rounds.is_predicted.sum(axis=0)
     for p, known in zip(rounds.predictions, rounds.is_predicted, strict=True):
         if known.any():

@@ -119,8 +119,8 @@ def compare(
     is_defined = ~np.isnan(values).any(axis=0)
     values = values[:, is_defined]
     if values.shape[1] < 2:
-        rule = "must have two rounds or more on which {name} is defined"
-        raise InputError("first", rule, remedies="another scheme", name=metric.name)
+        message = f"must have two rounds or more on which `{metric.name}` is defined"
+        raise InputError(message, argument="first", remedy="another scheme")
     # A mean over cases is that of all predictions, however the rounds divide them.
     weights = first.n_predicted[is_defined] if metric.of_cases else None
     means = np.average(values, axis=1, weights=weights)
@@ -147,8 +147,9 @@ def _check(first, second):
     """Raise unless both have predicted the same cases by the same training cases."""
     for name, one in (("first", first), ("second", second)):
         if not isinstance(one, Rounds):
-            rule = "must be rounds, as `predict_rounds` makes them"
-            raise InputTypeError(name, rule, type_of(one))
+            raise InputTypeError(
+                f"must be rounds, as `predict_rounds` makes them, got {type_of(one)}", argument=name
+            )
     same = (
         first.predictions.shape == second.predictions.shape
         and np.array_equal(first.y, second.y)
@@ -158,11 +159,21 @@ def _check(first, second):
         and np.array_equal(first.is_predicted, second.is_predicted)
     )
     if not same:
-        rule, remedies = "must have the rounds of {first}", "the same `random_state` for both"
-        raise InputError("second", rule, remedies=remedies)
+        message = "must have the rounds of `first`"
+        raise InputError(
+            message,
+            argument="second",
+            options=("first",),
+            remedy="the same `random_state` for both",
+        )
     if not first.in_bag.any():
-        rule = "must predict cases of the sample that it learns from"
-        raise InputError("first", rule, remedies="`predict_rounds` without {X_test}")
+        message = "must predict cases of the sample that it learns from"
+        raise InputError(
+            message,
+            argument="first",
+            options=("X_test",),
+            remedy="`predict_rounds` without `X_test`",
+        )
 
 
 def _predictions(rounds):
@@ -282,9 +293,8 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     check_whole("d", d, least=1, most=n - 1)
     check_whole("n_samples", n_samples, least=2)
     if d == 1 and name in NOT_SMOOTH:
-        rule = "must be above 1 for {name}, which jumps where one case changes"
-        details = {"remedies": "about {most}", "most": max(2, round(np.sqrt(n))), "name": name}
-        raise InputError("d", rule, d, **details)
+        message = f"must be above 1 for `{name}`, which jumps where one case changes, got {d!r}"
+        raise InputError(message, argument="d", remedy=f"about {max(2, round(np.sqrt(n)))}")
     value = _number(function, arrays)
     if d == 1:
         left_out = units
@@ -311,15 +321,15 @@ def _read(data, statistic):
         units = [cases[group == one] for one in np.unique(group)]
         return (data.codes[known], p[known]), metric, metric.name, units
     if not callable(statistic):
-        rule = "must be a function of the arrays"
+        message = f"must be a function of the arrays, got {type_of(statistic)}"
         raise InputTypeError(
-            "statistic", rule, type_of(statistic), remedies="or give {data} rounds"
+            message, argument="statistic", options=("data",), remedy="or give `data` rounds"
         )
     arrays = tuple(map(np.asarray, data if isinstance(data, tuple) else (data,)))
     if any(one.ndim == 0 for one in arrays) or len({len(one) for one in arrays}) != 1:
-        raise InputError("data", "must be arrays of the same length")
+        raise InputError("must be arrays of the same length", argument="data")
     if len(arrays[0]) < 2:
-        raise InputError("data", "must hold two cases or more", len(arrays[0]))
+        raise InputError(f"must hold two cases or more, got {len(arrays[0])!r}", argument="data")
     return arrays, statistic, _name_of(statistic), list(np.arange(len(arrays[0]))[:, None])
 
 
@@ -327,7 +337,8 @@ def _number(function, arrays):
     """The value of a statistic."""
     found = np.asarray(function(*arrays))
     if found.ndim or found.dtype.kind not in "bif":
-        raise InputError("statistic", "must give a number", type_of(found) if found.ndim else found)
+        given = type_of(found) if found.ndim else repr(found)
+        raise InputError(f"must give a number, got {given}", argument="statistic")
     return float(found)
 
 

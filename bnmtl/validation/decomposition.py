@@ -6,7 +6,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_choice, warn
 from bnmtl.metrics.cases import checked_table, predicted_classes
 from bnmtl.validation.rounds import Rounds
-from bnmtl.wording import type_of
+from bnmtl.wording import count, listed, type_of
 
 _LOSSES = ("zero_one", "kohavi_wolpert", "squared")
 
@@ -67,19 +67,21 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
     [0.75, 1.0, -0.25]
     """
     if not isinstance(rounds, Rounds):
-        raise InputTypeError(
-            "rounds", "must be rounds, as `predict_rounds` makes them", type_of(rounds)
-        )
+        message = f"must be rounds, as `predict_rounds` makes them, got {type_of(rounds)}"
+        raise InputTypeError(message, argument="rounds")
     check_choice("loss", loss, (*_LOSSES, None))
     truth = _truth_of(rounds, truth)
     n_rounds = rounds.is_predicted.sum(axis=0)
     kept = np.flatnonzero(n_rounds >= 2)
     if not len(kept):
-        rule = "must have cases that two rounds have predicted"
-        raise InputError("rounds", rule, remedies="more rounds")
+        message = "must have cases that two rounds have predicted"
+        raise InputError(message, argument="rounds", remedy="more rounds")
     if len(kept) < len(n_rounds):
-        rule = "has {n:case} that fewer than two rounds have predicted; they are left out"
-        warn("rounds", rule, n=len(n_rounds) - len(kept))
+        message = (
+            f"has {count(len(n_rounds) - len(kept), 'case')} that fewer than two rounds have "
+            "predicted; they are left out"
+        )
+        warn(message, argument="rounds")
     parts = {}
     for one in _LOSSES if loss is None else [loss]:
         cases = _PARTS[one](rounds.predictions[:, kept], n_rounds[kept], truth[kept])
@@ -100,11 +102,14 @@ def _truth_of(rounds, truth):
     truth = checked_table("truth", truth, ("cases", "classes"))
     expected = rounds.predictions.shape[1:]
     if truth.shape != expected:
-        rule = "must have one row for each case and a column for each class, {shape!s}"
-        raise InputError("truth", rule, truth.shape, shape=expected)
+        message = (
+            f"must have one row for each case and a column for each class, {expected}, got "
+            f"{truth.shape!r}"
+        )
+        raise InputError(message, argument="truth")
     sums = truth.sum(axis=1)
     if (truth < 0).any() or (abs(sums - 1) > 1e-6).any():
-        raise InputError("truth", "must be probabilities that sum to 1 in each row")
+        raise InputError("must be probabilities that sum to 1 in each row", argument="truth")
     return truth / sums[:, None]
 
 
@@ -115,9 +120,9 @@ def _by_class(truth, classes):
         if isinstance(truth.columns, pd.RangeIndex):
             return truth
         lacking = next((one for one in labels if one not in names), None)
-        found = "{lacking} is missing" if lacking is not None else "it has others, too"
-        rule = "must have one column for each class, {labels}"
-        raise InputError("truth", rule, found=found, labels=labels, lacking=lacking)
+        found = "it has others, too" if lacking is None else f"`{lacking}` is missing"
+        message = f"must have one column for each class, {listed(labels)}; {found}"
+        raise InputError(message, argument="truth")
     return truth.iloc[:, [names.index(label) for label in labels]]
 
 

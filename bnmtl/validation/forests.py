@@ -75,19 +75,21 @@ def forest_bound(forest, X, y):
     ('bound', True)
     """
     if np.ndim(X) != 2:
-        raise InputTypeError("X", "must be a table with a row for each case", type_of(X))
+        raise InputTypeError(
+            f"must be a table with a row for each case, got {type_of(X)}", argument="X"
+        )
     X = X.toarray() if issparse(X) else check_array(X, dtype=None, ensure_all_finite=False)
     y = labels_per_row("y", y, len(X))
     unseen = _unseen(forest, len(y))
     classes = forest.classes_
     codes = np.searchsorted(classes, y)
     if not np.isin(y, classes).all():
-        raise InputError("y", "must hold the classes of the fit")
+        raise InputError("must hold the classes of the fit", argument="y")
     votes = np.stack([_votes(forest, number, X) for number in range(len(forest.estimators_))])
     n_trees = unseen.sum(axis=0)
     kept = n_trees > 0
     if not kept.any():
-        raise InputError("forest", "must have trees that have not seen some case")
+        raise InputError("must have trees that have not seen some case", argument="forest")
     votes, unseen, codes, n_trees = votes[:, kept], unseen[:, kept], codes[kept], n_trees[kept]
     counts = [((votes == k) & unseen).sum(axis=0) for k in range(len(classes))]
     shares = np.stack(counts, axis=1) / n_trees[:, None]
@@ -113,23 +115,31 @@ def _unseen(forest, n):
     """Whether each tree has not seen each case, shape (n_trees, n_cases)."""
     has_bags = isinstance(forest, TreeEnsemble) or hasattr(type(forest), "estimators_samples_")
     if not (has_bags and is_classifier(forest)):
-        rule = "must be a random forest, bagging, or an ensemble of `bnmtl.trees`"
-        raise InputTypeError("forest", rule, type_of(forest))
+        message = (
+            "must be a random forest, bagging, or an ensemble of `bnmtl.trees`, "
+            f"got {type_of(forest)}"
+        )
+        raise InputTypeError(message, argument="forest")
     if not hasattr(forest, "estimators_"):
-        raise InputError("forest", "must be fitted", found="it is not", remedies="call its `fit`")
+        raise InputError("must be fitted; it is not", argument="forest", remedy="call its `fit`")
     if isinstance(forest.classes_, list):
-        raise InputError("forest", "must predict one label", len(forest.classes_))
+        raise InputError(f"must predict one label, got {len(forest.classes_)!r}", argument="forest")
     if isinstance(forest, TreeEnsemble):
         unseen = forest.bags_ == 0
     else:
         unseen = np.ones((len(forest.estimators_), n), dtype=bool)
         for row, rows in zip(unseen, forest.estimators_samples_, strict=True):
             if rows.max() >= n:
-                raise InputError("y", "must be the training cases of the forest", n)
+                raise InputError(
+                    f"must be the training cases of the forest, got {n!r}", argument="y"
+                )
             row[rows] = False
     if unseen.shape[1] != n:
-        rule = "must be the training cases of the forest of a weight above 0, {n}"
-        raise InputError("y", rule, n, n=unseen.shape[1])
+        message = (
+            f"must be the training cases of the forest of a weight above 0, {unseen.shape[1]}, got "
+            f"{n!r}"
+        )
+        raise InputError(message, argument="y")
     return unseen
 
 
@@ -163,6 +173,6 @@ def voters_error(n_voters, error):
     """
     check_whole("n_voters", n_voters, least=1)
     if n_voters % 2 == 0:
-        raise InputError("n_voters", "must be odd", n_voters)
+        raise InputError(f"must be odd, got {n_voters!r}", argument="n_voters")
     check_number("error", error, least=0, most=1)
     return float(stats.binom.sf(n_voters // 2, n_voters, error))

@@ -64,8 +64,11 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
     n = len(X)
     if not isinstance(scheme, str):
         if isinstance(scheme, type) or not hasattr(scheme, "split"):
-            rule = f"must be one of {', '.join(SCHEMES)} or a splitter of scikit-learn"
-            raise InputTypeError("scheme", rule, type_of(scheme))
+            message = (
+                f"must be one of {', '.join(SCHEMES)} or a splitter of "
+                f"scikit-learn, got {type_of(scheme)}"
+            )
+            raise InputTypeError(message, argument="scheme")
         return splits_of_splitter("scheme", scheme, X, codes, groups)
     if scheme == "bootstrap":
         return [
@@ -74,7 +77,9 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
         ]
     if scheme == "jackknife":
         if groups is not None and groups.max() == 0:
-            raise InputError("groups", "must hold two groups or more to leave one out", 1)
+            raise InputError(
+                f"must hold two groups or more to leave one out, got {1!r}", argument="groups"
+            )
         splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
         return list(splitter.split(np.zeros(n), groups=groups))
     if scheme == "holdout":
@@ -115,12 +120,12 @@ def _holdouts(n, strata, groups, options, state):
     try:
         return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError:
-        rule, found = "must leave cases of each class on both sides", "one side would have fewer"
-        remedies = "another share"
+        found, remedy = "one side would have fewer", "another share"
         # Tasks may lack a class, whose number nothing has.
         if strata is not None and (np.bincount(strata) == 1).any():
-            found, remedies = "one class has a single case", "leave rare classes out"
-        raise InputError("test_size", rule, size, found, remedies=remedies) from None
+            found, remedy = "one class has a single case", "leave rare classes out"
+        message = f"must leave cases of each class on both sides, got {size!r}; {found}"
+        raise InputError(message, argument="test_size", remedy=remedy) from None
 
 
 def _folds(n, strata, groups, folds, state):
@@ -137,8 +142,9 @@ def _folds(n, strata, groups, folds, state):
             return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError:
         most, of = _most(n, strata, groups)
-        rule = f"must be at most {{most}}, the number of {of}"
-        raise InputError("folds", rule, folds, most=most) from None
+        raise InputError(
+            f"must be at most {most}, the number of {of}, got {folds!r}", argument="folds"
+        ) from None
 
 
 def _most(n, strata, groups):
@@ -296,9 +302,7 @@ def predict_rounds(
     """
     data = _Data.read(X, y, task, groups)
     if X_test is None:
-        for name, given in (("y_test", y_test), ("task_test", task_test)):
-            if given is not None:
-                raise InputError(name, "must come with {X_test}", remedies="give both")
+        _check_none(y_test=y_test, task_test=task_test)
     test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
     _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs)
     strata = data.strata() if stratify else None
@@ -337,6 +341,14 @@ def predict_rounds(
     return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train, group)
 
 
+def _check_none(**of_test):
+    """Raise if something is given about test cases, which are not."""
+    for name, given in of_test.items():
+        if given is not None:
+            parts = {"argument": name, "options": ("X_test",), "remedy": "give both"}
+            raise InputError("must come with `X_test`", **parts)
+
+
 def warn_of_lacking_classes(n, n_sets):
     """Warn if some training sets lack a class.
 
@@ -347,9 +359,11 @@ def warn_of_lacking_classes(n, n_sets):
     n_sets : int
     """
     if n:
-        rule = "must leave cases of each class to learn from"
-        found = "{n} of {total} training sets lack a class, which they predict with probability 0"
-        warn("y", rule, found=found, remedies="more cases of each class", n=n, total=n_sets)
+        message = (
+            f"must leave cases of each class to learn from; {n} of {n_sets} training sets lack a "
+            "class, which they predict with probability 0"
+        )
+        warn(message, argument="y", remedy="more cases of each class")
 
 
 class _Data:
@@ -362,14 +376,16 @@ class _Data:
     def read(cls, X, y, task, groups):
         given, X = X, X if isinstance(X, pd.DataFrame) else np.asarray(X)
         if X.ndim != 2 or not len(X):
-            raise InputError("X", "must be a table with a row for each case", type_of(given))
+            raise InputError(
+                f"must be a table with a row for each case, got {type_of(given)}", argument="X"
+            )
         y = labels_per_row("y", y, len(X))
         if type_of_target(y).startswith("continuous"):
-            rule, remedies = "must hold labels of classes", "divide the numbers into classes"
-            raise InputError("y", rule, float(y[y != np.rint(y)][0]), remedies=remedies)
+            message = f"must hold labels of classes, got {float(y[y != np.rint(y)][0])!r}"
+            raise InputError(message, argument="y", remedy="divide the numbers into classes")
         classes = np.unique(y)
         if len(classes) < 2:
-            raise InputError("y", "must hold two classes or more", len(classes))
+            raise InputError(f"must hold two classes or more, got {len(classes)!r}", argument="y")
         task = None if task is None else value_per_row("task", task, len(X)).astype(str)
         if groups is not None:
             groups = np.unique(value_per_row("groups", groups, len(X)), return_inverse=True)[1]
@@ -383,19 +399,25 @@ class _Data:
 def _test_data(data, X_test, y_test, task_test, scheme):
     """Checked other cases."""
     if scheme == "kfold":
-        rule = "must be another one to predict {X_test} in each round"
-        raise InputError("scheme", rule, scheme, remedies="bootstrap")
+        message = f"must be another one to predict `X_test` in each round, got {scheme!r}"
+        raise InputError(message, argument="scheme", options=("X_test",), remedy="bootstrap")
     if y_test is None:
-        raise InputError("y_test", "must be the labels of {X_test}", None)
+        raise InputError(
+            f"must be the labels of `X_test`, got {None!r}", argument="y_test", options=("X_test",)
+        )
     if (task_test is None) != (data.task is None):
-        raise InputError("task_test", "must be given if and only if {task} is", task_test)
+        message = f"must be given if and only if `task` is, got {task_test!r}"
+        raise InputError(message, argument="task_test", options=("task",))
     X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
     if X.ndim != 2 or not len(X):
-        raise InputError("X_test", "must be a table with a row for each case", X.shape)
+        raise InputError(
+            f"must be a table with a row for each case, got {X.shape!r}", argument="X_test"
+        )
     y = labels_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
-        raise InputError("y_test", "must hold labels of {y} only", y[unknown][0])
+        message = f"must hold labels of `y` only, got {y[unknown][0]!r}"
+        raise InputError(message, argument="y_test", options=("y",))
     if task_test is not None:
         task_test = value_per_row("task_test", task_test, len(X), "X_test").astype(str)
     return _Data(X, y, data.classes, task_test)
@@ -404,11 +426,11 @@ def _test_data(data, X_test, y_test, task_test, scheme):
 def _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
     if not isinstance(stratify, bool | np.bool_):
-        raise InputTypeError("stratify", "must be True or False", type_of(stratify))
+        raise InputTypeError(f"must be True or False, got {type_of(stratify)}", argument="stratify")
     has_tags = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     if not (has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")):
-        rule = "must be a classifier with `predict_proba`"
-        raise InputTypeError("estimator", rule, type_of(estimator))
+        message = f"must be a classifier with `predict_proba`, got {type_of(estimator)}"
+        raise InputTypeError(message, argument="estimator")
     if isinstance(scheme, str):
         check_choice("scheme", scheme, SCHEMES)
     check_whole("rounds", rounds, least=1)

@@ -13,7 +13,7 @@ from bnmtl.metrics import scoring
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.scoring import OF_TWO
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import listed, type_of
 from bnmtl.writing import write_whole
 
 # One case more or less can make them jump.
@@ -49,7 +49,9 @@ def number_of(value):
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InputTypeError("metric", "must return a number", type_of(value)) from None
+        raise InputTypeError(
+            f"must return a number, got {type_of(value)}", argument="metric"
+        ) from None
 
 
 class Metric(NamedTuple):
@@ -135,13 +137,14 @@ def value_per_row(name, values, n, table="X"):
     """
     as_given, values = np.asarray(values, dtype=object), np.asarray(values)
     if values.shape != (n,):
-        rule = f"must be one value for each row of `{table}`, {{n}}"
         given = values.shape if values.ndim else type_of(values.item())
-        raise InputError(name, rule, given, n=n)
+        raise InputError(
+            f"must be one value for each row of `{table}`, {n}, got {given}", argument=name
+        )
     # As objects, because an array of text has gaps as text.
     if pd.isna(as_given).any():
-        rule = "must hold a value for each row"
-        raise InputError(name, rule, found="one is missing", remedies="drop those rows")
+        message = "must hold a value for each row; one is missing"
+        raise InputError(message, argument=name, remedy="drop those rows")
     return np.array(values.tolist()) if values.dtype == object else values
 
 
@@ -173,7 +176,9 @@ def _numbers(name, values):
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError(name, "must be an array of numbers", type_of(values)) from None
+        raise InputTypeError(
+            f"must be an array of numbers, got {type_of(values)}", argument=name
+        ) from None
 
 
 class Rounds:
@@ -215,15 +220,20 @@ class Rounds:
     ):
         self.predictions = _numbers("predictions", predictions)
         if self.predictions.ndim != 3:
-            rule = "must have the shape (rounds, cases, classes)"
-            raise InputError("predictions", rule, self.predictions.shape)
+            message = (
+                f"must have the shape (rounds, cases, classes), got {self.predictions.shape!r}"
+            )
+            raise InputError(message, argument="predictions")
         self.y, self.classes = read_labels(y), read_labels(classes, "classes")
         self.in_bag = np.asarray(in_bag)
         self.full = None if full is None else _numbers("full", full)
         self.task = None if task is None else np.asarray(task).astype(str)
         if self.in_bag.shape != self.predictions.shape[:2]:
-            rule, found = "must have the shape {shape!s}, as {predictions}", self.in_bag.shape
-            raise InputError("in_bag", rule, found, shape=self.predictions.shape[:2])
+            found = self.in_bag.shape
+            message = (
+                f"must have the shape {self.predictions.shape[:2]}, as `predictions`, got {found!r}"
+            )
+            raise InputError(message, argument="in_bag", options=("predictions",))
         self.n_train = np.asarray((self.in_bag > 0).sum(axis=1) if n_train is None else n_train)
         self.group = None if group is None else np.asarray(group)
         self._check()
@@ -241,24 +251,28 @@ class Rounds:
         for name, one in expected.items():
             value = getattr(self, name)
             if value is not None and value.shape != one:
-                rule = "must have the shape {shape!s}, as {predictions}"
-                raise InputError(name, rule, value.shape, shape=one)
+                message = f"must have the shape {one}, as `predictions`, got {value.shape!r}"
+                raise InputError(message, argument=name, options=("predictions",))
         if not np.array_equal(np.unique(self.classes), self.classes):
-            rule, remedies = "must be sorted and different", "as `numpy.unique` gives them"
-            raise InputError("classes", rule, self.classes.tolist(), remedies=remedies)
+            message = f"must be sorted and different, got {self.classes.tolist()!r}"
+            raise InputError(message, argument="classes", remedy="as `numpy.unique` gives them")
         unknown = ~np.isin(self.y, self.classes)
         if unknown.any():
-            raise InputError("y", "must hold {classes} only", self.y[unknown][0])
+            message = f"must hold `classes` only, got {self.y[unknown][0]!r}"
+            raise InputError(message, argument="y", options=("classes",))
         for name, p in (("predictions", self.predictions), ("full", self.full)):
             if p is None:
                 continue
             missing = np.isnan(p)
             if (missing.any(axis=-1) != missing.all(axis=-1)).any():
-                rule = "must hold the probabilities of all classes of a case, or none"
-                raise InputError(name, rule, found="some are NaN")
+                message = (
+                    "must hold the probabilities of all classes of a case, or none; some are NaN"
+                )
+                raise InputError(message, argument=name)
             outside = (p < -1e-9) | (p > 1 + 1e-9)
             if outside.any():
-                raise InputError(name, "must be probabilities, from 0 to 1", float(p[outside][0]))
+                message = f"must be probabilities, from 0 to 1, got {float(p[outside][0])!r}"
+                raise InputError(message, argument=name)
 
     @property
     def codes(self):
@@ -303,7 +317,9 @@ class Rounds:
         """
         known = [] if self.task is None else np.unique(self.task).tolist()
         if name not in known:
-            raise InputError("name", "must be one of the tasks, {known}", name, known=known)
+            raise InputError(
+                f"must be one of the tasks, {listed(known)}, got {name!r}", argument="name"
+            )
         part = self.of_cases(np.flatnonzero(self.task == name))
         # A task that a round has held out as a whole is learned from the others.
         if part.in_bag.any(axis=1).all():
@@ -327,13 +343,16 @@ class Rounds:
         if cases.dtype == bool and cases.shape == (n,):
             cases = np.flatnonzero(cases)
         if cases.ndim != 1 or not (np.issubdtype(cases.dtype, np.integer) or not len(cases)):
-            rule = "must be positions of cases, or True or False for each of {n}"
-            raise InputTypeError("cases", rule, cases.dtype.name, n=n)
+            message = (
+                f"must be positions of cases, or True or False for each of {n}, "
+                f"got {cases.dtype.name!r}"
+            )
+            raise InputTypeError(message, argument="cases")
         cases = cases.astype(int)
         outside = cases[(cases < -n) | (cases >= n)]
         if len(outside):
             raise InputError(
-                "cases", "must be from -{n} to {last}", int(outside[0]), n=n, last=n - 1
+                f"must be from -{n} to {n - 1}, got {int(outside[0])!r}", argument="cases"
             )
         full, task, group = (
             None if one is None else one[cases] for one in (self.full, self.task, self.group)
@@ -396,7 +415,7 @@ class Rounds:
         """
         path = Path(path)
         if path.suffix != ".npz":
-            raise InputError("path", "must end with .npz", str(path))
+            raise InputError(f"must end with .npz, got {str(path)!r}", argument="path")
         parts = {name: getattr(self, name) for name in (*_PARTS, "n_train", "group")}
         for name in ("y", "classes", "task", "group"):
             # Text as such: arrays of Python objects would be pickled.
@@ -430,9 +449,11 @@ class Rounds:
         except FileNotFoundError:
             raise
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            rule = "must be a file of rounds"
-            found = Bare(error)
-            raise InputError("path", rule, found=found, remedies="write it again") from None
+            raise InputError(
+                f"must be a file of rounds; {error}", argument="path", remedy="write it again"
+            ) from None
         if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):
-            raise InputError("path", "must be a file that `Rounds.save` wrote", str(path))
+            raise InputError(
+                f"must be a file that `Rounds.save` wrote, got {str(path)!r}", argument="path"
+            )
         return cls(**parts)

@@ -52,8 +52,9 @@ class NaiveBayesSampler(BaseEstimator):
         columns = read_columns(X)
         y, n_rows = read_labels(y), len(columns[0].cells)
         if y.shape != (n_rows,):
-            rule, found = "must be one class for each row, {n}", "its shape is {shape!s}"
-            raise InputError("y", rule, found=found, n=n_rows, shape=y.shape)
+            raise InputError(
+                f"must be one class for each row, {n_rows}; its shape is {y.shape}", argument="y"
+            )
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.shares_ = np.bincount(codes) / n_rows
         self._rows = [np.flatnonzero(codes == code) for code in range(len(self.classes_))]

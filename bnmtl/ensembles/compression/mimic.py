@@ -171,8 +171,11 @@ class ModelStudent:
         if is_classifier(self._model):
             targets = (rng.random(len(p)) < p).astype(int)
             if targets.min() == targets.max():
-                rule = "must predict probabilities from which both classes are drawn"
-                raise InputError("teacher", rule, found="all labels are the same")
+                message = (
+                    "must predict probabilities from which both classes are "
+                    "drawn; all labels are the same"
+                )
+                raise InputError(message, argument="teacher")
         else:
             targets = targets_of(p, self._target)
         self._model.fit(self._inputs(rows), targets)
@@ -347,12 +350,17 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         if held_out is None:
             rows, held_out = _split(X, groups, seed)
         elif groups is not None:
-            rule, remedies = "must be None with {held_out}", "hold out whole groups yourself"
-            raise InputError("groups", rule, remedies=remedies)
+            message = "must be None with `held_out`"
+            raise InputError(
+                message,
+                argument="groups",
+                options=("held_out",),
+                remedy="hold out whole groups yourself",
+            )
         else:
             rows, held_out = X, matched_rows("held_out", held_out, names)
         if not len(held_out):
-            raise InputError("held_out", "must have one row or more", found="it has none")
+            raise InputError("must have one row or more; it has none", argument="held_out")
         with Reporter(self.progress) as report:
             pseudo = self._drawn(rows, sizes[-1], seed, report)
             truth = self.teacher.predict_proba(held_out)[:, 1]
@@ -373,29 +381,32 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
     def _check(self):
         """The checked sizes."""
         check_choice("target", self.target, ("probability", "log-odds"))
-        check_whole("patience", self.patience, least=1, optional=True, remedies="None tries all")
+        check_whole("patience", self.patience, least=1, optional=True, remedy="None tries all")
         check_teacher(self.teacher)
         student = self.student
         is_model = isinstance(student, BaseEstimator)
         if student is not None and not (
             is_model and (is_classifier(student) or is_regressor(student))
         ):
-            rule = "must be a regressor, a classifier or None"
-            raise InputTypeError("student", rule, type_of(student))
+            message = f"must be a regressor, a classifier or None, got {type_of(student)}"
+            raise InputTypeError(message, argument="student")
         if is_model and is_classifier(student) and self.target != "probability":
-            rule = 'must be "probability" for a classifier'
-            remedies = "labels are drawn from probabilities"
-            raise InputError("target", rule, self.target, remedies=remedies)
+            message = f'must be "probability" for a classifier, got {self.target!r}'
+            raise InputError(
+                message, argument="target", remedy="labels are drawn from probabilities"
+            )
         for name in ("fit", "sample", "get_params"):
             if self.sampler is not None and not hasattr(self.sampler, name):
-                rule = "must be an estimator with the methods fit and sample"
-                remedies = "for example Munge()"
-                raise InputTypeError("sampler", rule, type_of(self.sampler), remedies=remedies)
+                message = (
+                    "must be an estimator with the methods fit and sample, got "
+                    f"{type_of(self.sampler)}"
+                )
+                raise InputTypeError(message, argument="sampler", remedy="for example Munge()")
         sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
         for size in sizes:
             check_whole("sizes", size, least=2)
         if not sizes or sizes != sorted(set(sizes)):
-            raise InputError("sizes", "must be increasing numbers", self.sizes)
+            raise InputError(f"must be increasing numbers, got {self.sizes!r}", argument="sizes")
         return sizes
 
     def _drawn(self, rows, n, seed, report):
@@ -421,9 +432,10 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
             cases = frame[task == code]
             if len(cases) < 2:
-                rule = "must have two rows or more besides those held out"
-                remedies = ("leave it out", "add rows")
-                raise InputError("X", rule, found="it has one", remedies=remedies, task=name)
+                message = "must have two rows or more besides those held out; it has one"
+                raise InputError(
+                    message, argument="X", task=name, remedy="leave it out, or add rows"
+                )
             if size == 0:
                 continue
             rest = cases.drop(columns=label)
@@ -447,8 +459,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             )
         pseudo = sampler.fit(rows, labels).sample(int(n), generator(seed, *stream))
         if len(pseudo) != n:
-            rule = "must draw as many rows as it is asked for, {n}"
-            raise InputError("sampler", rule, len(pseudo), n=n)
+            message = f"must draw as many rows as it is asked for, {n}, got {len(pseudo)!r}"
+            raise InputError(message, argument="sampler")
         return pseudo
 
     def _train(self, X, sizes, pseudo, held_out, seed, report):
@@ -553,16 +565,21 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
 def check_teacher(teacher):
     """Raise unless it is a fitted classifier of two classes with probabilities."""
     if not hasattr(teacher, "predict_proba"):
-        rule = "must be a classifier with predict_proba"
-        raise InputTypeError("teacher", rule, type_of(teacher))
+        raise InputTypeError(
+            f"must be a classifier with predict_proba, got {type_of(teacher)}", argument="teacher"
+        )
     classes = getattr(teacher, "classes_", None)
     if classes is None:
-        found, remedies = "it has no classes_", "call its fit first"
-        raise InputError("teacher", "must be fitted", found=found, remedies=remedies)
+        raise InputError(
+            "must be fitted; it has no classes_", argument="teacher", remedy="call its fit first"
+        )
     if len(classes) != 2:
-        rule = "must have two classes"
-        remedies = "compress one model for each class against the others"
-        raise InputError("teacher", rule, len(classes), remedies=remedies)
+        message = f"must have two classes, got {len(classes)!r}"
+        raise InputError(
+            message,
+            argument="teacher",
+            remedy="compress one model for each class against the others",
+        )
 
 
 def _split(X, groups, seed):
@@ -576,8 +593,10 @@ def _split(X, groups, seed):
     groups = checked_column("groups", "X", groups, n_rows)
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:
-        rule, remedies = "must name two groups or more", "give {held_out}"
-        raise InputError("groups", rule, len(names), remedies=remedies)
+        message = f"must name two groups or more, got {len(names)!r}"
+        raise InputError(
+            message, argument="groups", options=("held_out",), remedy="give `held_out`"
+        )
     order = rng.permutation(len(names))
     before = np.append(0, np.bincount(group)[order].cumsum())[:-1]
     # The last one of all is never held out.

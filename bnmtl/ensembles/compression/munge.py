@@ -11,6 +11,7 @@ from bnmtl.classification.columns import read_columns, rows_like
 from bnmtl.errors import check_choice, check_number, check_whole, warn
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, generator, seed_of
+from bnmtl.wording import count
 
 # Distances by matrix products are off by less, so cases this close are compared exactly.
 _ROUNDING = 1e-9
@@ -306,10 +307,15 @@ def _check_new(drawn, cases):
     known, rows = (pd.MultiIndex.from_arrays(codes.T) for codes in (cases, drawn))
     n_new = int((~rows.isin(known)).sum())
     if n_new < _FEW_NEW * len(drawn):
-        rule = "has nominal columns only, and swaps made hardly any new case"
-        found = "{n} of {n_rows:row} differ from all cases"
-        remedies = ('set `neighbors="original"`', "draw with NetworkSampler()")
-        warn("X", rule, found=found, remedies=remedies, n=n_new, n_rows=len(drawn))
+        message = (
+            f"has nominal columns only, and swaps made hardly any new case; {n_new} of "
+            f"{count(len(drawn), 'row')} differ from all cases"
+        )
+        warn(
+            message,
+            argument="X",
+            remedy='set `neighbors="original"`, or draw with NetworkSampler()',
+        )
 
 
 class Cases(NamedTuple):

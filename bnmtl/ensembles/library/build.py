@@ -32,7 +32,6 @@ from bnmtl.ensembles.library.settings import CALIBRATED, RAW, digest_of, fits_of
 from bnmtl.ensembles.library.trained import read_cases, saved, train
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import (
-    Action,
     InputError,
     InputTypeError,
     check_choice,
@@ -43,7 +42,7 @@ from bnmtl.errors import (
 )
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import count, listed, type_of
 
 TEST, SIBLING = "test", "sibling"
 MODERN, N_FOLDS = "modern", 5  # the default profile, and its folds
@@ -201,12 +200,14 @@ def build_library(
 def _check_siblings(each_sibling, cv, test):
     _check_flag("each_sibling", each_sibling)
     if each_sibling and (cv is None or test is None):
-        raise InputError("each_sibling", "must be False without {cv} and {test}")
+        raise InputError(
+            "must be False without `cv` and `test`", argument="each_sibling", options=("cv", "test")
+        )
 
 
 def _check_flag(name, value):
     if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(name, "must be True or False", value)
+        raise InputTypeError(f"must be True or False, got {value!r}", argument=name)
 
 
 def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force):
@@ -218,10 +219,12 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
     _check_flag("keep_models", keep_models)
     _check_flag("force", force)
     if out is not None and not isinstance(out, str | os.PathLike):
-        raise InputTypeError("out", "must be the path of a folder or None", type_of(out))
+        raise InputTypeError(
+            f"must be the path of a folder or None, got {type_of(out)}", argument="out"
+        )
     if keep_models and out is None:
-        rule, remedies = "must be False without a folder", "set {out}"
-        raise InputError("keep_models", rule, remedies=remedies)
+        message = "must be False without a folder"
+        raise InputError(message, argument="keep_models", options=("out",), remedy="set `out`")
 
 
 def _record(rows, cv, seed, fits, calibration):
@@ -271,10 +274,16 @@ def _parts(rows, cases, each_sibling):
 def _opened(store, rows, found, folder, force):
     """The store on disk: an earlier one of the same library, or a new one."""
     if found is not None and found != store.library:
-        rule = "must be a new folder, or have an unfinished library of the same rows and settings"
-        given = Bare(f"`{folder}`, which has another library")
-        remedies = ("choose another one", "set {force=True} to replace it")
-        raise InputError("out", rule, given, remedies=remedies)
+        message = (
+            "must be a new folder, or have an unfinished library of the same rows and settings, "
+            f"got `{folder}`, which has another library"
+        )
+        raise InputError(
+            message,
+            argument="out",
+            options=("force",),
+            remedy="choose another one, or set `force=True` to replace it",
+        )
     if found is None:
         others = {
             RECORD: store.library.as_bytes(),
@@ -286,8 +295,10 @@ def _opened(store, rows, found, folder, force):
         on_disk.write(store, folder, force, others)
     opened = PredictionStore.open(folder)
     if list(opened.parts) != list(store.parts):
-        rule = "must be as in the first call for {folder}, whose parts are {parts}"
-        raise InputError("each_sibling", rule, folder=str(folder), parts=list(opened.parts))
+        message = (
+            f"must be as in the first call for `{folder}`, whose parts are {listed(opened.parts)}"
+        )
+        raise InputError(message, argument="each_sibling")
     opened.library = store.library  # with the classifiers of the user
     return opened
 
@@ -296,10 +307,13 @@ def _check_kept(store, keep_models):
     """Raise if models are to be kept where some were not."""
     files = store.settings.get("file", pd.Series(None, store.settings.index, dtype=object))
     if keep_models and files.isna().any():
-        rule, found = "must be as in the first call for {folder}", "its models were not kept"
-        remedies = ("leave it out", "set {force=True} to train them again")
-        details = {"remedies": remedies, "folder": str(store.path)}
-        raise InputError("keep_models", rule, found=found, **details)
+        message = f"must be as in the first call for `{store.path}`; its models were not kept"
+        raise InputError(
+            message,
+            argument="keep_models",
+            options=("force",),
+            remedy="leave it out, or set `force=True` to train them again",
+        )
 
 
 class _Build:
@@ -377,13 +391,19 @@ class _Build:
         self.store.skipped = self.skipped
         if len(self.skipped):
             name, reason = self.skipped.loc[0, ["model", "reason"]]
-            details = {"n": len(self.skipped), "total": len(self.store.library.models)}
             if not self.store.n_models:
-                rule, found = "must have settings that can be trained", "{name}: {reason!s}"
-                raise InputError("profile", rule, found=found, name=name, reason=reason)
-            rule, found = "has {n} of {total:setting} that were skipped", "first {name}: {reason!s}"
-            details |= {"remedies": Action("see skipped"), "name": name, "reason": reason}
-            warn("profile", rule, found=found, **details)
+                message = f"must have settings that can be trained; `{name}`: {reason}"
+                raise InputError(message, argument="profile")
+            message = (
+                f"has {len(self.skipped)} of {count(len(self.store.library.models), 'setting')} "
+                f"that were skipped; first `{name}`: {reason}"
+            )
+            warn(
+                message,
+                argument="profile",
+                remedy="`skipped` of the store lists them",
+                cli_remedy="skipped.csv in STORE lists them",
+            )
         return self.store
 
 

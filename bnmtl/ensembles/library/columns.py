@@ -15,6 +15,7 @@ from bnmtl.classification.rows import as_frame
 from bnmtl.errors import InputError, located
 from bnmtl.tasks import discretize
 from bnmtl.tasks.encoding import column_of, tasks_of
+from bnmtl.wording import listed
 
 NUMBERS, CODES, SCALED, BINS, FRAME = "numbers", "codes", "scaled", "bins", "frame"
 
@@ -43,8 +44,7 @@ class Columns:
         labels = [str(label) for label in frame]
         if len(set(labels)) < len(labels):
             twice = next(label for label in labels if labels.count(label) > 1)
-            rule = "must have different columns"
-            raise InputError("X", rule, found="{name} occurs twice", name=twice)
+            raise InputError(f"must have different columns; `{twice}` occurs twice", argument="X")
         places = sorted(zip(labels, range(len(labels)), strict=True))
         found = {label: _categories(frame.iloc[:, at]) for label, at in places}
         if task_column is None:
@@ -67,11 +67,12 @@ class Columns:
         places = {label: at for at, label in enumerate(labels)}
         for name in self.categories:
             if labels.count(name) > 1:
-                rule = "must have different columns"
-                raise InputError(argument, rule, found="{name} occurs twice", name=name)
+                raise InputError(
+                    f"must have different columns; `{name}` occurs twice", argument=argument
+                )
             if name not in places:
-                rule = "must have all columns of the training rows"
-                raise InputError(argument, rule, found="{name} is missing", name=name)
+                message = f"must have all columns of the training rows; `{name}` is missing"
+                raise InputError(message, argument=argument)
         columns = [
             _numbers(name, frame.iloc[:, places[name]], known, argument)
             if name != self.task
@@ -89,9 +90,11 @@ class Columns:
             tasks = tasks_of(frame, self.task)
         unknown = sorted(set(tasks) - set(known))
         if unknown:
-            rule = "must be one of the tasks of the training rows, {known}"
-            details = {"column": self.task, "known": list(known)}
-            raise InputError(argument, rule, unknown[0], **details)
+            message = (
+                "must be one of the tasks of the training rows, "
+                f"{listed(known)}, got {unknown[0]!r}"
+            )
+            raise InputError(message, argument=argument, column=self.task)
         return np.array([known[name] for name in tasks])
 
     def tasks_in(self, matrix):
@@ -138,10 +141,11 @@ def _numbers(name, column, known, argument):
     try:
         numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):
-        rule = "must be numbers, as in the training rows"
-        raise InputError(argument, rule, column=name) from None
+        raise InputError(
+            "must be numbers, as in the training rows", argument=argument, column=name
+        ) from None
     if np.isinf(numbers).any():
-        raise InputError(argument, "must be finite", column=name)
+        raise InputError("must be finite", argument=argument, column=name)
     return numbers
 
 

@@ -119,16 +119,18 @@ def read_record(folder):
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if {key: content.pop(key, None) for key in FORMAT} != FORMAT:
-            rule, found = "must be of version 1 of the format for libraries", "it is of another one"
-            raise InputError(rule=rule, found=found, file=file)
+            raise InputError(
+                "must be of version 1 of the format for libraries; it is of another one", file=file
+            )
         content["models"] = tuple(content["models"])
         content["na_values"] = tuple(content["na_values"])
         return LibraryRecord(**content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        rule, remedies = "must be as it was written", "build the library again"
-        raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=file) from None
+        raise InputError(
+            "must be as it was written; it is damaged", file=file, remedy="build the library again"
+        ) from None
 
 
 def rows_as_bytes(rows, X, y, others=None):
@@ -171,8 +173,9 @@ def _checked_rows(path, store, group=None):
     try:
         return _read_rows(path, store, group)
     except (ValueError, KeyError, IndexError):
-        rule, remedies = "must be as it was written", "build the library again"
-        raise InputError(rule=rule, found="it is damaged", remedies=remedies, file=path) from None
+        raise InputError(
+            "must be as it was written; it is damaged", file=path, remedy="build the library again"
+        ) from None
 
 
 def _read_rows(path, store, group):
@@ -201,9 +204,9 @@ def read_skipped(folder):
         options = {"dtype": kinds, "keep_default_na": False, "na_values": numbers}
         return pd.read_csv(folder / SKIPPED, **options)[list(SKIPPED_COLUMNS)]
     except (ValueError, KeyError):
-        rule, remedies = "must be as it was written", "delete it to try these models again"
-        found, file = "it is damaged", folder / SKIPPED
-        raise InputError(rule=rule, found=found, remedies=remedies, file=file) from None
+        file = folder / SKIPPED
+        message = "must be as it was written; it is damaged"
+        raise InputError(message, file=file, remedy="delete it to try these models again") from None
 
 
 def write_skipped(folder, skipped):

@@ -111,42 +111,60 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
     def _record(self, hillclimb, groups):
         """How the models were made."""
         if not isinstance(self.store, PredictionStore):
-            raise InputTypeError("store", "must be a PredictionStore", type_of(self.store))
+            raise InputTypeError(
+                f"must be a PredictionStore, got {type_of(self.store)}", argument="store"
+            )
         record = self.store.library
         if record is None:
-            rule = "must have models made by `build_library`, which alone can be trained again"
-            remedies = "predict new rows by each model, for `predict_proba` of the selector"
-            raise InputError("store", rule, remedies=remedies)
+            message = "must have models made by `build_library`, which alone can be trained again"
+            raise InputError(
+                message,
+                argument="store",
+                remedy="predict new rows by each model, for `predict_proba` of the selector",
+            )
         if record.hillclimb is None and record.cv is None and hillclimb is None:
-            rule = "must be the cases of hill climbing that the library was given"
-            raise InputError("hillclimb", rule, hillclimb)
+            message = (
+                f"must be the cases of hill climbing that the library was given, got {hillclimb!r}"
+            )
+            raise InputError(message, argument="hillclimb")
         if hillclimb is not None and (record.hillclimb is not None or record.cv is not None):
-            rule = "must be None for a library that uses its training rows for hill climbing"
-            raise InputError("hillclimb", rule)
+            message = "must be None for a library that uses its training rows for hill climbing"
+            raise InputError(message, argument="hillclimb")
         if groups is None and record.group is not None:
-            raise InputError("groups", "must be those that the library was given", groups)
+            raise InputError(
+                f"must be those that the library was given, got {groups!r}", argument="groups"
+            )
         if groups is not None and record.group is None:
-            raise InputError("groups", "must be None for a library without groups")
+            raise InputError("must be None for a library without groups", argument="groups")
         return record
 
     def _weights(self):
         """The weights above 0."""
         if not isinstance(self.weights, pd.Series):
-            rule = "must be a Series by model, such as `weights_` of an `EnsembleSelector`"
-            raise InputTypeError("weights", rule, type_of(self.weights))
+            message = (
+                "must be a Series by model, such as `weights_` of an `EnsembleSelector`, got "
+                f"{type_of(self.weights)}"
+            )
+            raise InputTypeError(message, argument="weights")
         unknown = [name for name in self.weights.index if name not in self.store.names]
         if unknown:
-            raise InputError("weights", "must be of models of the store", unknown[0])
+            raise InputError(
+                f"must be of models of the store, got {unknown[0]!r}", argument="weights"
+            )
         if not (self.weights >= 0).all() or not (self.weights > 0).any():
-            raise InputError("weights", "must be 0 or more, one above 0", self.weights.tolist())
+            raise InputError(
+                f"must be 0 or more, one above 0, got {self.weights.tolist()!r}", argument="weights"
+            )
         return self.weights[self.weights > 0] / self.weights.sum()
 
     def _checked(self, task):
         """The siblings of a fit."""
         if task.failure is not None:
-            rule, found = "must have models that can be trained again", "{name}: {reason!s}"
-            details = {"name": task.task.names[0], "reason": task.failure}
-            raise InputError("store", rule, found=found, **details)
+            message = (
+                "must have models that can be trained again; "
+                f"`{task.task.names[0]}`: {task.failure}"
+            )
+            raise InputError(message, argument="store")
         siblings, predicted = task.result
         if self.check:
             _check_same(self.store, task.task, predicted)
@@ -252,9 +270,8 @@ def _fits_of(store, weights):
         parameters = json.loads(settings["parameters"])
         fit = Fit(settings["family"], settings["columns"], (parameters,), (name,), estimator)
         if estimator is None and "classifier" in parameters:
-            rule = "must know the classifiers of its library"
-            found, remedies = "that of {name} is not saved", "use the store as it was built"
-            raise InputError("store", rule, found=found, remedies=remedies, name=name)
+            message = f"must know the classifiers of its library; that of `{name}` is not saved"
+            raise InputError(message, argument="store", remedy="use the store as it was built")
         groups.setdefault(fit.key, []).append(fit)
     return [joined(group) for group in groups.values()]
 
@@ -277,10 +294,16 @@ def _check_same(store, fit, predicted):
             same_cases = len(stored) == len(values)
             if same_cases and np.abs(stored - rounded(values)).max() <= _TOLERANCE:
                 continue
-            rule = "must be the rows from which the library was built"
-            found = "{name} predicts its cases of hill climbing differently"
-            remedies = ("give those rows", "set {check=False}")
-            raise InputError("X", rule, found=found, remedies=remedies, name=name + kind)
+            message = (
+                f"must be the rows from which the library was built; `{name + kind}` predicts its "
+                "cases of hill climbing differently"
+            )
+            raise InputError(
+                message,
+                argument="X",
+                options=("check",),
+                remedy="give those rows, or set `check=False`",
+            )
 
 
 def folder_of(path):
@@ -338,20 +361,25 @@ def load_model(store, model):
         That loading runs code.
     """
     if model not in store.names:
-        raise InputError("model", "must be the name of a model of the store", model)
+        raise InputError(
+            f"must be the name of a model of the store, got {model!r}", argument="model"
+        )
     settings = store.settings.loc[model]
     if store.path is None or pd.isna(settings.get("file")):
-        rule, remedies = "must have kept its models", "build it with `keep_models=True`"
-        raise InputError("store", rule, remedies=remedies)
+        raise InputError(
+            "must have kept its models", argument="store", remedy="build it with `keep_models=True`"
+        )
     if not re.fullmatch(r"\w+\.joblib", str(settings["file"])):
-        rule, found = "must name files of models", "it names another one"
-        raise InputError(rule=rule, found=found, file=store.path / "models.csv")
+        raise InputError(
+            "must name files of models; it names another one", file=store.path / "models.csv"
+        )
     path = store.path / MODELS / settings["file"]
     if not path.is_file() or _digest(path) != settings["digest"]:
-        found = "it is damaged" if path.is_file() else "it is missing"
-        rule, remedies = "must be as it was written", "build the library again"
-        raise InputError(rule=rule, found=found, remedies=remedies, file=path)
-    warn("store", "has models whose files run code when they are loaded", found="loading one")
+        message = (
+            f"must be as it was written; {'it is damaged' if path.is_file() else 'it is missing'}"
+        )
+        raise InputError(message, file=path, remedy="build the library again")
+    warn("has models whose files run code when they are loaded; loading one", argument="store")
     names, siblings = joblib.load(path)
     kind = CALIBRATED if settings["calibrated"] else RAW
     place = (RAW, CALIBRATED).index(kind), names.index(model.removesuffix(kind))

@@ -17,7 +17,7 @@ from bnmtl.ensembles.library.columns import Columns
 from bnmtl.ensembles.library.trained import Cases
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.metrics.folds import by_class_and_task
-from bnmtl.wording import type_of
+from bnmtl.wording import count, type_of
 
 
 class Rows:
@@ -45,7 +45,7 @@ class Rows:
     ):
         frame = as_frame(X)
         if not len(frame.columns):
-            raise InputError("X", "must have one column or more besides the labels")
+            raise InputError("must have one column or more besides the labels", argument="X")
         self.columns = Columns.of(X, task_column) if columns is None else columns
         self.classes = checked_classes(y) if classes is None else classes
         taken = set(self.columns.categories)
@@ -57,14 +57,17 @@ class Rows:
         self.hillclimb = hillclimb.item() if isinstance(hillclimb, np.generic) else hillclimb
         if is_pair("hillclimb", hillclimb):
             if hillclimb[1] is None:
-                raise InputError("hillclimb", "must have labels")
+                raise InputError("must have labels", argument="hillclimb")
             self.hillclimb = self._pair("hillclimb", hillclimb[0], "hillclimb", hillclimb[1])
             self._check_counts("hillclimb", 1, self.hillclimb[1])
         self.test = None
         if test is not None:
             if not is_pair("test", test):
-                rule = "must be a pair of features and labels; labels may be None"
-                raise InputTypeError("test", rule, type_of(test))
+                message = (
+                    "must be a pair of features and labels; labels may be None, "
+                    f"got {type_of(test)}"
+                )
+                raise InputTypeError(message, argument="test")
             self.test = self._pair("test", test[0], "test", test[1])
 
     def _pair(self, argument, X, y_argument, y):
@@ -74,8 +77,9 @@ class Rows:
             return matrix, None
         codes = coded(y_argument, y, self.classes)
         if len(codes) != len(matrix):
-            rule = "must be one label per row, {n}"
-            raise InputError(y_argument, rule, len(codes), n=len(matrix))
+            raise InputError(
+                f"must be one label per row, {len(matrix)}, got {len(codes)!r}", argument=y_argument
+            )
         return matrix, codes
 
     def cases(self, cv, seed):
@@ -126,16 +130,17 @@ class Rows:
     def _check_folds(self, cv):
         counts = np.bincount(self.y, minlength=len(self.classes))
         if counts.min() < cv:
-            rule = "must be at most {most}, the number of cases of class {label!r}"
-            details = {"label": self.classes[counts.argmin()].item(), "most": int(counts.min())}
-            remedies = ("take fewer folds", "add cases")
-            raise InputError("cv", rule, cv, remedies=remedies, **details)
+            message = (
+                f"must be at most {int(counts.min())}, the number of cases of class "
+                f"{self.classes[counts.argmin()].item()!r}, got {cv!r}"
+            )
+            raise InputError(message, argument="cv", remedy="take fewer folds, or add cases")
 
     def _check_groups(self, argument, least):
         n_groups = len(np.unique(self.groups))
         if n_groups < least:
-            rule = "must be at most the number of groups, {most}"
-            raise InputError(argument, rule, least, most=n_groups)
+            message = f"must be at most the number of groups, {n_groups}, got {least!r}"
+            raise InputError(message, argument=argument)
 
     def _split(self, state):
         """Training rows, and those held out for hill climbing."""
@@ -145,9 +150,11 @@ class Rows:
             held_out = int(np.ceil(held_out * n_rows))
         least = len(self.classes)
         if not least <= held_out <= n_rows - least:
-            rule = "must leave {least} rows for hill climbing, and {least} for training"
-            details = {"found": "there are {n:row}", "n": n_rows, "least": least}
-            raise InputError("hillclimb", rule, self.hillclimb, **details)
+            message = (
+                f"must leave {least} rows for hill climbing, and {least} for training, got "
+                f"{self.hillclimb!r}; there are {count(n_rows, 'row')}"
+            )
+            raise InputError(message, argument="hillclimb")
         if self.groups is None and self.tasks is not None:
             # Every so many rows, beginning in the middle of the first interval.
             places = ((np.arange(held_out) + 0.5) * n_rows / held_out).astype(int)
@@ -158,7 +165,7 @@ class Rows:
             parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
         else:
             if len(np.unique(self.groups)) < 2:
-                raise InputError("groups", "must hold two groups or more", 1)
+                raise InputError(f"must hold two groups or more, got {1!r}", argument="groups")
             splitter = GroupShuffleSplit(1, test_size=held_out / n_rows, random_state=state)
             (parts,) = splitter.split(self.X, self.y, self.groups)
         for part in parts:
@@ -169,10 +176,11 @@ class Rows:
         counts = np.bincount(self.y if y is None else y, minlength=len(self.classes))
         if counts.min() < least:
             each = "both classes" if len(counts) == 2 else "every class"
-            rule = f"must leave cases of {each} in every part"
-            found = "class {label!r} has {n:row}"
-            details = {"label": self.classes[counts.argmin()].item(), "n": int(counts.min())}
-            raise InputError(argument, rule, found=found, **details)
+            message = (
+                f"must leave cases of {each} in every part; class "
+                f"{self.classes[counts.argmin()].item()!r} has {count(int(counts.min()), 'row')}"
+            )
+            raise InputError(message, argument=argument)
 
     def digest(self):
         """A hash of all rows and how they are read."""
@@ -197,15 +205,19 @@ def _free_name(values, default, taken):
 
 def _checked_groups(groups, n_rows, hillclimb):
     if is_pair("hillclimb", hillclimb):
-        rule = "must be None if the rows of hill climbing are given, since nothing is divided then"
-        raise InputError("groups", rule)
+        message = (
+            "must be None if the rows of hill climbing are given, since nothing is divided then"
+        )
+        raise InputError(message, argument="groups")
     return checked_column("groups", "hillclimb", groups, n_rows)
 
 
 def is_pair(argument, value):
     """Whether a value is a pair of features and labels."""
     if isinstance(value, tuple | list) and len(value) != 2:
-        raise InputTypeError(argument, "must be a pair of features and labels", len(value))
+        raise InputTypeError(
+            f"must be a pair of features and labels, got {len(value)!r}", argument=argument
+        )
     return isinstance(value, tuple | list)
 
 
@@ -214,10 +226,18 @@ def check_hillclimb(value, cv):
     if cv is not None:
         check_whole("cv", cv, least=2)
         if value is not None:
-            rule = "must be None with {cv}, where every row is used for hill climbing"
             if is_pair("hillclimb", value):
-                raise InputError("hillclimb", rule, remedies="join the rows to the others")
-            raise InputError("hillclimb", rule, value)
+                message = "must be None with `cv`, where every row is used for hill climbing"
+                raise InputError(
+                    message,
+                    argument="hillclimb",
+                    options=("cv",),
+                    remedy="join the rows to the others",
+                )
+            message = (
+                f"must be None with `cv`, where every row is used for hill climbing, got {value!r}"
+            )
+            raise InputError(message, argument="hillclimb", options=("cv",))
         return
     if value is None:
         return
@@ -226,4 +246,4 @@ def check_hillclimb(value, cv):
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         check_whole("hillclimb", value, least=2)
     else:
-        check_number("hillclimb", value, above=0, below=1, remedies="or a pair of features, labels")
+        check_number("hillclimb", value, above=0, below=1, remedy="or a pair of features, labels")

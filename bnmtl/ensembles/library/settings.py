@@ -29,7 +29,7 @@ from bnmtl.ensembles.library.families import (
 )
 from bnmtl.ensembles.library.trained import Single
 from bnmtl.errors import InputError, InputTypeError, check_choice
-from bnmtl.wording import type_of
+from bnmtl.wording import listed, one_of, type_of
 
 TREE_STEPS = tuple(2**k for k in range(1, 12))
 STUMP_STEPS = tuple(2**k for k in range(1, 14))
@@ -303,7 +303,8 @@ def fits_of(profile, n_rows, columns):
     list of Fit
     """
     if isinstance(profile, str):
-        check_choice("profile", profile, tuple(PROFILES), "a list of settings is possible, too")
+        remedy = "a list of settings is possible, too"
+        check_choice("profile", profile, tuple(PROFILES), remedy=remedy)
         every = PROFILES[profile](n_rows, columns)
         settings = [one for one in every if is_available(one["family"])]
     else:
@@ -312,8 +313,9 @@ def fits_of(profile, n_rows, columns):
     for setting in settings:
         fit = _single(setting, task)
         if fit.names[0] in names:
-            rule = "must have different settings"
-            raise InputError("profile", rule, found="{name} occurs twice", name=fit.names[0])
+            raise InputError(
+                f"must have different settings; `{fit.names[0]}` occurs twice", argument="profile"
+            )
         names.add(fit.names[0])
         found.setdefault(fit.key, []).append(fit)
     return [joined(group) for group in found.values()]
@@ -323,10 +325,12 @@ def _listed(profile):
     try:
         settings = list(profile)
     except TypeError:
-        rule = f"must be one of {', '.join(PROFILES)} or a list of settings"
-        raise InputTypeError("profile", rule, type_of(profile)) from None
+        message = (
+            f"must be one of {', '.join(PROFILES)} or a list of settings, got {type_of(profile)}"
+        )
+        raise InputTypeError(message, argument="profile") from None
     if not settings:
-        raise InputError("profile", "must have one setting or more", settings)
+        raise InputError(f"must have one setting or more, got {settings!r}", argument="profile")
     return settings
 
 
@@ -342,12 +346,14 @@ def _single(setting, task):
     name, estimator = _named(setting) if isinstance(setting, tuple) else (None, setting)
     is_fitted_by_instances = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_fitted_by_instances and is_classifier(estimator)):
-        rule = "must have settings that are dictionaries with a family, or classifiers"
-        given = estimator if isinstance(estimator, str | type) else type_of(estimator)
-        raise InputTypeError("profile", rule, given)
+        given = repr(estimator) if isinstance(estimator, str | type) else type_of(estimator)
+        message = (
+            f"must have settings that are dictionaries with a family, or classifiers, got {given}"
+        )
+        raise InputTypeError(message, argument="profile")
     if not hasattr(estimator, "predict_proba"):
-        rule, remedies = "must have classifiers with `predict_proba`", "calibrate it first"
-        raise InputTypeError("profile", rule, type_of(estimator), remedies=remedies)
+        message = f"must have classifiers with `predict_proba`, got {type_of(estimator)}"
+        raise InputTypeError(message, argument="profile", remedy="calibrate it first")
     text = _ADDRESS.sub("", " ".join(_text(estimator).split()))
     parameters = {"name": name or text, "classifier": text}
     return Fit(type(estimator).__name__, FRAME, (parameters,), (name or text,), estimator)
@@ -363,38 +369,42 @@ def _text(estimator):
 def _named(setting):
     """A pair of a name and a classifier."""
     if len(setting) != 2:
-        rule = "must have pairs of a name and a classifier"
-        raise InputTypeError("profile", rule, len(setting))
+        raise InputTypeError(
+            f"must have pairs of a name and a classifier, got {len(setting)!r}", argument="profile"
+        )
     name = setting[0]
     if not isinstance(name, str) or not name or name.endswith(CALIBRATED):
-        rule = "must have names that are strings, not empty, and do not end in {end}"
-        raise InputTypeError("profile", rule, name, end=CALIBRATED.strip())
+        message = (
+            "must have names that are strings, not empty, and do not end in "
+            f"`{CALIBRATED.strip()}`, got {name!r}"
+        )
+        raise InputTypeError(message, argument="profile")
     return setting
 
 
 def _of_family(setting, task):
     family = setting.pop("family", None)
     if family not in FAMILIES:
-        rule = "must have settings with one of the families {families}"
-        raise InputError("profile", rule, family, families=list(FAMILIES))
+        message = f"must have settings with one of the families {listed(FAMILIES)}, got {family!r}"
+        raise InputError(message, argument="profile")
     if not is_available(family):
-        rule, found = (
-            "must have only families whose packages are installed",
-            "{family} is of pyAgrum",
-        )
-        remedies = "run `pip install pyagrum`"
-        raise InputError("profile", rule, found=found, remedies=remedies, family=family)
+        message = f"must have only families whose packages are installed; `{family}` is of pyAgrum"
+        raise InputError(message, argument="profile", remedy="run `pip install pyagrum`")
     known = FAMILIES[family]
     if family == TOGETHER and task is None:
-        rule, found = "must have only families that need no tasks", "{family} needs them"
-        remedies = "name the column of the tasks by {task_column}"
-        raise InputError("profile", rule, found=found, remedies=remedies, family=family)
+        message = f"must have only families that need no tasks; `{family}` needs them"
+        raise InputError(
+            message,
+            argument="profile",
+            options=("task_column",),
+            remedy="name the column of the tasks by `task_column`",
+        )
     form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:
-            rule = "must have only the parameters {names} for {family}"
             names = list(known.parameters) or ["columns"]
-            raise InputError("profile", rule, name, names=names, family=family)
+            message = f"must have only the parameters {listed(names)} for `{family}`, got {name!r}"
+            raise InputError(message, argument="profile")
     parameters = {**known.parameters, **{name: _plain(one) for name, one in setting.items()}}
     for name in setting:
         _check_value(family, name, parameters, known.parameters[name])
@@ -408,9 +418,9 @@ def _checked_form(family, forms, form):
     """The form of the columns of a setting; None is the first that is possible."""
     form = forms[0] if form is None else form
     if form not in forms and not (BINS in forms and _is_binned(form)):
-        rule = "must have {forms:or} as the columns of {family}"
         named = [f"{one} 5" if one == BINS else one for one in forms]
-        raise InputError("profile", rule, form, forms=named, family=family)
+        message = f"must have {one_of(named)} as the columns of `{family}`, got {form!r}"
+        raise InputError(message, argument="profile")
     return f"{BINS} 5" if form == BINS else form
 
 
@@ -421,25 +431,26 @@ def _plain(value):
 
 def _check_value(family, name, parameters, default):
     """Raise unless a parameter is one of its choices, or a number like its default."""
-    value, place = parameters[name], {"parameter": name, "family": family}
+    value = parameters[name]
     if name in CHOICES:
         if value not in CHOICES[name]:
-            rule = "must have one of {choices} as {parameter} of {family}"
-            raise InputError("profile", rule, value, choices=list(CHOICES[name]), **place)
+            message = (
+                f"must have one of {listed(CHOICES[name])} as `{name}` of `{family}`, got {value!r}"
+            )
+            raise InputError(message, argument="profile")
     elif name == "penalty":
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= 1:
-            rule = "must have a number from 0 to 1 as {parameter} of {family}"
-            raise InputError("profile", rule, value, **place)
+            message = f"must have a number from 0 to 1 as `{name}` of `{family}`, got {value!r}"
+            raise InputError(message, argument="profile")
     elif isinstance(default, int | float):
         is_width = parameters.get("weights") == "kernel"
         is_whole = isinstance(default, int) and not is_width
         is_number = isinstance(value, int if is_whole else int | float)
         if not is_number or isinstance(value, bool) or not is_whole <= value < np.inf:
-            rule = "must have a number, 0 or more, as {parameter} of {family}"
-            if is_whole:
-                rule = "must have a whole number, 1 or more, as {parameter} of {family}"
-            raise InputError("profile", rule, value, **place)
+            what = "a whole number, 1 or more," if is_whole else "a number, 0 or more,"
+            message = f"must have {what} as `{name}` of `{family}`, got {value!r}"
+            raise InputError(message, argument="profile")
 
 
 def _is_binned(form):

@@ -102,8 +102,8 @@ def _has_memory(memory):
 def check_memory_limit(max_memory):
     """Raise if the memory of processes cannot be limited on this system."""
     if max_memory is not None and not sys.platform.startswith("linux"):
-        rule, remedies = "must be None on this system", "only Linux limits memory"
-        raise InputError("max_memory", rule, max_memory, remedies=remedies)
+        message = f"must be None on this system, got {max_memory!r}"
+        raise InputError(message, argument="max_memory", remedy="only Linux limits memory")
 
 
 def check_memory(max_memory, n_workers):
@@ -113,8 +113,10 @@ def check_memory(max_memory, n_workers):
     worker = _Worker(max_memory // n_workers)
     try:
         if not worker.has_memory():
-            rule, remedies = "must be enough for every process", ("set it higher", "use fewer jobs")
-            raise InputError("max_memory", rule, max_memory, remedies=remedies)
+            message = f"must be enough for every process, got {max_memory / 1e9:g} GB"
+            raise InputError(
+                message, argument="max_memory", remedy="set it higher, or use fewer jobs"
+            )
     finally:
         worker.end()
 
