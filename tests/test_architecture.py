@@ -131,6 +131,10 @@ def test_opt_einsum_is_imported_in_one_file():
     only_in("opt_einsum", {"bnmtl/networks/contraction.py"})
 
 
+def test_jinja2_is_imported_in_one_file():
+    only_in("jinja2", {"bnmtl/reports/page.py"})
+
+
 def test_matplotlib_is_imported_only_for_plotting():
     files = (ROOT / "bnmtl" / "plotting").glob("*.py")
     only_in("matplotlib", {path.relative_to(ROOT).as_posix() for path in files})

@@ -10,12 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bnmtl.reports
+import bnmtl
+from bnmtl.reports.page import TEMPLATES as environment
 
 pytestmark = pytest.mark.beside_kernels
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "b", "br", "span"),
     *("div", "figure", "img", "table", "tr", "th", "td", "details", "summary", "strong", "code"),
+}
+TEMPLATES = {
+    name.removesuffix(".html"): environment.loader.get_source(environment, name)[0]
+    for name in environment.list_templates()
 }
 ATTRIBUTES = {
     *("lang", "charset", "name", "http-equiv", "content", "class", "style", "title", "open"),
@@ -39,7 +44,7 @@ SELECT = ("--label", ANSWER, "--metric", "accuracy", "--bags", 4, "--max-steps",
 QUERY = ("--label", ANSWER, "--n", 8, "--strategy", "random", "--jobs", 1)
 JUDGE = ("--label", ANSWER, "--model", "forest", "--folds", 2, "--rounds", 1)
 
-# The pages by module: the command, and the names that its page must show.
+# The pages by template: the command, and the names that its page must show.
 PAGES = {
     "learned": (("learn", *LEARN, *FAST), (EAST, WEST, ANSWER, COLUMN, PLACE, FILE)),
     "related": (("relate", *LEARN, "--folds", 0), (EAST, WEST, PLACE, FILE)),
@@ -47,10 +52,7 @@ PAGES = {
     "selected": (("select", FILE, *SELECT), (ANSWER, *MODELS, FILE)),
     "queried": (("query", FILE, *QUERY), (ANSWER, COLUMN, PLACE, YES, HI, EAST, FILE)),
     "validated": (("validate", *LEARN, *JUDGE), (ANSWER, PLACE, EAST, WEST, FILE)),
-    "validated_structures": (
-        ("validate", *LEARN, "--folds", 2, "--rounds", 2),
-        (EAST, WEST, PLACE, FILE),
-    ),
+    "structures": (("validate", *LEARN, "--folds", 2, "--rounds", 2), (EAST, WEST, PLACE, FILE)),
 }
 # Sections of the page of `bnmtl learn` that need other options.
 SECTIONS = {
@@ -62,12 +64,21 @@ SECTIONS = {
 
 
 def test_every_page_is_listed():
-    folder = Path(bnmtl.reports.__file__).parent
-    sources = {path.stem: path.read_text() for path in folder.glob("*.py")}
-    assert {name for name, text in sources.items() if "\ndef write(" in text} == set(PAGES)
-    package = folder.parent
-    other = [path for path in package.rglob("*.py") if path.parent != folder]
-    assert not [path for path in other if re.search(r"<(html|h1|table)\b", path.read_text())]
+    pages = [name for name, text in TEMPLATES.items() if '{% extends "base.html" %}' in text]
+    assert sorted(pages) == sorted(PAGES)
+
+
+def test_templates_escape_all_text():
+    assert environment.autoescape is True
+    for name, text in TEMPLATES.items():
+        assert not re.search(r"\bsafe\b|\bautoescape\b", text), name
+
+
+def test_tags_are_in_templates_only():
+    tags = "|".join(sorted(TAGS))
+    for path in Path(bnmtl.__file__).parent.rglob("*.py"):
+        text = path.read_text()
+        assert not re.search(rf"</?({tags})( [a-z-]+=[^>]*)?>|\bMarkup\b", text), path
 
 
 def table(page):

@@ -1,10 +1,9 @@
 """The report: one file, nothing from outside, every name escaped, numbers that are right."""
 
-import html
-
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 from pages import Page
 from small import PLAIN
 
@@ -17,11 +16,11 @@ from bnmtl import (
     Orders,
     PairedPrior,
     SingleTaskLearner,
-    report,
 )
 from bnmtl.learners import comparison
 from bnmtl.learners.arcs import sharing_counts
-from bnmtl.reports.page import Html, bold, frame_table
+from bnmtl.reports import learned as report
+from bnmtl.reports.page import TEMPLATES, Cell
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -73,7 +72,7 @@ def test_page_needs_nothing_from_outside(text):
 
 def test_names_are_escaped(text):
     assert NASTY not in text
-    assert html.escape(NASTY) in text
+    assert str(escape(NASTY)) in text
     assert "y&lt;b&gt;" in text
     assert "Task `&lt;b&gt;`: odd" in text
 
@@ -111,7 +110,7 @@ def test_task_table(text, learned):
 
 def test_comparison_counts_the_arcs_of_both(text, learned):
     rows = {name: cells for name, *cells in Page(text).table("")}
-    together, separate = (report.sharing_counts(one.arcs_) for one in learned)
+    together, separate = (sharing_counts(one.arcs_) for one in learned)
     titles = {"arcs": "different arcs", "all": "arcs in all tasks", "one": "arcs in one task only"}
     for kind, title in titles.items():
         assert [number(cell) for cell in rows[title]] == [
@@ -145,12 +144,22 @@ def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
     assert first.startswith(comparison.NOTHING) == is_nothing
 
 
-def test_only_what_is_html_has_markup_in_tables():
-    frame = pd.DataFrame({"a<br>": ["<b>", bold("<")], Html("c<br>"): [1, 2]}, index=["<i>", "j"])
-    found = frame_table("x", frame)
-    assert "<th>a&lt;br&gt;</th><th>c<br></th>" in found
-    assert '<td class="name">&lt;i&gt;</td><td>&lt;b&gt;</td>' in found
-    assert "<td><b>&lt;</b></td>" in found
+def test_tables_escape_titles_names_and_cells():
+    parts = TEMPLATES.get_template("parts.html").module
+    cells = [Cell("<"), Cell("<", True), Cell("1<", interval="0 to <")]
+    found = parts.table(["x", "a<br>", ("c<", "d"), "e"], [["<i>", *cells], ["j", "<b>", 1, ""]])
+    assert "<th>a&lt;br&gt;</th> <th>c&lt;<br>d</th>" in found
+    assert '<td class="name">&lt;i&gt;</td><td>&lt;</td><td><b>&lt;</b></td>' in found
+    assert '<td>1&lt;<br><span class="share">0 to &lt;</span></td></tr>' in found
+    assert '<td class="name">j</td><td>&lt;b&gt;</td><td>1</td><td></td></tr>' in found
+
+
+def test_settings_with_entries_have_one_per_line():
+    setting = TEMPLATES.get_template("parts.html").module.setting
+    assert setting({"<": [0.1, True], "b": ()}) == "&lt;: 0.1<br>True<br>b: none"
+    assert [setting(one) for one in (None, "<", np.float64(1e-7), [])] == [
+        *("none", "&lt;", "1e-07", "none")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from bnmtl import (
 from bnmtl.learners.adapted import as_chosen, with_graphs
 from bnmtl.learners.arcs import counted_in_groups, sharing_counts, sharing_kinds
 from bnmtl.learners.task_groups import group_sentence
-from bnmtl.reports.learned import groups_section
+from bnmtl.reports.learned import groups_of_tasks
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
 
@@ -324,8 +324,8 @@ def test_the_report_compares_partitions_and_names_tasks_with_few_rows():
         alternatives_=tried,
         tasks_={name: SimpleNamespace(n_rows=5 if name == "a" else 50) for name in labels.index},
     )
-    page = groups_section(learner)
-    assert "The next best groups that were tried (b, c, d) have 7.5 nats fewer." in page
-    assert page.count("too few rows") == 1 and ">a</td><td>too few rows</td>" in page
+    found = groups_of_tasks(learner)
+    assert found["next_best"] == {"tasks": "b, c, d", "difference": 7.5}
+    assert [row[1:] for row in found["rows"] if "too few rows" in row] == [("a", "too few rows")]
     learner.alternatives_ = tried[1:]
-    assert "next best" not in groups_section(learner)
+    assert groups_of_tasks(learner)["next_best"] is None

@@ -1,1 +1,1 @@
-"""HTML pages about results, one module per page."""
+"""HTML pages about results, each from a template."""
