@@ -41,7 +41,7 @@ def ask(call, tmp_path):
 @pytest.fixture
 def no_curve(monkeypatch):
     """The learning curve takes most of the time, and does not change the rows."""
-    monkeypatch.setattr("bnmtl.cli.query._FEWEST", 1000)
+    monkeypatch.setattr("bnmtl.cli.query._FEWEST_FOR_CURVE", 1000)
 
 
 COMMON = ("--ignore", "site", "--ignore", "hours")
