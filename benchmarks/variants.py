@@ -56,8 +56,8 @@ def learner_of(method, seed):
 
 def shared_search(learner, tasks):
     """The effort of a learner and its search over configurations with shared tables."""
-    effort = learner.effort()
-    return effort, search_over(learner.problems(tasks, effort), effort, Reporter(False))
+    effort = learner._effort()
+    return effort, search_over(learner._problems(tasks, effort), effort, Reporter(False))
 
 
 def problems_of(tasks, structure_priors=None):

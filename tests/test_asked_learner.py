@@ -21,7 +21,7 @@ def asked(common=None, tasks=TASKS, **options):
 def test_by_default_tables_are_shared_and_nothing_is_chosen():
     learner, folds = asked()
     assert type(learner) is MultitaskLearner and learner.table_sharing == "auto"
-    assert learner.prior.penalty == MultitaskLearner().used_prior().penalty == 0.99
+    assert learner.prior.penalty == MultitaskLearner()._used_prior().penalty == 0.99
     assert folds == 5
     assert isinstance(asked(prior="edit")[0].prior, EditPrior)
     assert asked(folds=7)[1] == 7

@@ -176,8 +176,8 @@ class Recorded(MultitaskLearnerCV):
     rows: ClassVar = []
     choices: ClassVar = []
 
-    def fit_rows(self, tasks, *arguments, **named):
-        fitted = super().fit_rows(tasks, *arguments, **named)
+    def _fit_rows(self, tasks, *arguments, **named):
+        fitted = super()._fit_rows(tasks, *arguments, **named)
         self.rows.append(tasks["task1"].codes.tobytes())
         self.choices.append((fitted.chosen_by_, *fitted.validation_scores_))
         return fitted

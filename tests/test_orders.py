@@ -344,7 +344,7 @@ def test_shared_orders_keep_to_the_constraints_of_each_task(seed, prior):
         random_state=0,
         table_sharing=None,
     )
-    learner.fit_rows(rows, tasks, Reporter(False))
+    learner._fit_rows(rows, tasks, Reporter(False))
     for name, graph in learner.configuration_.items():
         arcs = set(graph.edges)
         assert set(required[name]) <= arcs

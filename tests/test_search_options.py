@@ -131,7 +131,7 @@ def test_a_start_that_exact_search_replaces_is_refused(kind, search):
     graph = nx.DiGraph([("x1", "x2")])
     with pytest.raises(InputError, match="`start` has no effect with `search='exact'`, which"):
         kind(search=search, start=graph).fit(related())
-    kind(start=graph).check_parameters()
+    kind(start=graph)._check_parameters()
 
 
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")

@@ -275,7 +275,7 @@ def search_of(frames, prior=None):
         warnings.simplefilter("ignore")
         learner = learner_of()
         tasks = encode(frames)
-    problems = learner.problems(tasks, learner.effort())
+    problems = learner._problems(tasks, learner._effort())
     joint = JointProblem(problems)
     prior = PairedPrior(0.9) if prior is None else prior
     n = len(joint.variables)
@@ -454,8 +454,8 @@ def test_parallel_is_serial():
 @pytest.mark.slow_without_jit
 def test_strength_is_what_all_tasks_lose():
     learner = learner_of(prior=PairedPrior(0)).fit(ASIA)
-    problems = learner.problems(learner.tasks_, learner.effort())
-    search = search_over(problems, learner.effort(), Reporter(False))
+    problems = learner._problems(learner.tasks_, learner._effort())
+    search = search_over(problems, learner._effort(), Reporter(False))
     matrices = [adjacency(learner.configuration_[p.name], p.variables) for p in problems]
     evidence = search.evidence(matrices)
     for arc in learner.arcs_.itertuples():
@@ -618,7 +618,7 @@ def test_what_was_found_scores_what_plain_code_says(monkeypatch, prior):
     search = Orders(starts=1, iterations=1)
     learner = learner_of(prior=prior, score=SCORE, structure_prior=reference, search=search)
     learner.fit(related())
-    joint = JointProblem(learner.problems(learner.tasks_, learner.effort()))
+    joint = JointProblem(learner._problems(learner.tasks_, learner._effort()))
     graphs = learner.configuration_.values()
     matrices = joint.spread([adjacency(graph, joint.variables) for graph in graphs])
     pairs = zip(joint.tasks, matrices, strict=True)

@@ -154,15 +154,15 @@ def test_folds_of_a_choice_keep_the_groups_and_comparisons_find_them_again(rows,
     given = MultitaskLearnerCV(**GRID, cv=3, task_groups=GIVEN, **QUICK).fit(rows)
     assert learner.validation_grid_.equals(given.validation_grid_)
     tasks = learner.tasks_
-    assert learner.known_folds(tasks, 3) is None
-    assert given.known_folds(given.tasks_, 3) is not None
+    assert learner._known_folds(tasks, 3) is None
+    assert given._known_folds(given.tasks_, 3) is not None
     searched = []
-    fits = MultitaskLearner.group_fits
+    fits = MultitaskLearner._group_fits
     monkeypatch.setattr(
         MultitaskLearner, "group_fits", lambda self: searched.append(self) or fits(self)
     )
     found = MultitaskLearner(task_groups="auto", **QUICK)
-    folds = score_folds(found, tasks, 3, [PairedPrior(0.99)], found.effort(), lambda done: None)
+    folds = score_folds(found, tasks, 3, [PairedPrior(0.99)], found._effort(), lambda done: None)
     assert len(searched) == len(folds) == 3
 
 
@@ -352,7 +352,7 @@ def test_no_time_leaves_one_group(rows, learner):
 def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
     """The deadlines of the fits of groups."""
     ended = []
-    fits = MultitaskLearner.group_fits
+    fits = MultitaskLearner._group_fits
 
     class Recorded:
         def __init__(self, kept):

@@ -60,7 +60,7 @@ SHARED_POSTERIOR, SHARED_CV = f"{SHARED}, posterior", f"{SHARED}, cv"
 class _Choosing(MultitaskLearnerCV):
     """A learner that chooses sparsity instead of taking it as the user's belief."""
 
-    def learns_sparsity(self):
+    def _learns_sparsity(self):
         return True
 
 
@@ -195,8 +195,8 @@ def _folds(tasks, score, parents):
         task_groups=None,
         random_state=SEED,
     )
-    effort = learner.effort()
-    priors = learner.possible_priors(learner.problems(tasks, effort), effort)
+    effort = learner._effort()
+    priors = learner._possible_priors(learner._problems(tasks, effort), effort)
     return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 

@@ -84,15 +84,15 @@ class Path:
 
     def __init__(self, learner, tasks):
         began = time.perf_counter()
-        effort, silent = learner.effort(), Reporter(False)
-        problems = learner.problems(tasks, effort)
+        effort, silent = learner._effort(), Reporter(False)
+        problems = learner._problems(tasks, effort)
         search = MultitaskSearch(problems, effort, silent)
-        priors = learner.possible_priors(problems, effort)
+        priors = learner._possible_priors(problems, effort)
         values = list(priors.values())
         self.penalties = list(priors)
         self.solutions = solve_path(search, values, search.starts(values), effort)
         pairs = zip(values, self.solutions, strict=True)
-        log_posterior = np.array([learner.posterior(search, *one) for one in pairs])
+        log_posterior = np.array([learner._posterior(search, *one) for one in pairs])
         between = time.perf_counter()
         folds = folds_of(learner, tasks, values)
         self.seconds = round(between - began, 2), round(time.perf_counter() - between, 2)
@@ -103,7 +103,7 @@ def folds_of(learner, tasks, priors):
     """The folds of a `MultitaskLearnerCV`, each with the posteriors of the penalties."""
     if not isinstance(learner, MultitaskLearnerCV):
         raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
-    n_folds, effort = default_folds(tasks, leave_one_out=True), learner.effort()
+    n_folds, effort = default_folds(tasks, leave_one_out=True), learner._effort()
     return score_folds(
-        learner, tasks, n_folds, priors, effort, lambda done: None, posterior=learner.posterior
+        learner, tasks, n_folds, priors, effort, lambda done: None, posterior=learner._posterior
     )

@@ -64,7 +64,7 @@ def measure(problem, trial, wanted):
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)
         elif method == "shared":
             learner = MultitaskLearner(**SEARCH, task_groups=None, random_state=trial)
-            penalty = learner.used_prior().penalty
+            penalty = learner._used_prior().penalty
         table = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         lines[method] = {"penalty": penalty, **counted(table, related)}
     return lines

@@ -82,7 +82,7 @@ def _one_graph(tasks, seed):
 
 def _fitted(tasks, part, seed):
     learner = MultitaskLearner(task_groups=None, random_state=seed)
-    prior, began = learner.used_prior(), time.perf_counter()
+    prior, began = learner._used_prior(), time.perf_counter()
     effort, search = shared_search(learner, tasks)
     start = search.separate_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)

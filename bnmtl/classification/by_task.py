@@ -217,7 +217,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         replaced = {"score": self.network_score, "max_parents": self.max_parents}
         replaced = {name: value for name, value in replaced.items() if value is not None}
         learner = clone(learner).set_params(**replaced)
-        learner.check_parameters()
+        learner._check_parameters()
         return learner
 
     def _read(self, X, y, sample_weight):

@@ -259,7 +259,7 @@ def _sure(options, found):
     learner, confidence = found.shown, found.confidence
     if confidence is None:
         return ""
-    graphs = learner.required_graphs(learner.tasks_)
+    graphs = learner._required_graphs(learner.tasks_)
     required = {(name, *arc) for name, graph in graphs.items() for arc in graph.edges}
     is_consensus = options.threshold is not None
     settings = options.bootstrap, required, is_consensus, True
@@ -280,7 +280,7 @@ def _record(options, found, files, verdict):
         if learner.task_groups is not None:
             record["task_groups"] = _groups_record(learner)
         record |= _start_record(learner)
-        record["penalty"] = getattr(learner, "penalty_", learner.used_prior().penalty)
+        record["penalty"] = getattr(learner, "penalty_", learner._used_prior().penalty)
     if hasattr(learner, "validation_scores_"):
         record["chosen_by"] = learner.chosen_by_
         grid = learner.validation_grid_[["score", "standard_error"]].to_dict("index")

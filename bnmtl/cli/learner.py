@@ -117,7 +117,7 @@ def learner_asked_for(options, tasks, common):
     if options.penalty not in (None, "auto"):
         return learner_at(options.penalty, *asked)
     fixed = learner_at(PENALTY, *asked)
-    if options.penalty is None and options.choose is None and fixed.scores_together(tasks):
+    if options.penalty is None and options.choose is None and fixed._scores_together(tasks):
         return fixed
     parameters = {"table_sharing": fixed.table_sharing, "task_groups": fixed.task_groups}
     parameters |= {**_choosing(options), **common}
@@ -165,12 +165,12 @@ def _choosing(options):
 
 def has_folds(learner):
     """Whether folds choose the penalty, so that the comparison can reuse them."""
-    return isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() != "posterior"
+    return isinstance(learner, MultitaskLearnerCV) and learner._way_of_choosing() != "posterior"
 
 
 def n_folds(options, learner, tasks):
     """Return the number of folds; None means ten."""
-    if options.folds is not None or has_folds(learner) or not learner.scores_together(tasks):
+    if options.folds is not None or has_folds(learner) or not learner._scores_together(tasks):
         return options.folds
     return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 

@@ -51,7 +51,7 @@ class Replicates:
         self._seed, self._stage = seed, stage
         self._rows = {name: _rows_to_draw(task) for name, task in tasks.items()}
         # Replicates for which no time is left.
-        self._required = learner.required_graphs(tasks) if time_limit is not None else {}
+        self._required = learner._required_graphs(tasks) if time_limit is not None else {}
         self._time_limit = time_limit
         self.ended_by = ()
 
@@ -73,7 +73,7 @@ class Replicates:
         fitted = changed(self._learner, random_state=member_seed, n_jobs=1)
         if effort.deadline is not None:
             seconds = max(0.0, effort.deadline - time.time())
-            fitted.limits = self._learner.used_limits().replaced(time_limit=seconds)
+            fitted.limits = self._learner._used_limits().replaced(time_limit=seconds)
         # The rows of a task do not depend on the other tasks.
         drawn = {
             name: self._draw(rows, generator(self._seed, "bootstrap", number, name))
@@ -81,7 +81,7 @@ class Replicates:
         }
         silent = Reporter(False), effort.tally.stopped
         drawn = self._tasks.take(drawn)
-        return fitted.fit_rows(drawn, self._tasks, *silent).configuration_
+        return fitted._fit_rows(drawn, self._tasks, *silent).configuration_
 
 
 def bootstrap(rows, rng):
@@ -179,14 +179,14 @@ def arc_confidence(
     """
     if not isinstance(learner, Learner):
         raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
-    learner.check_parameters()
+    learner._check_parameters()
     check_whole("n_bootstrap", n_bootstrap, 1, remedy="100 is usual")
     check_number("subsample", subsample, above=0, below=1, optional=True)
     began = time.monotonic()
     if time_limit is not None:
-        limits = learner.used_limits()
+        limits = learner._used_limits()
         learner = changed(learner, limits=limits.replaced(time_limit=time_limit))
-        learner.check_parameters()
+        learner._check_parameters()
     encoded = encode(tasks, missing=learner.missing)
     stopped = set()
     learner = keeping_groups(learner, encoded, stopped)

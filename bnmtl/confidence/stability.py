@@ -233,7 +233,7 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     draw = {"halves": share_of(0.5), "bootstrap": bootstrap, "delete-d": _all_but_few}[scheme]
     summaries, arcs = {}, {}
     for name, one in learners.items():
-        one.check_parameters()
+        one._check_parameters()
         encoded = encode(tasks, missing=one.missing)
         graphs = {task: [] for task in encoded.names}
         one = keeping_groups(one, encoded, set())

@@ -97,7 +97,7 @@ def check_required(learner, tasks):
     learner : Learner
     tasks : Tasks
     """
-    check_file_sizes(learner.required_graphs(tasks), tasks, "require fewer arcs into it")
+    check_file_sizes(learner._required_graphs(tasks), tasks, "require fewer arcs into it")
 
 
 def file_bytes(graph, task):

@@ -50,7 +50,7 @@ def at_penalty(learner, penalty):
             message, argument="learner", remedy="tasks are compared when they are learned together"
         )
     parameters = _shared(learner, MultitaskLearner)
-    prior = learner.used_prior()
+    prior = learner._used_prior()
     if not isinstance(prior, CouplingPrior):
         message = f"of the learner must be a PairedPrior or an EditPrior, got {prior!r}"
         raise InputTypeError(message, argument="prior", remedy="only they have a penalty")
@@ -99,10 +99,10 @@ def keeping_groups(learner, tasks, stopped):
     """
     if getattr(learner, "task_groups", None) != AUTO:
         return learner
-    effort = learner.effort(Memory())
+    effort = learner._effort(Memory())
     kernels = learner._kernels_called(tasks, effort)
     with Reporter(learner.progress) as report, compilation_reported(report, kernels):
-        problems = learner.problems(tasks, effort)
+        problems = learner._problems(tasks, effort)
         groups = groups_for(learner, tasks, tasks, problems, effort, report)
     stopped.update(effort.tally.stopped)
     labels = {name: at for at, group in enumerate(groups.names, 1) for name in group}
@@ -125,7 +125,7 @@ def family_limits(learner):
         allowed; a required one always is.
     """
     tasks = learner.tasks_
-    problems = {one.name: one for one in learner.problems(tasks, learner.effort())}
+    problems = {one.name: one for one in learner._problems(tasks, learner._effort())}
 
     def allowed(name, child, parents):
         problem = problems[name]
@@ -161,12 +161,12 @@ def with_graphs(learner, configuration):
     """
     other = copy.copy(learner)
     tasks = learner.tasks_
-    problems = other.problems(tasks, other.effort())
+    problems = other._problems(tasks, other._effort())
     empty = nx.DiGraph()
     matrices = [
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
-    groups = learner.groups_of_names()
+    groups = learner._groups_of_names()
     members = [[tasks.names.index(name) for name in group] for group in groups]
     if isinstance(learner, MultitaskLearner):
         score, task_scores = _scored_by_group(other, problems, matrices, members)
@@ -177,13 +177,13 @@ def with_graphs(learner, configuration):
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
         score = sum(task_scores)
     groups = groups if len(groups) > 1 else None
-    other.publish(tasks, tasks, problems, matrices, score, task_scores, groups=groups)
+    other._set_fitted(tasks, tasks, problems, matrices, score, task_scores, groups=groups)
     return other
 
 
 def _scored_by_group(learner, problems, matrices, members):
     """Score and task scores of given graphs under a fitted `MultitaskLearner`."""
-    prior, effort = as_chosen(learner).used_prior(), learner.effort()
+    prior, effort = as_chosen(learner)._used_prior(), learner._effort()
     search = search_in_groups(learner, members, learner.tasks_, problems, effort, Reporter(False))
     given = [Solution([matrices[s] for s in group], 0.0, [], "given", {}) for group in members]
     scored = joined(members, search.scored(prior, given, search.problems))
@@ -192,7 +192,7 @@ def _scored_by_group(learner, problems, matrices, members):
 
 def _one_graph_scored(learner, problems, matrices, members):
     """Score and task scores of given graphs under a fitted `IdenticalLearner`."""
-    joints = learner.joint_problems(problems, learner.tasks_, members)
+    joints = learner._joint_problems(problems, learner.tasks_, members)
     score, task_scores, graphs = 0.0, {}, []
     for joint, group in zip(joints, members, strict=True):
         given = [matrices[s] for s in group]
@@ -201,7 +201,7 @@ def _one_graph_scored(learner, problems, matrices, members):
         cut = (joint.restrict(at, graphs[-1]) for at in range(len(group)))
         score += of_group if all(map(np.array_equal, cut, given)) else -np.inf
         task_scores.update(zip(group, of_tasks, strict=True))
-    learner.publish_common(learner.groups_of_names(), joints, graphs)
+    learner._publish_common(learner._groups_of_names(), joints, graphs)
     return score, [task_scores[s] for s in range(len(problems))]
 
 
@@ -241,7 +241,7 @@ def for_tasks(learner, tasks):
     if isinstance(prior, CouplingPrior):
         parameters["prior"] = prior.among(tasks.variables, tasks.names)
     restricted = changed(learner, **parameters)
-    if isinstance(restricted, MultitaskLearnerCV) and not restricted.has_choice(tasks):
+    if isinstance(restricted, MultitaskLearnerCV) and not restricted._has_choice(tasks):
         return at_penalty(restricted, restricted.prior.penalty)
     return restricted
 

@@ -200,7 +200,7 @@ def check_common(learner):
         raise InputTypeError(
             message, argument="limits", remedy="for example `Limits(time_limit=60)`"
         )
-    learner.used_limits().check()
+    learner._used_limits().check()
     check_jobs(learner.n_jobs)
     if learner.score is not None and not isinstance(learner.score, Score):
         message = f"must be one of the scores of `bnmtl.scores` or None, got {learner.score!r}"
@@ -222,7 +222,7 @@ def check_start(learner):
 
     A search that a limit may end early can return its start.
     """
-    limits = learner.used_limits()
+    limits = learner._used_limits()
     is_limited = limits.time_limit is not None or limits.max_families is not None
     if learner.start is None or is_limited or not isinstance(search_of(learner.search), Exact):
         return
@@ -314,12 +314,12 @@ class Learner(BaseEstimator):
         InputTypeError, InputError
             For parameters out of range and for unsuitable data.
         """
-        self.check_parameters()
+        self._check_parameters()
         encoded = encode(tasks, missing=self.missing)
         with Reporter(self.progress) as report:
-            return self.fit_rows(encoded, encoded, report, memory=memory)
+            return self._fit_rows(encoded, encoded, report, memory=memory)
 
-    def fit_rows(self, tasks, whole, report, stopped=None, memory=None):
+    def _fit_rows(self, tasks, whole, report, stopped=None, memory=None):
         """Learn from some rows of tasks, under constraints checked on all of their rows.
 
         If a variable is constant in the given rows, a required arc stays and a given start graph
@@ -340,7 +340,7 @@ class Learner(BaseEstimator):
         -------
         self
         """
-        effort = self.effort(memory)
+        effort = self._effort(memory)
         with compilation_reported(report, self._kernels_called(tasks, effort)):
             self._fit(tasks, whole, effort, report)
         self.tasks_ = tasks
@@ -348,14 +348,14 @@ class Learner(BaseEstimator):
         self.ended_by_ = tuple(sorted(effort.tally.stopped))
         self.left_out_ = self._kept_out(effort)
         if stopped is None:
-            self.warn_of_limits(effort)
+            self._warn_of_limits(effort)
         else:
             stopped.update(effort.tally.stopped)
         return self
 
-    def effort(self, memory=None):
+    def _effort(self, memory=None):
         """The search effort of a fit that begins now."""
-        limits = self.used_limits()
+        limits = self._used_limits()
         seconds = limits.time_limit
         return Effort(
             seed=seed_of(self.random_state),
@@ -366,7 +366,7 @@ class Learner(BaseEstimator):
             memory=memory,
         )
 
-    def used_limits(self):
+    def _used_limits(self):
         """The limits; `Limits()` if none are given."""
         return Limits() if self.limits is None else self.limits
 
@@ -376,13 +376,13 @@ class Learner(BaseEstimator):
         Families excluded by the limit on cells per row are not listed: these rows could not support
         them.
         """
-        if self.used_limits().max_cells is None:
+        if self._used_limits().max_cells is None:
             return []
         return next((bound.left_out for bound in effort.tally.bounds if bound.left_out), [])
 
-    def warn_of_limits(self, effort):
+    def _warn_of_limits(self, effort):
         """Warn about the limits that affected the searches."""
-        limits = self.used_limits()
+        limits = self._used_limits()
         for name in sorted(effort.tally.stopped):
             warn(
                 "ended a search early with its best graph so far",
@@ -404,42 +404,42 @@ class Learner(BaseEstimator):
                 remedy="raise it, or set `max_parents`, or merge rare states",
             )
 
-    def check_parameters(self):
+    def _check_parameters(self):
         """Raise InputTypeError or InputError for parameters out of range for any data."""
         check_common(self)
 
-    def used_score(self):
+    def _used_score(self):
         """The score used by `fit`."""
         return MixedDirichlet() if self.score is None else self.score
 
-    def shares_tables(self, tasks):
+    def _shares_tables(self, tasks):
         """Whether the tables of these tasks' networks borrow from each other."""
         has_sample_size = isinstance(self.parameter_sample_size, numbers.Real)
         return self.table_sharing is not None and not has_sample_size and len(tasks) > 1
 
-    def scores_together(self, tasks):
+    def _scores_together(self, tasks):
         """Whether all tasks have one joint score instead of a sum over tasks."""
         is_shared = self.table_sharing is not None and len(tasks) > 1
-        return is_shared and isinstance(self.used_score(), MixedDirichlet)
+        return is_shared and isinstance(self._used_score(), MixedDirichlet)
 
     def _kernels_called(self, tasks, effort, prior=None):
         """The kernels that Python calls in a search; None if they are not known."""
-        n_sharing = len(tasks) * self.scores_together(tasks)
+        n_sharing = len(tasks) * self._scores_together(tasks)
         finds_groups = prior is not None and self.task_groups == AUTO and len(tasks) > 1
         return search_kernels(effort.search, prior, n_sharing, finds_groups)
 
     def _sharing(self, tasks):
         """Concentrations of partitions for the score; none for separate tables."""
-        if not self.scores_together(tasks):
+        if not self._scores_together(tasks):
             return {"partitions": ()}
         return {"partitions": PARTITIONS, "part_concentration": self._part_concentration}
 
-    def structure_priors(self, whole, groups=None):
+    def _structure_priors(self, whole, groups=None):
         """The structure prior of every task, by name; its sparsity depends on all rows of the task.
 
         Tasks learn from each other in groups of names; None is one group.
         """
-        score, adds_up = self.used_score(), self._adds_up(whole)
+        score, adds_up = self._used_score(), self._adds_up(whole)
         groups = [whole.names] if groups is None else groups
         n_tasks = {name: len(group) if adds_up else 1 for group in groups for name in group}
         sizes = {}
@@ -454,20 +454,20 @@ class Learner(BaseEstimator):
 
     def _adds_up(self, tasks):
         """Whether chance evidence for an arc adds up over the tasks."""
-        return self.scores_together(tasks)
+        return self._scores_together(tasks)
 
-    def constraints(self, tasks):
+    def _constraints(self, tasks):
         """Constraints of every task, by name."""
         return constraints_by_task(
             tasks, self.required, self.forbidden, self.tiers, self.max_parents
         )
 
-    def required_graphs(self, tasks):
+    def _required_graphs(self, tasks):
         """The required arcs of every task, as graphs by name."""
-        constraints = self.constraints(tasks)
+        constraints = self._constraints(tasks)
         return graphs_by_task(tasks, [constraints[name].required for name in tasks])
 
-    def problems(self, tasks, effort, whole=None, constraints=None):
+    def _problems(self, tasks, effort, whole=None, constraints=None):
         """One `TaskProblem` per task.
 
         Parameters
@@ -484,16 +484,16 @@ class Learner(BaseEstimator):
         list of TaskProblem
         """
         whole = tasks if whole is None else whole
-        constraints = self.constraints(whole) if constraints is None else constraints
+        constraints = self._constraints(whole) if constraints is None else constraints
         alone_priors = None
         if self._adds_up(tasks):
-            alone_priors = self.structure_priors(whole, [[name] for name in whole])
-        limits = self.used_limits()
+            alone_priors = self._structure_priors(whole, [[name] for name in whole])
+        limits = self._used_limits()
         problems = TaskProblem.of_all(
             tasks,
-            self.used_score(),
+            self._used_score(),
             constraints,
-            self.structure_priors(whole),
+            self._structure_priors(whole),
             alone_priors,
             cache_size=limits.cache_size,
             max_cells=limits.max_cells,
@@ -502,7 +502,7 @@ class Learner(BaseEstimator):
         effort.tally.bounds.append(problems[0].scores.bound)
         return problems
 
-    def group_problems(self, problems, whole, members, effort=None):
+    def _group_problems(self, problems, whole, members, effort=None):
         """The problems of some of the tasks, which learn from each other only.
 
         Parameters
@@ -523,7 +523,7 @@ class Learner(BaseEstimator):
             return problems
         names = [problems[s].name for s in members]
         rest = [[name] for name in whole if name not in names]
-        priors = self.structure_priors(whole, [names, *rest])
+        priors = self._structure_priors(whole, [names, *rest])
         bound = problems[0].scores.bound.among(members)
         if effort is not None:
             effort.tally.bounds.append(bound)
@@ -532,7 +532,7 @@ class Learner(BaseEstimator):
             for at, (s, name) in enumerate(zip(members, names, strict=True))
         ]
 
-    def groups_of_names(self):
+    def _groups_of_names(self):
         """The groups of tasks of a fitted learner, as lists of names; one group by default."""
         labels = getattr(self, "task_groups_", None)
         return given_groups(None if labels is None else labels.to_dict(), self.tasks_.names)
@@ -541,7 +541,7 @@ class Learner(BaseEstimator):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
         if start is None:
             return [problem.constraints.required for problem in problems]
-        given = start_matrices(whole, self.constraints(whole), start)
+        given = start_matrices(whole, self._constraints(whole), start)
         pairs = zip(problems, given, strict=True)
         return [problem.constraints.allowed_of(matrix) for problem, matrix in pairs]
 
@@ -583,7 +583,7 @@ class Learner(BaseEstimator):
         if not hasattr(self, "tasks_"):
             raise AttributeError(f"`{name}` is there after `fit` of the {type(self).__name__}.")
 
-    def publish(
+    def _set_fitted(
         self, tasks, whole, problems, matrices, score, task_scores, *, rows=None, groups=None
     ):
         """Set the learned attributes from the adjacency matrices.
@@ -599,12 +599,12 @@ class Learner(BaseEstimator):
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if rows is None else rows
-        self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks), groups
-        limits = {"max_cells": self.used_limits().max_cells, **self._sharing(tasks)}
-        self._scored_by = self.used_score(), limits, groups
+        self._tables_of = sources, self.parameter_sample_size, self._shares_tables(tasks), groups
+        limits = {"max_cells": self._used_limits().max_cells, **self._sharing(tasks)}
+        self._scored_by = self._used_score(), limits, groups
         # From an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
-        chances = arc_probabilities(self.structure_priors(whole, groups), tasks)
+        chances = arc_probabilities(self._structure_priors(whole, groups), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)

@@ -15,8 +15,8 @@ from bnmtl.tasks import Task, Tasks
 class _FromGraph(Learner):
     """Base of learners without a coupling, where ``start`` is the start of a search for a graph."""
 
-    def check_parameters(self):
-        super().check_parameters()
+    def _check_parameters(self):
+        super()._check_parameters()
         check_start(self)
 
 
@@ -98,12 +98,12 @@ class SingleTaskLearner(_FromGraph):
     """
 
     def _fit(self, tasks, whole, effort, report):
-        problems = self.problems(tasks, effort, whole)
+        problems = self._problems(tasks, effort, whole)
         starts = self._start_matrices(whole, problems, self.start)
         matrices = search_tasks(problems, starts, effort, report)
         pairs = zip(problems, matrices, strict=True)
         scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-        self.publish(tasks, whole, problems, matrices, sum(scores), scores)
+        self._set_fitted(tasks, whole, problems, matrices, sum(scores), scores)
 
 
 class IdenticalLearner(_FromGraph):
@@ -225,8 +225,8 @@ class IdenticalLearner(_FromGraph):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def check_parameters(self):
-        super().check_parameters()
+    def _check_parameters(self):
+        super()._check_parameters()
         check_task_groups(self.task_groups)
 
     def _n_varying(self, tasks):
@@ -236,17 +236,17 @@ class IdenticalLearner(_FromGraph):
     def _adds_up(self, tasks):
         return True
 
-    def group_fits(self):
+    def _group_fits(self):
         """The fits of groups in the search for groups."""
         return OneGraphFits()
 
     def _fit(self, tasks, whole, effort, report):
-        problems, given = self.problems(tasks, effort, whole), None
+        problems, given = self._problems(tasks, effort, whole), None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
             given = self._start_matrices(whole, problems, self.start)
         groups = groups_for(self, tasks, whole, problems, effort, report)
-        joints = self.joint_problems(problems, whole, groups.members, effort)
+        joints = self._joint_problems(problems, whole, groups.members, effort)
 
         def solve(joint, members, effort):
             if given is None and tuple(members) in groups.solutions:
@@ -267,17 +267,17 @@ class IdenticalLearner(_FromGraph):
         order = range(len(problems))
         score, task_scores = sum(one[1] for one in found), [scores[s] for s in order]
         matrices = [matrices[s] for s in order]
-        self.publish(tasks, whole, problems, matrices, score, task_scores, groups=names)
-        groups.publish(self, tasks, whole)
-        self.publish_common(groups.names, joints, [graph for graph, _, _ in found])
+        self._set_fitted(tasks, whole, problems, matrices, score, task_scores, groups=names)
+        groups.set_fitted(self, tasks, whole)
+        self._set_common(groups.names, joints, [graph for graph, _, _ in found])
 
-    def joint_problems(self, problems, whole, members, effort=None):
+    def _joint_problems(self, problems, whole, members, effort=None):
         """The joint problem of each group of tasks; arguments as in `group_problems`."""
         return [
-            JointProblem(self.group_problems(problems, whole, group, effort)) for group in members
+            JointProblem(self._group_problems(problems, whole, group, effort)) for group in members
         ]
 
-    def publish_common(self, names, joints, matrices):
+    def _set_common(self, names, joints, matrices):
         """Set the common graphs of groups of task names from their adjacency matrices."""
         pairs = zip(joints, matrices, strict=True)
         graphs = [from_adjacency(matrix, joint.variables) for joint, matrix in pairs]
@@ -361,15 +361,15 @@ class PooledLearner(_FromGraph):
         for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
             _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
         rows, all_rows = _pooled(tasks), _pooled(whole)
-        (pooled,) = self.problems(rows, effort, all_rows)
+        (pooled,) = self._problems(rows, effort, all_rows)
         (start,) = self._start_matrices(all_rows, [pooled], self.start)
         matrix = search_task(pooled, start, report, effort)
         constraints = dict.fromkeys(tasks, pooled.constraints)
-        problems = self.problems(tasks, effort, whole, constraints)
+        problems = self._problems(tasks, effort, whole, constraints)
         scores = [problem.log_posterior(matrix) for problem in problems]
         everywhere = dict.fromkeys(tasks, rows["pooled"])
         matrices, score = [matrix] * len(problems), pooled.log_posterior(matrix)
-        self.publish(tasks, whole, problems, matrices, score, scores, rows=everywhere)
+        self._set_fitted(tasks, whole, problems, matrices, score, scores, rows=everywhere)
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(_pooled(tasks)).values()

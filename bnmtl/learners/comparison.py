@@ -90,7 +90,7 @@ def compare(learner, tasks, cv=None, groups=None):
             f"{type_of(learner)}"
         )
         raise InputTypeError(message, argument="learner")
-    learner.check_parameters()
+    learner._check_parameters()
     check_sample_size(learner.parameter_sample_size)
     tasks = encode(tasks, missing=learner.missing)
     remedy = "give no more than the rows of the largest task, where copies count once"
@@ -106,7 +106,7 @@ def compare(learner, tasks, cv=None, groups=None):
         pairs = zip(table["task"], table["row"], strict=True)
         table.insert(2, "group", [groups[task][row] for task, row in pairs])
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
-    table.attrs["shares_tables"] = learner.shares_tables(tasks)
+    table.attrs["shares_tables"] = learner._shares_tables(tasks)
     table.attrs["chooses"] = len(penalties) > 1
     table.attrs["worse_together"] = worse_together(table)
     return table
@@ -196,20 +196,20 @@ def _checked_groups(groups, tasks):
 def _folds(learner, tasks, n_folds, groups, report):
     """The scored folds and their penalties, the largest first."""
     priors, given, posterior, beside = {}, None, None, False
-    effort = learner.effort()
+    effort = learner._effort()
     # The groups that were found from all rows must not be used.
     chooses = isinstance(learner, MultitaskLearnerCV)
     if chooses and learner.task_groups != AUTO and groups is None:
-        known = learner.known_folds(tasks, n_folds)
+        known = learner._known_folds(tasks, n_folds)
         if known is not None:
             return known, list(learner.validation_scores_.index[::-1])
     if isinstance(learner, MultitaskLearner):
-        problems = learner.problems(tasks, effort)
-        given = learner.given_starts(tasks, problems)
-        priors = learner.possible_priors(problems, effort)
+        problems = learner._problems(tasks, effort)
+        given = learner._given_starts(tasks, problems)
+        priors = learner._possible_priors(problems, effort)
         beside = learner.task_groups is not None and len(tasks) > 1
-    if chooses and learner.way_of_choosing() == "posterior":
-        posterior = learner.posterior
+    if chooses and learner._way_of_choosing() == "posterior":
+        posterior = learner._posterior
     stage = "comparing on held-out rows"
     done = report.of_part(stage, 0, n_folds)
     done(0)
@@ -226,7 +226,7 @@ def _folds(learner, tasks, n_folds, groups, report):
         one_group=beside,
         row_groups=groups,
     )
-    learner.warn_of_limits(effort)
+    learner._warn_of_limits(effort)
     return folds, list(priors)
 
 

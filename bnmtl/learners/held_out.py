@@ -268,7 +268,7 @@ class HeldOutTasks:
 
 def by_learner(learner, train, test):
     """`HeldOutTasks` with tables estimated as by a learner."""
-    return HeldOutTasks(train, test, learner.parameter_sample_size, learner.shares_tables(train))
+    return HeldOutTasks(train, test, learner.parameter_sample_size, learner._shares_tables(train))
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ def score_folds(
     -------
     list of Fold
     """
-    constraints = learner.constraints(tasks)
+    constraints = learner._constraints(tasks)
 
     def score(held_out, fold_effort):
         stopped, bounds = fold_effort.tally.stopped, fold_effort.tally.bounds
@@ -372,7 +372,7 @@ def score_folds(
         if fold_effort.is_over():
             stopped.update(fold_effort.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior, one_group)
-        problems = learner.problems(train, fold_effort, tasks, constraints)
+        problems = learner._problems(train, fold_effort, tasks, constraints)
         of_fold, silent = groups, Reporter(False)
         if groups is None:
             of_fold = groups_for(learner, train, tasks, problems, fold_effort, silent)
@@ -471,7 +471,7 @@ def _starts(learner, search, priors):
     """
     if all(search.is_uncoupled(prior) for prior in priors):
         return {}
-    asked, starts = learner.start_names(), {}
+    asked, starts = learner._start_names(), {}
     for name in asked or ("single-task", "identical"):
         # A search over shared orders begins with the identical graph.
         name = "identical" if name == "orders" else name

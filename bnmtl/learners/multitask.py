@@ -194,21 +194,21 @@ class MultitaskLearner(Learner):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def check_parameters(self):
-        super().check_parameters()
+    def _check_parameters(self):
+        super()._check_parameters()
         check_task_groups(self.task_groups)
         if self.prior is not None:
             check_prior(self.prior)
         if not self._is_given():
-            self.start_names()
+            self._start_names()
 
     def _kernels_called(self, tasks, effort):
-        return super()._kernels_called(tasks, effort, self.used_prior())
+        return super()._kernels_called(tasks, effort, self._used_prior())
 
     def _fit(self, tasks, whole, effort, report):
-        check_prior_names(self.used_prior(), tasks)
-        problems = self.problems(tasks, effort, whole)
-        given = self.given_starts(whole, problems)
+        check_prior_names(self._used_prior(), tasks)
+        problems = self._problems(tasks, effort, whole)
+        given = self._given_starts(whole, problems)
         if self.task_groups == AUTO and effort.memory is None:
             # Groups of one task have the graphs of tasks alone.
             effort = replace(effort, memory=Memory())
@@ -222,20 +222,20 @@ class MultitaskLearner(Learner):
                 name: [graphs[s] for s in members] for name, graphs in given.items()
             }
             return self._solved(
-                self.group_problems(problems, whole, members, effort), starts, effort, report
+                self._group_problems(problems, whole, members, effort), starts, effort, report
             )
 
         solutions = list(in_parallel(solve, [(group,) for group in groups.members], effort))
         self._publish_groups(tasks, whole, problems, groups, solutions)
 
-    def group_fits(self):
+    def _group_fits(self):
         """The fits of groups in the search for groups."""
-        return CoupledFits(self.used_prior())
+        return CoupledFits(self._used_prior())
 
     def _solved(self, problems, given, effort, report):
         """The best configuration of tasks that learn from each other."""
-        prior, search = self.used_prior(), search_over(problems, effort, report)
-        names = None if given else self.start_names()
+        prior, search = self._used_prior(), search_over(problems, effort, report)
+        names = None if given else self._start_names()
         if names == ("orders",):
             search.check_orders(prior)
         return search.solve(prior, given or search.starts([prior], names), report)
@@ -244,23 +244,23 @@ class MultitaskLearner(Learner):
         """Set the learned attributes from the solution of each group."""
         names = groups.names if len(groups.names) > 1 else None
         self._publish_solution(tasks, whole, problems, joined(groups.members, solutions), names)
-        groups.publish(self, tasks, whole)
+        groups.set_fitted(self, tasks, whole)
         if names is not None:
             self.start_ = groups.by_label(self, [one.start for one in solutions])
             self.start_scores_ = groups.by_label(self, [one.start_scores for one in solutions])
 
-    def used_prior(self):
+    def _used_prior(self):
         """The prior, or the default one if none is given."""
         return PairedPrior(penalty=PENALTY) if self.prior is None else self.prior
 
-    def check_for(self, tasks):
+    def _check_for(self, tasks):
         """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
-        self.check_parameters()
-        check_prior_names(self.used_prior(), tasks)
-        self.structure_priors(tasks)
+        self._check_parameters()
+        check_prior_names(self._used_prior(), tasks)
+        self._structure_priors(tasks)
         if is_by_task(self.task_groups):
             given_groups(self.task_groups, tasks.names)
-        constraints = self.constraints(tasks)
+        constraints = self._constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)
 
@@ -273,7 +273,7 @@ class MultitaskLearner(Learner):
             raise InputTypeError(message, argument="start")
         return True
 
-    def start_names(self):
+    def _start_names(self):
         """Names of the requested starts; None if the learner chooses."""
         if self.start is None:
             return None
@@ -285,12 +285,12 @@ class MultitaskLearner(Learner):
             raise InputError(message, argument="start")
         return (self.start,)
 
-    def possible_priors(self, problems, effort):
+    def _possible_priors(self, problems, effort):
         """The prior by its penalty; nan for a custom coupling without one."""
-        prior = self.used_prior()
+        prior = self._used_prior()
         return {getattr(prior, "penalty", math.nan): prior}
 
-    def given_starts(self, whole, problems):
+    def _given_starts(self, whole, problems):
         """Matrices of given start graphs, by name; None if none are given."""
         if not self._is_given():
             return None
@@ -312,7 +312,7 @@ class MultitaskLearner(Learner):
                 ),
             )
         found = solution.matrices, solution.score, solution.task_scores
-        self.publish(tasks, whole, problems, *found, groups=groups)
+        self._set_fitted(tasks, whole, problems, *found, groups=groups)
         self.start_ = solution.start
         self.start_scores_ = solution.start_scores
 

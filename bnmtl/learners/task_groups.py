@@ -329,7 +329,7 @@ class TaskGroups:
     solutions: dict = field(default_factory=dict)
     too_few: list = field(default_factory=list)
 
-    def publish(self, learner, tasks, whole):
+    def set_fitted(self, learner, tasks, whole):
         """Set the attributes of a learner that describe groups, and warn of tasks too small.
 
         Parameters
@@ -402,7 +402,7 @@ def search_in_groups(learner, members, whole, problems, effort, report):
     GroupedSearch
     """
     searches = [
-        search_over(learner.group_problems(problems, whole, group, effort), effort, report)
+        search_over(learner._group_problems(problems, whole, group, effort), effort, report)
         for group in members
     ]
     return GroupedSearch(members, searches)
@@ -421,7 +421,7 @@ class GroupsByData:
         self._learner, self._whole, self._problems = learner, whole, problems
         self._is_whole = rows is whole
         self._effort, self._report = effort.share(_SHARE_OF_TIME), report
-        self._fits, self._solutions = learner.group_fits(), {}
+        self._fits, self._solutions = learner._group_fits(), {}
         self._names = [problem.name for problem in problems]
         self._too_few = [s for s, task in enumerate(rows.values()) if task.n_rows < FEWEST_ROWS]
         self._bounds = [problems[0].scores.bound]
@@ -520,7 +520,7 @@ class GroupsByData:
         return [[_widened(graph, at, n) for graph in graphs] for graphs in found]
 
     def _problems_of(self, members):
-        problems = self._learner.group_problems(self._problems, self._whole, members, self._effort)
+        problems = self._learner._group_problems(self._problems, self._whole, members, self._effort)
         if problems is not self._problems:
             self._bounds.append(problems[0].scores.bound)
         return problems

@@ -164,7 +164,7 @@ def penalty_name(penalty):
 def judge_of(learner, *parts):
     """The judge for the parameters of a learner; ``parts`` as in `_Judge`."""
     kind = {"posterior": _Posterior, "held-out rows": _HeldOutRows}
-    return kind.get(learner.way_of_choosing(), _Folds)(learner, *parts)
+    return kind.get(learner._way_of_choosing(), _Folds)(learner, *parts)
 
 
 class _Judge:
@@ -225,7 +225,7 @@ class _HeldOutRows(_Judge):
         (rows,) = held_out_rows(tasks, learner.validation, None, effort.seed)
         self._train, self._test = held_out_split(tasks, rows)
         constraints = {one.name: one.constraints for part in search.problems for one in part}
-        problems = learner.problems(self._train, effort, whole, constraints)
+        problems = learner._problems(self._train, effort, whole, constraints)
         self._on_all = search
         self.search = search_in_groups(
             learner, groups.members, whole, problems, effort.share(0.6), report
@@ -254,7 +254,7 @@ class _Posterior(_Judge):
     def scores(self, priors, solutions):
         """Log posterior of each penalty up to a constant, shape (p, 1); the sum over groups."""
         pairs = zip(priors, solutions, strict=True)
-        return np.array([self.search.posterior(self._learner.posterior, *one) for one in pairs])[
+        return np.array([self.search.posterior(self._learner._posterior, *one) for one in pairs])[
             :, None
         ]
 
@@ -438,8 +438,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def check_parameters(self):
-        super().check_parameters()
+    def _check_parameters(self):
+        super()._check_parameters()
         if self.validation is not None and self.cv is not None:
             message = (
                 f"and `cv` must not both be given; they are {self.validation!r} and {self.cv!r}"
@@ -480,7 +480,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _priors(self):
         """The prior at each penalty of the grid, the largest penalty first."""
-        prior = self.used_prior()
+        prior = self._used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
             message = f"must have a `penalty` to choose, got {prior!r}"
             raise InputTypeError(
@@ -492,16 +492,16 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _fit(self, tasks, whole, effort, report):
         priors = self._priors()
         self._folds, self._parameters_of_folds = None, self.get_params()
-        self.chosen_by_ = self.way_of_choosing()
+        self.chosen_by_ = self._way_of_choosing()
         for prior in priors.values():
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
-        problems = self.problems(tasks, effort, whole)
+        problems = self._problems(tasks, effort, whole)
         groups = groups_for(self, tasks, whole, problems, effort, report)
         on_all = search_in_groups(self, groups.members, whole, problems, effort.share(0.6), report)
         priors = self._possible(on_all, priors)
-        given = self.given_starts(whole, problems)
-        names = None if given else self.start_names()
+        given = self._given_starts(whole, problems)
+        names = None if given else self._start_names()
         if names == ("orders",):
             on_all.check_orders(next(iter(priors.values())))
         judge = judge_of(self, tasks, whole, groups, on_all, given, effort, report)
@@ -515,11 +515,11 @@ class MultitaskLearnerCV(MultitaskLearner):
         solutions = search.complete(prior, found, starts, report, effort)
         self._publish_groups(tasks, whole, problems, groups, judge.on_all_rows(prior, solutions))
 
-    def group_fits(self):
+    def _group_fits(self):
         """The fits of groups in the search for groups, at the default penalty."""
-        return CoupledFits(clone(self.used_prior()).set_params(penalty=PENALTY))
+        return CoupledFits(clone(self._used_prior()).set_params(penalty=PENALTY))
 
-    def known_folds(self, tasks, n_folds):
+    def _known_folds(self, tasks, n_folds):
         """The scored folds of the last fit; None unless they match this learner and these tasks.
 
         Folds that a time limit cut short match no learner, nor do folds of groups that were found
@@ -562,7 +562,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             {"score": self.validation_scores_, "standard_error": errors[::-1]}, index=index
         )
 
-    def way_of_choosing(self):
+    def _way_of_choosing(self):
         """How the penalty is chosen; by folds by default."""
         if self.validation == "posterior":
             return "posterior"
@@ -570,7 +570,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             return "held-out rows"
         return "cv" if self.rule == "best" else self.rule
 
-    def posterior(self, search, prior, solution):
+    def _posterior(self, search, prior, solution):
         """Log posterior of a penalty at its solution.
 
         It includes the sparsity of graphs: the probability of an arc is learned with the penalty
@@ -579,10 +579,10 @@ class MultitaskLearnerCV(MultitaskLearner):
         data = search.evidence(solution.matrices)
         couplings = Couplings(prior, search.joint)
         matrices = search.joint.spread(solution.matrices)
-        terms = None if self.learns_sparsity() else search.joint.arc_terms
+        terms = None if self._learns_sparsity() else search.joint.arc_terms
         return log_posterior(couplings, matrices, data, terms)
 
-    def learns_sparsity(self):
+    def _learns_sparsity(self):
         """Whether sparsity is learned with the penalty because no structure prior is given."""
         priors = self.structure_prior
         priors = list(priors.values()) if is_by_task(priors) else [priors]
@@ -590,7 +590,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _has_posterior(self):
         """Whether the coupling depends only on the number of tasks with an arc, not on which."""
-        prior = self.used_prior()
+        prior = self._used_prior()
         return isinstance(prior, CouplingPrior) and not prior.by_task()
 
     def _check_choice(self, tasks):
@@ -605,7 +605,7 @@ class MultitaskLearnerCV(MultitaskLearner):
                 message, argument="validation", remedy="leave it out to choose by held-out rows"
             )
 
-    def has_choice(self, tasks):
+    def _has_choice(self, tasks):
         """Whether some pair of these tasks or of their variables has no individual penalty."""
         return self._without_choice(tasks) is None
 
@@ -618,12 +618,12 @@ class MultitaskLearnerCV(MultitaskLearner):
                 return name
         return None
 
-    def check_for(self, tasks):
+    def _check_for(self, tasks):
         """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
-        super().check_for(tasks)
+        super()._check_for(tasks)
         self._check_choice(tasks)
 
-    def possible_priors(self, problems, effort):
+    def _possible_priors(self, problems, effort):
         """The prior at each penalty allowed by the constraints, the largest penalty first.
 
         Groups to be found may be all tasks.

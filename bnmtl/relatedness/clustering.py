@@ -91,7 +91,7 @@ class TaskClusterer(BaseEstimator):
         at_penalty(self.learner, 0.9)
         check_choice("relatedness", self.relatedness, DISTANCES)
         tasks = encode(tasks, missing=self.learner.missing)
-        self.learner.check_for(tasks)
+        self.learner._check_for(tasks)
         check_size("n_clusters", self.n_clusters, 1, len(tasks))
         learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
         with Reporter(self.learner.progress) as report:

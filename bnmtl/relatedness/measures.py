@@ -74,8 +74,8 @@ class Groups:
         rows, whole = (Tasks(tasks[name] for name in names) for tasks in (self.tasks, self._whole))
         if len(names) < len(self.tasks):
             learner = for_tasks(learner, whole)
-        learner.check_parameters()
-        return learner.fit_rows(rows, whole, self.report, memory=self.memory)
+        learner._check_parameters()
+        return learner._fit_rows(rows, whole, self.report, memory=self.memory)
 
     def held_out_score(self, names, name, test):
         """Mean log-likelihood of the held-out rows of a task that is learned with other tasks.
@@ -470,8 +470,8 @@ def evidence_of(groups):
     if isinstance(learner, MultitaskLearnerCV):
         learner = at_penalty(learner, PENALTY)
     alone = groups.fit(single_task(learner))
-    effort = learner.effort(groups.memory)
-    problems = learner.problems(tasks, effort)
+    effort = learner._effort(groups.memory)
+    problems = learner._problems(tasks, effort)
     gains = GroupsByData(learner, tasks, tasks, problems, effort, groups.report).gains()
     table = gains_as_distances(gains)
     table.attrs["gains"] = gains

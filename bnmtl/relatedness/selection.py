@@ -102,7 +102,7 @@ class SizeChoice:
         for learner in learners:
             graphs = learner.configuration_
             group = Tasks(self._tasks[name] for name in graphs)
-            tables = fit_tables(graphs, group).tables if learner.shares_tables(group) else None
+            tables = fit_tables(graphs, group).tables if learner._shares_tables(group) else None
             found |= networks_of(graphs, group, tables, size)
         return {name: found[name] for name in self._tasks if name in found}
 
@@ -193,7 +193,7 @@ class TaskSelector(BaseEstimator):
         # Raises for tasks that cannot be learned together before any search.
         at_penalty(self.learner, 0.9)
         tasks = encode(tasks, missing=self.learner.missing)
-        self.learner.check_for(tasks)
+        self.learner._check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
             message = f"must be one of the tasks {listed(tasks.names)}, got {self.principal!r}"

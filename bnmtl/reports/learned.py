@@ -94,7 +94,7 @@ def write(
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
     shown = {"confidence": confidence, "signs": learner.arcs_, "task_groups": _labels(learner)}
-    score = learner.used_score()
+    score = learner._used_score()
     return write_page(
         path,
         "learned.html",
@@ -141,7 +141,7 @@ def _way(learner):
         return f"learned together at penalty {penalty}, {chosen}"
     if not hasattr(learner, "start_"):
         return "learned"
-    penalty = getattr(learner.used_prior(), "penalty", None)
+    penalty = getattr(learner._used_prior(), "penalty", None)
     return "learned together" + ("" if penalty is None else f" at penalty {penalty_name(penalty)}")
 
 
@@ -367,7 +367,7 @@ def _arcs(learner, confidence):
     groups = _groups(learner)
     graphs = {name: learner.configuration_[name] for group in groups for name in group}
     scored_by = "task"
-    if learner.scores_together(learner.tasks_):
+    if learner._scores_together(learner.tasks_):
         scored_by = "group" if len(groups) > 1 else "all"
     strongest = max(arcs["strength"].max(), 1e-9)
     arcs["shade"] = 0.06 + 0.5 * np.sqrt(arcs["strength"].clip(lower=0.0) / strongest)
