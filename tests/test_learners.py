@@ -232,6 +232,7 @@ def test_pooled_learns_from_all_rows_at_once(asia_tasks):
     learner = PooledLearner(**QUICK).fit(asia_tasks)
     rows = pd.concat(asia_tasks.values())
     graph = learner.configuration_["north"]
+    assert learner.borrowed_.empty
     assert learner.score_ == pytest.approx(BDeu().score(graph, rows), rel=1e-12)
     assert learner.networks_["north"].log_likelihood(rows).sum() == pytest.approx(
         learner.networks_["south"].log_likelihood(rows).sum()

@@ -576,8 +576,8 @@ class Learner(BaseEstimator):
     @cached_property
     def _fitted_tables(self):
         """Fitted shared tables; empty if tables are not shared."""
-        sources, _, is_shared, groups = self._tables_of
-        return fit_tables(self.configuration_ if is_shared else {}, sources, groups)
+        _, _, is_shared, groups = self._tables_of
+        return fit_tables(self.configuration_ if is_shared else {}, self.tasks_, groups)
 
     def _check_fitted(self, name):
         if not hasattr(self, "tasks_"):
