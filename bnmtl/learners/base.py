@@ -387,7 +387,8 @@ class Learner(BaseEstimator):
             warn(
                 "ended a search early with its best graph so far",
                 argument=name,
-                remedy="raise it, or leave it None for a full search",
+                remedy=f"it was {getattr(limits, name)}: raise it, or leave it None for a full search",
+                # The limit of a stage is only a part of the user's time limit.
                 cli_remedy="raise it, or leave it out for a full search",
             )
         left_out = self._kept_out(effort)
