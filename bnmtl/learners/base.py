@@ -384,10 +384,11 @@ class Learner(BaseEstimator):
         """Warn about the limits that affected the searches."""
         limits = self._used_limits()
         for name in sorted(effort.tally.stopped):
+            value = getattr(limits, name)
             warn(
                 "ended a search early with its best graph so far",
                 argument=name,
-                remedy=f"it was {getattr(limits, name)}: raise it, or leave it None for a full search",
+                remedy=f"it was {value}: raise it, or leave it None for a full search",
                 # The limit of a stage is only a part of the user's time limit.
                 cli_remedy="raise it, or leave it out for a full search",
             )

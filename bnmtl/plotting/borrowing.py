@@ -7,7 +7,7 @@ from bnmtl.errors import InputError
 from bnmtl.graphs import groups_by_label
 from bnmtl.networks.shared_tables import borrowed_shares
 from bnmtl.plotting.drawing import PAD, SAMPLE, draw_text, framed_axes, ink_on
-from bnmtl.plotting.layout import text_width, warn_of_boxes
+from bnmtl.plotting.layout import text_width, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 
 _CELL, _BOX = (26.0, 13.0), (25.0, 12.0)  # width and height with and without gaps, in points
@@ -77,7 +77,7 @@ def borrowing(learner):
         shares = shares[[task for group in groups_by_label(labels) for task in group]]
     names = [shorten(variable) for variable in shares.index]
     tasks = [shorten(task) for task in shares.columns]
-    warn_of_boxes([*shares.index, *shares.columns])
+    warn_of_missing_glyphs([*shares.index, *shares.columns])
     left = max(text_width(name, 8) for name in names) + 8
     head = max(text_width(task, 8) for task in tasks) + 10
     body = left + _CELL[0] * len(tasks), head + _CELL[1] * len(names) + PAD

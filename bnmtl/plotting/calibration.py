@@ -26,7 +26,7 @@ from bnmtl.plotting.drawing import (
     framed_axes,
     new_figure,
 )
-from bnmtl.plotting.layout import text_width, warn_of_boxes
+from bnmtl.plotting.layout import text_width, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import type_of
@@ -248,7 +248,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     tables = _tables(y, predictions, bins)
     # The first color is for the points.
     colors = {name: METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
-    warn_of_boxes(map(str, [*models, *stages, *fits]))
+    warn_of_missing_glyphs(map(str, [*models, *stages, *fits]))
     figure, corners = _headed_figure(models, stages, set(tables), colors)
     highest = max((one["count"] / one["count"].sum()).max() for one in tables.values())
     for (model, stage), table in tables.items():

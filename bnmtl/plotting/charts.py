@@ -26,7 +26,7 @@ from bnmtl.plotting.drawing import (
     text_width,
 )
 from bnmtl.plotting.graphs import dags
-from bnmtl.plotting.layout import check_configuration, families, warn_of_boxes
+from bnmtl.plotting.layout import check_configuration, families, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
 from bnmtl.validation import Rounds
@@ -132,7 +132,7 @@ def draw_lines(table, size, by, styles, label, captions, written=str):
     matplotlib.figure.Figure
     """
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
-    warn_of_boxes([*map(str, [*styles, *panels]), *captions])
+    warn_of_missing_glyphs([*map(str, [*styles, *panels]), *captions])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [(line_sample(style), shorten(name)) for name, style in styles.items()]
     labels = [f"{label} {name}".strip() for name in panels]
@@ -387,7 +387,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     }
     entries = [(_patch(color), text) for text, color in shown.values()]
     entries.append((_dot, "error"))
-    warn_of_boxes([*map(str, panels), xlabel, ylabel])
+    warn_of_missing_glyphs([*map(str, panels), xlabel, ylabel])
     width, height = _SINGLE if len(panels) == 1 else _ONE_OF_ROUNDS
     ticks = [shorten(str(at), 12) for rows in panels.values() for at in rows["complexity"].unique()]
     n_bars = max(rows["complexity"].nunique() for rows in panels.values())
@@ -460,7 +460,7 @@ def rounds(made, metric="accuracy"):
         if not len(values[str(name)]):
             message = f"must have a round on which `{judge.name}` is defined, got {str(name)!r}"
             raise InputError(message, argument="made")
-    warn_of_boxes(list(values))
+    warn_of_missing_glyphs(list(values))
     names = [shorten(name) for name in values]
     width = 250.0 + max(entry_width(None, name) for name in names)
     figure = new_figure(width, 50.0 + 34.0 * len(values))

@@ -11,7 +11,7 @@ from bnmtl.graphs import sharing, takes_part
 from bnmtl.metrics import edit_distance
 from bnmtl.plotting.drawing import COLORS, draw_arc
 from bnmtl.plotting.graphs import box_entries, box_kinds, draw_panels, legend_line
-from bnmtl.plotting.layout import check_configuration, laid_out, warn_of_boxes
+from bnmtl.plotting.layout import check_configuration, laid_out, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_tasks, task_names
 from bnmtl.wording import count, listed, type_of
@@ -92,7 +92,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     true = check_configuration(true, "true")
     learned = check_configuration(learned, "learned")
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
-    warn_of_boxes(map(str, [*_variables(true), *true]))
+    warn_of_missing_glyphs(map(str, [*_variables(true), *true]))
     # The true graphs count twice, so their directions point downwards if both disagree.
     everything = {(i, task): true[task] for task in true for i in (0, 1)}
     everything |= {(2, task): learned[task] for task in learned}
@@ -160,7 +160,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
         for cluster in (first, second)
     ]
     both = {**sides[0], **sides[1]}
-    warn_of_boxes(map(str, [*_variables(both), *both, first, second]))
+    warn_of_missing_glyphs(map(str, [*_variables(both), *both, first, second]))
     owners = _owners(*sides)
     # The union of these may have cycles.
     shown = {

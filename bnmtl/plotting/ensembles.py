@@ -25,7 +25,7 @@ from bnmtl.plotting.drawing import (
     flow,
     new_figure,
 )
-from bnmtl.plotting.layout import families, text_width, warn_of_boxes
+from bnmtl.plotting.layout import families, text_width, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import type_of
@@ -314,7 +314,7 @@ def weights(selector, most=20):
     check_whole("most", most, least=1)
     table = _with_the_rest_together(families_of(selector), most)
     names = [shorten(name) for name in table.index]
-    warn_of_boxes(names)
+    warn_of_missing_glyphs(names)
     left = max(text_width(name, 8) for name in names)
     figure = new_figure(left + _BARS_WIDTH + 120, _BAR * len(table) + 50)
     figure.set_layout_engine("constrained")
@@ -426,7 +426,7 @@ def mimic_curve(curves, value="fidelity", lines=None, ylabel=None):
     if ylabel is None:
         ylabel = _FIDELITY if value == "fidelity" else value
     check_label("ylabel", ylabel)
-    warn_of_boxes([*map(str, [*tables, *lines]), ylabel])
+    warn_of_missing_glyphs([*map(str, [*tables, *lines]), ylabel])
     styles = {name: _curve_style(at) for at, name in enumerate(tables)}
     dashes = {name: _line_style(at) for at, name in enumerate(lines)}
     entries = [(_sample(**styles[name]), shorten(str(name))) for name in tables]

@@ -29,7 +29,7 @@ from bnmtl.plotting.layout import (
     in_groups,
     laid_out,
     text_width,
-    warn_of_boxes,
+    warn_of_missing_glyphs,
 )
 
 TITLE = 30.0  # height of the title and subtitle of a panel
@@ -331,7 +331,7 @@ def dags(
     check_number("font_size", font_size, above=0)
     check_whole("columns", columns, 1, optional=True)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
-    warn_of_boxes(map(str, [*names, *configuration]))
+    warn_of_missing_glyphs(map(str, [*names, *configuration]))
     counts = sharing(configuration)
     layout = laid_out(configuration, layout, font_size, names, counts)
     widths = widths_of(configuration, strength, confidence)

@@ -49,7 +49,7 @@ def families(text):
     return [*chosen, *fallbacks]
 
 
-def warn_of_boxes(names):
+def warn_of_missing_glyphs(names):
     """Warn once about all names with characters that no installed font has."""
     import matplotlib
 

@@ -10,7 +10,7 @@ from scipy import stats
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
 from bnmtl.plotting.charts import as_it_is, line_sample, panels_above_legend, styles_of
 from bnmtl.plotting.drawing import ABSENT, COLORS, INK, check_has, new_figure
-from bnmtl.plotting.layout import warn_of_boxes
+from bnmtl.plotting.layout import warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import listed, type_of
@@ -89,7 +89,7 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     check_label("ylabel", ylabel)
     styles = _without_markers(styles_of(curves["strategy"], "random"))
     panels = dict(list(curves.groupby("data", sort=False)))
-    warn_of_boxes([*map(str, [*styles, *panels])])
+    warn_of_missing_glyphs([*map(str, [*styles, *panels])])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [(line_sample(one), shorten(name, _LONGEST)) for name, one in styles.items()]
     labels = [f"strategies: {name}" for name in panels]
@@ -174,7 +174,7 @@ def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, labe
                 f"{type_of(is_labeled)}"
             )
             raise InputError(message, argument="is_labeled")
-    warn_of_boxes([str(x), str(y), label])
+    warn_of_missing_glyphs([str(x), str(y), label])
     figure = new_figure(*_MAP)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="utilities")
@@ -245,7 +245,7 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
     captions = [str(x) if xlabel is None else xlabel, str(y) if ylabel is None else ylabel]
     for argument, caption in zip(("xlabel", "ylabel"), captions, strict=True):
         check_label(argument, caption)
-    warn_of_boxes(captions)
+    warn_of_missing_glyphs(captions)
     rows = table[[x, y]].dropna()
     figure = new_figure(_SQUARE, _SQUARE)
     figure.set_layout_engine("constrained")
@@ -307,7 +307,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     _check_table(table, [diversity, error])
     _check_differ("diversity", diversity, "error", error)
     check_label("label", label)
-    warn_of_boxes([label])
+    warn_of_missing_glyphs([label])
     rows = table[[diversity, error]].dropna()
     figure = new_figure(_SINGLE[0], _SINGLE[1])
     figure.set_layout_engine("constrained")

@@ -18,7 +18,7 @@ from bnmtl.plotting.layout import (
     in_groups,
     majority_arcs,
     text_width,
-    warn_of_boxes,
+    warn_of_missing_glyphs,
 )
 
 _ASPECT = 1.5  # target width : height of a long table
@@ -89,7 +89,7 @@ def arcs(configuration, confidence=None, note=None, task_groups=None):
     configuration, groups = in_groups(check_configuration(configuration), task_groups)
     rows = _rows(configuration, doubtful_arcs(configuration, confidence))
     joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
-    warn_of_boxes(map(str, [*joined, *configuration]))
+    warn_of_missing_glyphs(map(str, [*joined, *configuration]))
     names = [f"{shorten(a)} \u2192 {shorten(b)}" for (a, b), _ in rows]
     tasks = [shorten(task) for task in configuration]
     label_width = max((text_width(name, 8) for name in names), default=0.0) + 8

@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 
 from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
-from bnmtl.plotting.layout import in_groups, text_width, warn_of_boxes
+from bnmtl.plotting.layout import in_groups, text_width, warn_of_missing_glyphs
 from bnmtl.plotting.table import shorten
 from bnmtl.relatedness.measures import ROUNDING, largest_gap, nearest_first, writer
 from bnmtl.wording import count, listed, type_of
@@ -275,7 +275,7 @@ def gains(gains, task_groups=None):
     order, groups = in_groups(dict.fromkeys(names), task_groups)
     order = list(order)
     at = [names.index(name) for name in order]
-    warn_of_boxes(order)
+    warn_of_missing_glyphs(order)
     drawn = values[np.ix_(at, at)]
     return _draw(drawn, task_names(order), groups if task_groups is not None else [])
 
@@ -540,7 +540,7 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
         drawn, tree = average_linkage(drawn)
     else:
         tree = check_linkage("linkage", linkage, len(drawn))
-    warn_of_boxes([*map(str, drawn.index), label])
+    warn_of_missing_glyphs([*map(str, drawn.index), label])
     leaves = leaves_list(tree)
     values = drawn.to_numpy()[np.ix_(leaves, leaves)]
     names = task_names(drawn.index[leaves])
@@ -599,7 +599,7 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
         tree = check_linkage("linkage_or_table", linkage_or_table, len(labels))
         notes = []
     check_whole("n_clusters", n_clusters, 1, len(labels), optional=True)
-    warn_of_boxes(map(str, labels))
+    warn_of_missing_glyphs(map(str, labels))
     names = task_names([labels[leaf] for leaf in leaves_list(tree)])
     return _draw_dendrogram(tree, names, n_clusters, notes)
 
@@ -652,7 +652,7 @@ def distances(dissimilarity, principal, label="dissimilarity"):
         )
         raise InputError(message, argument="principal", options=("dissimilarity",))
     check_label("label", label)
-    warn_of_boxes([*map(str, table.index), label])
+    warn_of_missing_glyphs([*map(str, table.index), label])
     column, below = as_drawn(nearest_first(table, principal))
     n_before = largest_gap(column.to_numpy())
     notes = []
