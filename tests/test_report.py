@@ -141,7 +141,7 @@ NO_GAIN = {"differences": {"alone - empty": [0.1, 0.2]}, "tasks": {}}
 def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
     assert comparison.nothing_found(held_out, n_arcs, **limits) == is_nothing
     first = comparison.sentences(held_out, n_arcs, **limits)[0]
-    assert first.startswith(comparison.NOTHING) == is_nothing
+    assert first.startswith(comparison.NOTHING_FOUND) == is_nothing
 
 
 def test_tables_escape_titles_names_and_cells():

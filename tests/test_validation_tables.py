@@ -14,7 +14,7 @@ from bnmtl.metrics.resampled import interval_width, resampled_error, resampled_p
 from bnmtl.validation import Rounds, bias_variance, bootstrap_error, compare, predict_rounds
 from bnmtl.validation.rounds import OF_CASES
 from bnmtl.validation.tables import (
-    NOTHING,
+    CLASS_SHARES,
     bias_variance_table,
     class_shares,
     differences_table,
@@ -39,7 +39,7 @@ def made(scheme="kfold", task=True, **options):
         name: predict_rounds(one, X, y, task=tasks if task else None, **options)
         for name, one in models.items()
     }
-    return found | {NOTHING: class_shares(found["bayes"])}
+    return found | {CLASS_SHARES: class_shares(found["bayes"])}
 
 
 def test_class_shares_are_those_of_training_cases_of_the_task():
@@ -263,7 +263,9 @@ def test_the_corrected_resampled_test():
 
 def _verdict(**tables):
     """Sentences about two models, from tables in which values can be set."""
-    values = {"us": (0.9, 0.2), "them": (0.8, 0.3), NOTHING: (0.6, 0.5)} | tables.get("values", {})
+    values = {"us": (0.9, 0.2), "them": (0.8, 0.3), CLASS_SHARES: (0.6, 0.5)} | tables.get(
+        "values", {}
+    )
     measures = pd.DataFrame(
         [
             {"model": model, "task": "all", "metric": metric, "value": value}
@@ -352,7 +354,7 @@ def test_models_without_an_error_are_better_than_knowing_nothing():
     options = {"scheme": "kfold", "folds": 4, "rounds": 2, "random_state": 0}
     found = {"tree": predict_rounds(DecisionTreeClassifier(), X % 2, y, **options)}
     found["bayes"] = predict_rounds(GaussianNB(var_smoothing=1e-3), X % 2, y, **options)
-    found[NOTHING] = class_shares(found["tree"])
+    found[CLASS_SHARES] = class_shares(found["tree"])
     tables = measures_table(found), differences_table(found), bias_variance_table(found)
     said = sentences(*tables)
     assert said[0].endswith("by squared error tree and bayes are better.")

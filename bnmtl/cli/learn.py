@@ -24,7 +24,7 @@ from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.learners.arcs import sharing_counts, sharing_kinds
 from bnmtl.learners.comparison import (
-    NOTHING,
+    NOTHING_FOUND,
     WAYS,
     WAYS_TO_LEARN,
     held_out_record,
@@ -360,7 +360,7 @@ def _finite(number):
 def _draw(learner, confidence, is_nothing):
     graphs, note = learner.configuration_, None
     if is_nothing and len(learner.arcs_):
-        note = f"{NOTHING}: these arcs predict no better than none."
+        note = f"{NOTHING_FOUND}: these arcs predict no better than none."
     groups = getattr(learner, "task_groups_", None)
     shown = {"confidence": confidence, "note": note, "task_groups": groups}
     pictures = {

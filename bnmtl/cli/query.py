@@ -253,7 +253,7 @@ _RANDOM = "They are drawn at random, so another seed draws others."
 
 
 @dataclass(frozen=True)
-class Asked:
+class Queried:
     """What a strategy asks for.
 
     Attributes
@@ -311,7 +311,7 @@ class _OneTable:
         self._seed = options.seed
 
     def ask(self, n):
-        """The `Asked` rows."""
+        """The `Queried` rows."""
         pool, strategy = self._pool, self._strategy
         y = pool.y.to_numpy(dtype=object)
         committee = strategy.committee().fit(pool.X.iloc[pool.labeled], y[pool.labeled].astype(str))
@@ -335,7 +335,7 @@ class _OneTable:
         how = " ".join([how, *_NOT_BETTER.get(self._name, ())])
         classes = committee.classes_.tolist()
         words = _described(members, weights, classes, len(rows), self._name)
-        return Asked(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
+        return Queried(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
 
     def learning_curve(self, **plan):
         """Errors of the committee on random cases."""
@@ -359,7 +359,7 @@ class _Together:
         )
 
     def ask(self, n):
-        """The `Asked` rows."""
+        """The `Queried` rows."""
         pool, y = self._pool, self._pool.y.rename("label of the row")
         committee = self._strategy.committee().fit(self._X, y, pool.task)
         rows, found = self._strategy.query(
@@ -381,7 +381,7 @@ class _Together:
                 words |= dict(zip(some, zip(*described, strict=True), strict=True))
         columns = map(list, zip(*(words[row] for row in rows), strict=True))
         how = " ".join([_DRAWN, *_NOT_BETTER["multitask"]])
-        return Asked(rows, found[0], *columns, classes.tolist(), how, draws=True)
+        return Queried(rows, found[0], *columns, classes.tolist(), how, draws=True)
 
     def learning_curve(self, **plan):
         """Errors of a smaller committee on random cases."""
@@ -510,7 +510,7 @@ def run(options, progress=None):
         with renamed("X", "table"):
             strategy = strategy_of(name, pool, options, progress or False)
             asked = strategy.ask(min(options.n, len(pool.candidates)))
-        run.lap("asking")
+        run.lap("querying")
         curves = _learning_curve(strategy, pool, options, progress)
         expected = _expected(curves, pool, len(asked.rows))
         run.lap("learning curve")
@@ -606,7 +606,7 @@ def _draw(pool, asked, places, curves):
     return figures
 
 
-def _record(name, pool, asked: Asked, expected):
+def _record(name, pool, asked: Queried, expected):
     """The entries of run.json."""
     verdict = [
         f"{count(len(asked.rows), 'row')} of {len(pool.candidates)} without a label "

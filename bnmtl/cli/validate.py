@@ -19,7 +19,7 @@ from bnmtl.validation import predict_rounds
 from bnmtl.validation.predicting import most_stratified_folds, sets_differ, warn_of_lacking_classes
 from bnmtl.validation.tables import (
     ALL,
-    NOTHING,
+    CLASS_SHARES,
     bias_variance_table,
     class_shares,
     differences_table,
@@ -209,7 +209,7 @@ def run(options, progress=None):
             made[name] = _rounds(name, model, cases, plan, options, progress)
             run.lap(name)
         _warn_of_lacking_classes(made[names[0]])
-        judged = made | {NOTHING: class_shares(made[names[0]])}
+        judged = made | {CLASS_SHARES: class_shares(made[names[0]])}
         tables = _tables(judged, options.seed, progress)
         run.lap("comparing")
         figures = _draw(judged, tables["bias_variance.csv"])

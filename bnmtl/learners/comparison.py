@@ -266,7 +266,7 @@ WAYS = {
 }
 # Ways to learn, as named in the results of `bnmtl.learners.compare`.
 WAYS_TO_LEARN = ("together", "one_group", "alone", "empty")
-NOTHING = "Nothing was found"
+NOTHING_FOUND = "Nothing was found"
 # Advice, in Python and at the command line.
 _MORE = {
     False: "More rows or fewer variables may show more.",
@@ -334,7 +334,7 @@ def of_arcs(record):
     difference, error = differences[f"{way} - empty"]
     if difference <= error:
         return False, (
-            f"{NOTHING}: on held-out rows the learned arcs predict no better than no arcs "
+            f"{NOTHING_FOUND}: on held-out rows the learned arcs predict no better than no arcs "
             f"({value(difference, error)} nats per row)."
         )
     size = value(difference, error, False)
@@ -396,7 +396,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, at_command_line=False
             "it."
         ]
     if not n_arcs:
-        return [f"{NOTHING}: no arc was learned. {more}", *_gain_of_tables(record)]
+        return [f"{NOTHING_FOUND}: no arc was learned. {more}", *_gain_of_tables(record)]
     if record is None:
         return ["No rows were held out, so the gain from the arcs is unknown."]
     if record.get("ended_by"):

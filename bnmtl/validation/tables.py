@@ -181,7 +181,7 @@ def bias_variance_table(made):
     return table[[*names, *(name for name in table if name not in names)]]
 
 
-NOTHING = "class shares"
+CLASS_SHARES = "class shares"
 _SIGNIFICANCE = 0.05
 # Metric -> words, factor, unit and digits.
 _WORDS = {
@@ -203,7 +203,7 @@ def sentences(measures, differences, parts):
     -------
     list of str
     """
-    models = [name for name in measures["model"].unique() if name != NOTHING]
+    models = [name for name in measures["model"].unique() if name != CLASS_SHARES]
     found = [_of_nothing(measures, differences, models)]
     if len(models) > 1:
         found += [_best(measures, differences, models, metric) for metric in _WORDS]
@@ -237,7 +237,7 @@ def _pair(differences, first, second, metric, task=ALL):
 
 def _of_nothing(measures, differences, models):
     """Which models are better than the class shares, which worse."""
-    accuracy, error = (_means(measures, one)[NOTHING] for one in ("accuracy", "squared_error"))
+    accuracy, error = (_means(measures, one)[CLASS_SHARES] for one in ("accuracy", "squared_error"))
     where = "" if set(measures["task"]) == {ALL} else " in each task"
     says = (
         f"Knowing only how frequent the labels are{where} predicts {100 * accuracy:.1f} % right, "
@@ -245,7 +245,7 @@ def _of_nothing(measures, differences, models):
     )
     verdicts = {"better": [], "worse": [], "perhaps not better": []}
     for model in models:
-        found = _pair(differences, model, NOTHING, "squared_error")
+        found = _pair(differences, model, CLASS_SHARES, "squared_error")
         is_sure = found is not None and found[3] < _SIGNIFICANCE
         kind = ("better" if found[0] > 0 else "worse") if is_sure else "perhaps not better"
         verdicts[kind].append(model)
