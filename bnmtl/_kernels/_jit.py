@@ -16,7 +16,7 @@ from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-_COMPILED, _CALLED = [], []
+_COMPILED, _CALLED, _CALLBACKS = [], [], []
 
 # Functions that allocate nothing need no reference counts. Counting costs two atomic operations per
 # array and call, which is more than the work of a small kernel.
@@ -25,11 +25,22 @@ _COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
 )
 
 
+# Types of the arguments that Python passes to kernels: arrays in C order by their number of
+# dimensions. A table is explained in `Arrays`.
+Ints, Ints2, Ints3 = (numba.types.Array(numba.int64, n, "C") for n in (1, 2, 3))
+Floats, Floats2, Floats3 = (numba.types.Array(numba.float64, n, "C") for n in (1, 2, 3))
+Flags, Flags2, Flags3 = (numba.types.Array(numba.boolean, n, "C") for n in (1, 2, 3))
+Words, Words3 = (numba.types.Array(numba.uint64, n, "C") for n in (1, 3))
+Signs, Bytes = (numba.types.Array(kind, 1, "C") for kind in (numba.int8, numba.uint8))
+Table, Tables = Ints2, Ints3
+_OF_PYTHON = {int: numba.int64, float: numba.float64, bool: numba.boolean}
+
+
 def kernel(function):
     """Compile a function that allocates nothing, cache it on disk and run it without the GIL.
 
     Only kernels called from Python become machine code of their own; it includes all kernels that
-    they call.
+    they call. Their parameters are annotated, so that they can be compiled without being called.
 
     Floating-point arithmetic is strict (no fastmath). Copying one slice to another counts as
     allocating. Numba compiles a kernel again for every literal argument, so variables that start
@@ -103,6 +114,33 @@ def _stamp(compiled):
     kept = getattr(compiled._cache, "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
         kept._source_stamp = _digest_of_sources()
+
+
+def signature_of(one):
+    """The types of the arguments that Python passes to an annotated kernel."""
+    return tuple(_OF_PYTHON.get(kind, kind) for kind in one.py_func.__annotations__.values())
+
+
+def name_of(function):
+    """The module and the name of a function."""
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def compilable():
+    """The kernels and callbacks of all imported modules that Python calls, by name."""
+    if numba.config.DISABLE_JIT:
+        return {}
+    annotated = [one for one in _COMPILED if one.py_func.__annotations__]
+    return {name_of(one.py_func): one for one in annotated} | {
+        name_of(one._function): one for one in _CALLBACKS
+    }
+
+
+def compile_now(one):
+    """Compile a kernel or callback of `compilable`, or load it from disk, without calling it."""
+    if isinstance(one, Callback):
+        return one.address
+    return one.compile(signature_of(one))
 
 
 def is_first_run():
@@ -303,6 +341,7 @@ class Callback:
     def __init__(self, function):
         self._function = function
         _CALLED.append(function)
+        _CALLBACKS.append(self)
 
     @cached_property
     def address(self):
