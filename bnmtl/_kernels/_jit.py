@@ -17,6 +17,8 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 _COMPILED, _CALLED, _CALLBACKS = [], [], []
+# Kernels and callbacks that have been found to be compiled.
+_KNOWN = set()
 
 # Functions that allocate nothing need no reference counts. Counting costs two atomic operations per
 # array and call, which is more than the work of a small kernel.
@@ -97,7 +99,7 @@ class _PartCompiler(Compiler):
 
 
 @cache
-def _digest_of_sources():
+def digest_of_sources():
     """A digest of the sources of all kernels."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -113,7 +115,7 @@ def _stamp(compiled):
     """
     kept = getattr(compiled._cache, "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
-        kept._source_stamp = _digest_of_sources()
+        kept._source_stamp = digest_of_sources()
 
 
 def signature_of(one):
@@ -126,14 +128,48 @@ def name_of(function):
     return f"{function.__module__}:{function.__qualname__}"
 
 
+def function_of(one):
+    """The function of a kernel or callback."""
+    return one._function if isinstance(one, Callback) else one.py_func
+
+
 def compilable():
     """The kernels and callbacks of all imported modules that Python calls, by name."""
     if numba.config.DISABLE_JIT:
         return {}
     annotated = [one for one in _COMPILED if one.py_func.__annotations__]
-    return {name_of(one.py_func): one for one in annotated} | {
-        name_of(one._function): one for one in _CALLBACKS
-    }
+    return {name_of(function_of(one)): one for one in [*annotated, *_CALLBACKS]}
+
+
+def uncompiled(kernels):
+    """The kernels and callbacks that neither this process nor its cache on disk has compiled."""
+    if numba.config.DISABLE_JIT:
+        return []
+    _KNOWN.update(one for one in kernels if one not in _KNOWN and _is_compiled(one))
+    return [one for one in dict.fromkeys(kernels) if one not in _KNOWN]
+
+
+def _is_compiled(one):
+    if isinstance(one, Callback):
+        compiler, is_loaded = one._compiler, "address" in vars(one)
+        key = compiler._sig, compiler._targetdescr.target_context.codegen()
+    else:
+        compiler, is_loaded = one, bool(one.signatures)
+        key = signature_of(one), one.targetctx.codegen()
+    index = {} if is_loaded else _index(compiler)
+    return is_loaded or (compiler._cache._index_key(*key) in index if key[0] else bool(index))
+
+
+def _index(compiler):
+    """What the cache on disk has of a kernel."""
+    kept = getattr(compiler._cache, "_cache_file", None)
+    return kept._load_index() if hasattr(kept, "_load_index") else {}
+
+
+def is_kept(one):
+    """Whether a kernel or callback is kept on disk when it is compiled."""
+    compiler = one._compiler if isinstance(one, Callback) else one
+    return hasattr(compiler._cache, "_cache_file")
 
 
 def compile_now(one):
@@ -148,8 +184,7 @@ def is_first_run():
     # Reads the cache files only if this process has not called any kernel yet.
     if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
-    kept = [one._cache._cache_file for one in _COMPILED if hasattr(one._cache, "_cache_file")]
-    return not any(one._load_index() for one in kept if hasattr(one, "_load_index"))
+    return not any(map(_index, _COMPILED))
 
 
 class _Compilations(event.Listener):
@@ -180,7 +215,8 @@ def kernels_within(called):
     while waiting:
         one = waiting.pop()
         is_callback = isinstance(one, Callback)
-        function = one._function if is_callback else getattr(one, "py_func", None)
+        is_kernel = is_callback or hasattr(one, "py_func")
+        function = function_of(one) if is_kernel else None
         if function is None or function in found:
             continue
         # Numba reports no compilation of the function of a callback.
@@ -348,14 +384,18 @@ class Callback:
         """Address of the function, compiled at first use; in plain Python, an index."""
         if numba.config.DISABLE_JIT:
             return _CALLED.index(self._function)
+        self._compiler.compile()
+        return self._compiler.address
+
+    @cached_property
+    def _compiler(self):
         table = numba.types.CPointer(numba.types.int64)
         word = numba.types.int64
         signature = sigutils.normalize_signature(numba.types.void(table, table, word, word, word))
         compiled = CFunc(self._function, signature, locals={}, options=_ALLOCATES_NOTHING)
         compiled.enable_caching()
         _stamp(compiled)
-        compiled.compile()
-        return compiled.address
+        return compiled
 
 
 @intrinsic

@@ -9,6 +9,7 @@ from bnmtl.cli.learner import (
     check_choosing,
     common_parameters,
     has_folds,
+    kernels_needed,
     learner_asked_for,
     n_folds,
     score_named,
@@ -29,6 +30,7 @@ from bnmtl.learners.task_groups import group_sentence
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
+from bnmtl.search.compilation import compiled_ahead
 from bnmtl.wording import count
 from bnmtl.writing import file_names
 
@@ -106,8 +108,8 @@ def run(options, progress=None):
     _check_threshold(options)
     check_choosing(options)
     fixed = _fixed_files(options)
-    with new_run("learn", options, fixed) as run:
-        score = score_named(options)
+    score, kernels = score_named(options), kernels_needed(options)
+    with new_run("learn", options, fixed) as run, compiled_ahead(kernels):
         tasks, origin = read_tasks(options)
         files = file_names(tasks.names, ".bif", fixed)
         run.folder.reserve(files.values())
