@@ -9,10 +9,6 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, event, sigutils
-from numba.core.ccallback import CFunc
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -20,11 +16,32 @@ _COMPILED, _CALLED, _CALLBACKS = [], [], []
 # Kernels and callbacks that have been found to be compiled.
 _KNOWN = set()
 
+# Private parts of numba. Where they are missing or changed, kernels are plain `njit`, which
+# takes longer to compile and finds the same.
+try:
+    from numba.core.ccallback import CFunc
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.options import DefaultOptions
+except ImportError:
+    JITCodeLibrary = Compiler = object
+    _PRIVATE = None
+else:
+    _PRIVATE = {
+        CFunc: ("enable_caching", "compile"),
+        JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module"),
+        Compiler: ("define_pipelines",),
+        Dispatcher: ("get_call_template", "get_overload"),
+        DefaultOptions: ("_nrt", "no_cfunc_wrapper", "no_cpython_wrapper"),
+    }
+IS_ACCELERATED = _PRIVATE is not None and all(
+    hasattr(kind, name) for kind, names in _PRIVATE.items() for name in names
+)
+
 # Functions that allocate nothing need no reference counts. Counting costs two atomic operations per
 # array and call, which is more than the work of a small kernel.
-_COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
-    ({"_nrt": True}, {"_nrt": False}) if hasattr(DefaultOptions, "_nrt") else ({}, {})
-)
+_COUNTS_REFERENCES, _ALLOCATES_NOTHING = {"_nrt": True}, {"_nrt": False}
 
 
 # Types of the arguments that Python passes to kernels: arrays in C order by their number of
@@ -57,10 +74,11 @@ def allocating_kernel(function):
 
 
 def _compiled(function, flags):
-    options = {"nogil": True, "no_cfunc_wrapper": True, **flags}
-    compiled = numba.njit(cache=True, **options)(function)
-    if not numba.config.DISABLE_JIT:
-        _stamp(compiled)
+    options = {"nogil": True}
+    if IS_ACCELERATED:
+        options |= {"no_cfunc_wrapper": True, **flags}
+    compiled = _kept(lambda **keeping: numba.njit(**options, **keeping)(function))
+    if IS_ACCELERATED and not numba.config.DISABLE_JIT:
         options["no_cpython_wrapper"] = True
         part = numba.njit(pipeline_class=_PartCompiler, **options)(function)
         # Numba uses these when it compiles a caller.
@@ -100,22 +118,37 @@ class _PartCompiler(Compiler):
 
 @cache
 def digest_of_sources():
-    """A digest of the sources of all kernels."""
+    """A digest of the sources of all kernels, and of how they are compiled."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest() + (" accelerated" if IS_ACCELERATED else "")
 
 
-def _stamp(compiled):
-    """Make a function's cache on disk valid only as long as no source of any kernel changes.
+def _kept(make):
+    """What ``make(cache=True)`` returns; if it cannot be kept on disk, what ``make()`` returns.
 
-    Compiled kernels contain code and constants of other kernels, but numba only checks the file of
-    the kernel itself, so an update would mix old and new code.
+    The cache is valid only as long as no source of any kernel changes. Compiled kernels contain
+    code and constants of other kernels, but numba only checks the file of the kernel itself, so an
+    update would mix old and new code.
     """
-    kept = getattr(compiled._cache, "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
-        kept._source_stamp = digest_of_sources()
+    if numba.config.DISABLE_JIT:
+        return make()
+    try:
+        compiled = make(cache=True)
+    except RuntimeError:  # numba found no folder that can be written
+        return make()
+    kept = _cache_file(compiled)
+    if not (hasattr(kept, "_source_stamp") and hasattr(compiled._cache, "_index_key")):
+        return make()
+    kept._source_stamp = digest_of_sources()
+    return compiled
+
+
+def _cache_file(compiled):
+    """The cache on disk of what numba has compiled, or None."""
+    kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    return kept if hasattr(kept, "_load_index") else None
 
 
 def signature_of(one):
@@ -150,26 +183,25 @@ def uncompiled(kernels):
 
 
 def _is_compiled(one):
-    if isinstance(one, Callback):
-        compiler, is_loaded = one._compiler, "address" in vars(one)
+    is_callback = isinstance(one, Callback)
+    if "address" in vars(one) if is_callback else one.signatures:
+        return True
+    if not is_kept(one):
+        return False
+    if is_callback:
+        compiler = one._compiler
         key = compiler._sig, compiler._targetdescr.target_context.codegen()
     else:
-        compiler, is_loaded = one, bool(one.signatures)
-        key = signature_of(one), one.targetctx.codegen()
-    index = {} if is_loaded else _index(compiler)
-    return is_loaded or (compiler._cache._index_key(*key) in index if key[0] else bool(index))
-
-
-def _index(compiler):
-    """What the cache on disk has of a kernel."""
-    kept = getattr(compiler._cache, "_cache_file", None)
-    return kept._load_index() if hasattr(kept, "_load_index") else {}
+        compiler, key = one, (signature_of(one), one.targetctx.codegen())
+    index = _cache_file(compiler)._load_index()
+    return compiler._cache._index_key(*key) in index if key[0] else bool(index)
 
 
 def is_kept(one):
     """Whether a kernel or callback is kept on disk when it is compiled."""
-    compiler = one._compiler if isinstance(one, Callback) else one
-    return hasattr(compiler._cache, "_cache_file")
+    if isinstance(one, Callback):
+        return IS_ACCELERATED and _cache_file(one._compiler) is not None
+    return _cache_file(one) is not None
 
 
 def compile_now(one):
@@ -184,7 +216,7 @@ def is_first_run():
     # Reads the cache files only if this process has not called any kernel yet.
     if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
-    return not any(map(_index, _COMPILED))
+    return not any(one._load_index() for one in map(_cache_file, _COMPILED) if one is not None)
 
 
 class _Compilations(event.Listener):
@@ -384,18 +416,26 @@ class Callback:
         """Address of the function, compiled at first use; in plain Python, an index."""
         if numba.config.DISABLE_JIT:
             return _CALLED.index(self._function)
-        self._compiler.compile()
+        if IS_ACCELERATED:
+            self._compiler.compile()
         return self._compiler.address
 
     @cached_property
     def _compiler(self):
         table = numba.types.CPointer(numba.types.int64)
         word = numba.types.int64
-        signature = sigutils.normalize_signature(numba.types.void(table, table, word, word, word))
-        compiled = CFunc(self._function, signature, locals={}, options=_ALLOCATES_NOTHING)
-        compiled.enable_caching()
-        _stamp(compiled)
-        return compiled
+        signature = numba.types.void(table, table, word, word, word)
+        if not IS_ACCELERATED:
+            return numba.cfunc(signature)(self._function)
+
+        def make(cache=False):
+            form = sigutils.normalize_signature(signature)
+            compiled = CFunc(self._function, form, locals={}, options=_ALLOCATES_NOTHING)
+            if cache:
+                compiled.enable_caching()
+            return compiled
+
+        return _kept(make)
 
 
 @intrinsic
