@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +19,14 @@ from budget import NO_JIT  # noqa: E402
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+
+def pytest_configure(config):
+    """Compile the kernels once before several processes of tests would each do it."""
+    processes = getattr(config.option, "tx", None)
+    if processes and not NO_JIT and not hasattr(config, "workerinput"):
+        command = [sys.executable, "-m", "bnmtl", "compile", "--jobs", str(len(processes))]
+        subprocess.run(command, cwd=Path(__file__).parent.parent, stdout=subprocess.DEVNULL)
 
 
 def pytest_ignore_collect(collection_path):

@@ -171,10 +171,8 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("learner", "search", "prior", "n_tasks", "sharing"), SEARCHES)
-def test_the_total_is_of_the_kernels_that_a_search_calls(
-    called, learner, search, prior, n_tasks, sharing
-):
+def fit(learner, search, prior, n_tasks, sharing):
+    """A learner fitted to tasks of few rows, one of `SEARCHES`."""
     rng = np.random.default_rng(0)
     tasks = {
         f"t{i}": pd.DataFrame(rng.integers(0, 3, (60, 6)).astype(str), columns=list("abcdef"))
@@ -184,7 +182,14 @@ def test_the_total_is_of_the_kernels_that_a_search_calls(
     given = {name: options[name] for name in options if name in learner().get_params()}
     # With these concentrations, pairs of these columns are worth a look, and no arc is.
     score = MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100))
-    learner(score=score, search=search, random_state=0, **given).fit(tasks)
+    return learner(score=score, search=search, random_state=0, **given).fit(tasks)
+
+
+@pytest.mark.parametrize(("learner", "search", "prior", "n_tasks", "sharing"), SEARCHES)
+def test_the_total_is_of_the_kernels_that_a_search_calls(
+    called, learner, search, prior, n_tasks, sharing
+):
+    fit(learner, search, prior, n_tasks, sharing)
     finds = prior is not None
     kernels = search_kernels(search, prior, n_tasks * (sharing is not None), finds)
     listed = _jit.kernels_within(kernels)
@@ -200,3 +205,33 @@ def test_the_total_is_of_the_kernels_that_a_search_calls(
 def test_penalties_by_task_have_no_total():
     prior = PairedPrior(0.9, task_penalty={("t0", "t1"): 0.5})
     assert search_kernels(Orders(), prior, 0) is None
+
+
+CALLS = """
+import numpy as np
+from test_first_start import SEARCHES, fit
+
+from bnmtl._kernels import _jit
+from bnmtl.networks.shared_tables import Components
+
+for search in SEARCHES:
+    fit(*search)
+Components(np.ones((3, 4, 2), int)).averaged()
+known = set(_jit.compilable().values())
+called = [one for one in _jit._COMPILED if one.signatures]
+print(len(called))
+for one in called:
+    if one not in known or one.signatures != [_jit.signature_of(one)]:
+        print(_jit.name_of(one.py_func), one.signatures)
+"""
+
+
+def test_the_types_that_python_passes_are_annotated():
+    """Otherwise what is compiled ahead is not what Python calls."""
+    places = (os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+    command = [sys.executable, "-c", CALLS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    n_called, *differing = done.stdout.splitlines()
+    assert int(n_called) >= 35
+    assert differing == []

@@ -79,13 +79,13 @@ def test_only_what_python_calls_becomes_machine_code():
 
 
 TABLES = """
-from bnmtl._kernels import dags, groups, merging, scoring
+from bnmtl._kernels import climbing, dags, groups, scoring
 
-scratch, merge = scoring.new_scratch(2, 3, 3), merging.new_merge(2)
+scratch, merge = scoring.new_scratch(2, 3, 3), climbing.new_merge(2)
 assert groups.TOTALS(scratch.table) is scratch.totals
-assert merging.PART(merge.table) is merge.part
+assert climbing.PART(merge.table) is merge.part
 for field, table in [(scoring.METHOD, scratch.table), (dags.PARENTS, merge.table),
-                     (scoring.WAITING, merge.table), (merging.WAITING, scratch.table)]:
+                     (scoring.WAITING, merge.table), (climbing.MERGE_WAITING, scratch.table)]:
     try:
         field(table)
     except TypeError as error:

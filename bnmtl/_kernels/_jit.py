@@ -9,27 +9,57 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, event, sigutils
-from numba.core.ccallback import CFunc
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-_COMPILED, _CALLED = [], []
+_COMPILED, _CALLED, _CALLBACKS = [], [], []
+# Kernels and callbacks that have been found to be compiled.
+_KNOWN = set()
+
+# Private parts of numba. Where they are missing or changed, kernels are plain `njit`, which
+# takes longer to compile and finds the same.
+try:
+    from numba.core.ccallback import CFunc
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.options import DefaultOptions
+except ImportError:
+    JITCodeLibrary = Compiler = object
+    _PRIVATE = None
+else:
+    _PRIVATE = {
+        CFunc: ("enable_caching", "compile"),
+        JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module"),
+        Compiler: ("define_pipelines",),
+        Dispatcher: ("get_call_template", "get_overload"),
+        DefaultOptions: ("_nrt", "no_cfunc_wrapper", "no_cpython_wrapper"),
+    }
+IS_ACCELERATED = _PRIVATE is not None and all(
+    hasattr(kind, name) for kind, names in _PRIVATE.items() for name in names
+)
 
 # Functions that allocate nothing need no reference counts. Counting costs two atomic operations per
 # array and call, which is more than the work of a small kernel.
-_COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
-    ({"_nrt": True}, {"_nrt": False}) if hasattr(DefaultOptions, "_nrt") else ({}, {})
-)
+_COUNTS_REFERENCES, _ALLOCATES_NOTHING = {"_nrt": True}, {"_nrt": False}
+
+
+# Types of the arguments that Python passes to kernels: arrays in C order by their number of
+# dimensions. A table is explained in `Arrays`.
+Ints, Ints2, Ints3 = (numba.types.Array(numba.int64, n, "C") for n in (1, 2, 3))
+Floats, Floats2, Floats3 = (numba.types.Array(numba.float64, n, "C") for n in (1, 2, 3))
+Flags, Flags2, Flags3 = (numba.types.Array(numba.boolean, n, "C") for n in (1, 2, 3))
+Words, Words3 = (numba.types.Array(numba.uint64, n, "C") for n in (1, 3))
+Signs, Bytes = (numba.types.Array(kind, 1, "C") for kind in (numba.int8, numba.uint8))
+Table, Tables = Ints2, Ints3
+_OF_PYTHON = {int: numba.int64, float: numba.float64, bool: numba.boolean}
 
 
 def kernel(function):
     """Compile a function that allocates nothing, cache it on disk and run it without the GIL.
 
     Only kernels called from Python become machine code of their own; it includes all kernels that
-    they call.
+    they call. Their parameters are annotated, so that they can be compiled without being called.
 
     Floating-point arithmetic is strict (no fastmath). Copying one slice to another counts as
     allocating. Numba compiles a kernel again for every literal argument, so variables that start
@@ -44,10 +74,11 @@ def allocating_kernel(function):
 
 
 def _compiled(function, flags):
-    options = {"nogil": True, "no_cfunc_wrapper": True, **flags}
-    compiled = numba.njit(cache=True, **options)(function)
-    if not numba.config.DISABLE_JIT:
-        _stamp(compiled)
+    options = {"nogil": True}
+    if IS_ACCELERATED:
+        options |= {"no_cfunc_wrapper": True, **flags}
+    compiled = _kept(lambda **keeping: numba.njit(**options, **keeping)(function))
+    if IS_ACCELERATED and not numba.config.DISABLE_JIT:
         options["no_cpython_wrapper"] = True
         part = numba.njit(pipeline_class=_PartCompiler, **options)(function)
         # Numba uses these when it compiles a caller.
@@ -86,23 +117,98 @@ class _PartCompiler(Compiler):
 
 
 @cache
-def _digest_of_sources():
-    """A digest of the sources of all kernels."""
+def digest_of_sources():
+    """A digest of the sources of all kernels, and of how they are compiled."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest() + (" accelerated" if IS_ACCELERATED else "")
 
 
-def _stamp(compiled):
-    """Make a function's cache on disk valid only as long as no source of any kernel changes.
+def _kept(make):
+    """What ``make(cache=True)`` returns; if it cannot be kept on disk, what ``make()`` returns.
 
-    Compiled kernels contain code and constants of other kernels, but numba only checks the file of
-    the kernel itself, so an update would mix old and new code.
+    The cache is valid only as long as no source of any kernel changes. Compiled kernels contain
+    code and constants of other kernels, but numba only checks the file of the kernel itself, so an
+    update would mix old and new code.
     """
-    kept = getattr(compiled._cache, "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
-        kept._source_stamp = _digest_of_sources()
+    if numba.config.DISABLE_JIT:
+        return make()
+    try:
+        compiled = make(cache=True)
+    except RuntimeError:  # numba found no folder that can be written
+        return make()
+    kept = _cache_file(compiled)
+    if not (hasattr(kept, "_source_stamp") and hasattr(compiled._cache, "_index_key")):
+        return make()
+    kept._source_stamp = digest_of_sources()
+    return compiled
+
+
+def _cache_file(compiled):
+    """The cache on disk of what numba has compiled, or None."""
+    kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    return kept if hasattr(kept, "_load_index") else None
+
+
+def signature_of(one):
+    """The types of the arguments that Python passes to an annotated kernel."""
+    return tuple(_OF_PYTHON.get(kind, kind) for kind in one.py_func.__annotations__.values())
+
+
+def name_of(function):
+    """The module and the name of a function."""
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def function_of(one):
+    """The function of a kernel or callback."""
+    return one._function if isinstance(one, Callback) else one.py_func
+
+
+def compilable():
+    """The kernels and callbacks of all imported modules that Python calls, by name."""
+    if numba.config.DISABLE_JIT:
+        return {}
+    annotated = [one for one in _COMPILED if one.py_func.__annotations__]
+    return {name_of(function_of(one)): one for one in [*annotated, *_CALLBACKS]}
+
+
+def uncompiled(kernels):
+    """The kernels and callbacks that neither this process nor its cache on disk has compiled."""
+    if numba.config.DISABLE_JIT:
+        return []
+    _KNOWN.update(one for one in kernels if one not in _KNOWN and _is_compiled(one))
+    return [one for one in dict.fromkeys(kernels) if one not in _KNOWN]
+
+
+def _is_compiled(one):
+    is_callback = isinstance(one, Callback)
+    if "address" in vars(one) if is_callback else one.signatures:
+        return True
+    if not is_kept(one):
+        return False
+    if is_callback:
+        compiler = one._compiler
+        key = compiler._sig, compiler._targetdescr.target_context.codegen()
+    else:
+        compiler, key = one, (signature_of(one), one.targetctx.codegen())
+    index = _cache_file(compiler)._load_index()
+    return compiler._cache._index_key(*key) in index if key[0] else bool(index)
+
+
+def is_kept(one):
+    """Whether a kernel or callback is kept on disk when it is compiled."""
+    if isinstance(one, Callback):
+        return IS_ACCELERATED and _cache_file(one._compiler) is not None
+    return _cache_file(one) is not None
+
+
+def compile_now(one):
+    """Compile a kernel or callback of `compilable`, or load it from disk, without calling it."""
+    if isinstance(one, Callback):
+        return one.address
+    return one.compile(signature_of(one))
 
 
 def is_first_run():
@@ -110,8 +216,7 @@ def is_first_run():
     # Reads the cache files only if this process has not called any kernel yet.
     if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
-    kept = [one._cache._cache_file for one in _COMPILED if hasattr(one._cache, "_cache_file")]
-    return not any(one._load_index() for one in kept if hasattr(one, "_load_index"))
+    return not any(one._load_index() for one in map(_cache_file, _COMPILED) if one is not None)
 
 
 class _Compilations(event.Listener):
@@ -142,7 +247,8 @@ def kernels_within(called):
     while waiting:
         one = waiting.pop()
         is_callback = isinstance(one, Callback)
-        function = one._function if is_callback else getattr(one, "py_func", None)
+        is_kernel = is_callback or hasattr(one, "py_func")
+        function = function_of(one) if is_kernel else None
         if function is None or function in found:
             continue
         # Numba reports no compilation of the function of a callback.
@@ -303,20 +409,33 @@ class Callback:
     def __init__(self, function):
         self._function = function
         _CALLED.append(function)
+        _CALLBACKS.append(self)
 
     @cached_property
     def address(self):
         """Address of the function, compiled at first use; in plain Python, an index."""
         if numba.config.DISABLE_JIT:
             return _CALLED.index(self._function)
+        if IS_ACCELERATED:
+            self._compiler.compile()
+        return self._compiler.address
+
+    @cached_property
+    def _compiler(self):
         table = numba.types.CPointer(numba.types.int64)
         word = numba.types.int64
-        signature = sigutils.normalize_signature(numba.types.void(table, table, word, word, word))
-        compiled = CFunc(self._function, signature, locals={}, options=_ALLOCATES_NOTHING)
-        compiled.enable_caching()
-        _stamp(compiled)
-        compiled.compile()
-        return compiled.address
+        signature = numba.types.void(table, table, word, word, word)
+        if not IS_ACCELERATED:
+            return numba.cfunc(signature)(self._function)
+
+        def make(cache=False):
+            form = sigutils.normalize_signature(signature)
+            compiled = CFunc(self._function, form, locals={}, options=_ALLOCATES_NOTHING)
+            if cache:
+                compiled.enable_caching()
+            return compiled
+
+        return _kept(make)
 
 
 @intrinsic

@@ -27,7 +27,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import Callback, call, kernel, table_at
+from bnmtl._kernels._jit import Callback, Ints, Table, call, kernel, table_at
 from bnmtl._kernels.counting import ARITIES, N_ROWS
 from bnmtl._kernels.groups import (
     COUNTS,
@@ -157,7 +157,9 @@ def set_key(engine, scratch, n_members, group):
 
 
 @kernel
-def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
+def shared_value(
+    engine: Table, scratch: Table, n_members: int, child: int, parents: Ints, n_parents: int, v: int
+):
     """Evidence of a family over the members, as an integer.
 
     ``v`` is an additional parent or -1. Families that differ only in v are counted from the same

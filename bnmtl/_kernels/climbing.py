@@ -11,7 +11,18 @@ possibly none. The table of `MERGE` is scratch.
 
 import numpy as np
 
-from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout
+from bnmtl._kernels._jit import (
+    Arrays,
+    Flags2,
+    Ints,
+    Table,
+    Words,
+    flags,
+    floats,
+    ints,
+    kernel,
+    layout,
+)
 from bnmtl._kernels.dags import (
     ARC_KEYS,
     BOUNDS,
@@ -75,7 +86,7 @@ def draw(random, below):
 
 
 @kernel
-def draw_near(dag, variables, random, near):
+def draw_near(dag: Table, variables: Ints, random: Words, near: Ints):
     """Draw variables that are close in the graph: a random one, its neighbors, theirs, and so on.
 
     They are written to ``near``, whose size limits their number. If a component of the graph is
@@ -268,7 +279,7 @@ def choose_part(memory, head, is_chosen):
 
 
 @kernel
-def merge(memory, task, first, second, least, merged):
+def merge(memory: Table, task: Table, first: Table, second: Table, least: float, merged: Flags2):
     """Replace parts of the first graph by those of the second that gain ``least``, best first.
 
     The result is written to ``merged``, bool (n, n) [child, parent]. Parts that would close a cycle
@@ -428,7 +439,7 @@ def best_change(dag, task, marks):
 
 
 @kernel
-def make(engine, scratch, task, dag, a, b, state):
+def make(engine: Table, scratch: Table, task: Table, dag: Table, a: int, b: int, state: int):
     """Make a change and refresh the families that it affects."""
     turned = state == SET and HELD(dag)[a, b]
     change_arcs(dag, task, scratch, a, b, state)
@@ -482,7 +493,7 @@ def set_either(engine, scratch, task, dag, a, b):
 
 
 @kernel
-def start_at(dag, task, scratch, adjacency):
+def start_at(dag: Table, task: Table, scratch: Table, adjacency: Flags2):
     """Copy the DAG ``adjacency``, bool (n, n) [child, parent]; gains are not computed.
 
     ``scratch.touched`` marks the children whose parents have changed.
@@ -522,7 +533,9 @@ def start_at(dag, task, scratch, adjacency):
 
 
 @kernel
-def refresh_from(engine, scratch, task, dag, first, most_asked):
+def refresh_from(
+    engine: Table, scratch: Table, task: Table, dag: Table, first: int, most_asked: int
+):
     """Refresh the marked or new families, starting with ``first``.
 
     Returns
@@ -550,7 +563,7 @@ def refresh_touched(engine, scratch, task, dag):
 
 
 @kernel
-def climb(engine, scratch, task, dag, most_asked):
+def climb(engine: Table, scratch: Table, task: Table, dag: Table, most_asked: int):
     """Make the best change of one arc at a time until no change improves the score.
 
     The first arcs have the same gain in both directions, and their directions affect the local
@@ -576,7 +589,7 @@ def climb(engine, scratch, task, dag, most_asked):
 
 
 @kernel
-def follow_coins(engine, scratch, task, dag):
+def follow_coins(engine: Table, scratch: Table, task: Table, dag: Table):
     """Reverse arcs whose coin favors the reversal, where this does not change the score."""
     gains, coins = GAINS(dag), COINS(task)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
@@ -603,7 +616,15 @@ def follow_coins(engine, scratch, task, dag):
 
 
 @kernel
-def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
+def tabu_walk(
+    engine: Table,
+    scratch: Table,
+    task: Table,
+    dag: Table,
+    best_dag: Table,
+    marks: Ints,
+    most_asked: int,
+):
     """Continue from a local optimum without returning to recent graphs; end in the best graph.
 
     The best change is made even if it lowers the score, unless it leads to one of the last
@@ -633,7 +654,16 @@ def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
 
 
 @kernel
-def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most_asked):
+def climb_changed(
+    engine: Table,
+    scratch: Table,
+    task: Table,
+    dag: Table,
+    variables: Ints,
+    random: Words,
+    n_changes: int,
+    most_asked: int,
+):
     """Change the graph at random and climb from there."""
     disturb(engine, scratch, task, dag, variables, random, n_changes)
     refresh_touched(engine, scratch, task, dag)
@@ -663,18 +693,18 @@ def widen(engine, scratch, task, dag, other):
 
 @kernel
 def restart(
-    engine,
-    scratch,
-    task,
-    narrow,
-    dag,
-    best_dag,
-    spare,
-    variables,
-    random,
-    n_changes,
-    marks,
-    most_asked,
+    engine: Table,
+    scratch: Table,
+    task: Table,
+    narrow: Table,
+    dag: Table,
+    best_dag: Table,
+    spare: Table,
+    variables: Ints,
+    random: Words,
+    n_changes: int,
+    marks: Ints,
+    most_asked: int,
 ):
     """Climb again from random changes of ``best_dag``; replace it if the result is better.
 

@@ -7,7 +7,18 @@ log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
 
 import numpy as np
 
-from bnmtl._kernels._jit import allocating_kernel, kernel
+from bnmtl._kernels._jit import (
+    Flags3,
+    Floats2,
+    Floats3,
+    Ints,
+    Ints2,
+    Ints3,
+    Signs,
+    Words3,
+    allocating_kernel,
+    kernel,
+)
 from bnmtl._kernels.dags import is_legal
 
 
@@ -20,7 +31,7 @@ def priced(log_penalty, amount):
 
 
 @kernel
-def distance(a, b, reversal):
+def distance(a: int, b: int, reversal: float):
     """Distance of two states: 1 between no arc and an arc, ``reversal`` between the directions."""
     if a == b:
         return 0.0
@@ -30,7 +41,7 @@ def distance(a, b, reversal):
 
 
 @allocating_kernel
-def edit_states(gains, log_penalty, costs):
+def edit_states(gains: Floats2, log_penalty: float, costs: Floats2):
     """Best states under the Edit prior, in O(k): for a fixed target, the tasks are independent.
 
     Computes max over targets c of sum_s max_x [ u_s(x) + log(1 - delta) costs[x, c] ]. This is the
@@ -57,7 +68,7 @@ def edit_states(gains, log_penalty, costs):
 
 
 @allocating_kernel
-def paired_states(gains, log_penalty, reversal):
+def paired_states(gains: Floats2, log_penalty: float, reversal: float):
     """Best states under the Paired prior with one penalty for all pairs of tasks, in O(k^3).
 
     The coupling depends only on the number of tasks in each state, so a dynamic program over tasks
@@ -98,7 +109,7 @@ def paired_states(gains, log_penalty, reversal):
 
 
 @kernel
-def weighted_log_coupling(states, log_penalties, reversal):
+def weighted_log_coupling(states: Signs, log_penalties: Floats2, reversal: float):
     """Log coupling of states under the Paired prior with one log penalty per pair of tasks."""
     total = 0.0
     for s in range(states.size):
@@ -154,7 +165,7 @@ def minimum_cut(capacity, source, sink):
 
 
 @allocating_kernel
-def min_cut_states(gains, log_penalties):
+def min_cut_states(gains: Floats2, log_penalties: Floats2):
     """Best states under the Paired prior with reversal 2 and any log penalty per pair of tasks.
 
     The states -1, 0, +1 are then points on a line, and |x_s - x_t| is a sum over the two thresholds
@@ -183,18 +194,18 @@ def min_cut_states(gains, log_penalties):
 
 @kernel
 def gather_gains(
-    held,
-    gains,
-    ancestors,
-    parents,
-    n_parents,
-    permitted,
-    may_remove,
-    most_parents,
-    members,
-    i,
-    j,
-    out,
+    held: Flags3,
+    gains: Floats3,
+    ancestors: Words3,
+    parents: Ints3,
+    n_parents: Ints2,
+    permitted: Flags3,
+    may_remove: Flags3,
+    most_parents: Ints,
+    members: Ints,
+    i: int,
+    j: int,
+    out: Floats2,
 ):
     """Gains of the states of the pair (i, j) per member; +1 is i -> j; illegal states get -inf.
 
@@ -252,7 +263,15 @@ def optimistic_gain(gains, held, permitted, may_remove, takes_part, i, j):
 
 
 @kernel
-def optimistic_gains(gains, held, permitted, may_remove, takes_part, i, out):
+def optimistic_gains(
+    gains: Floats3,
+    held: Flags3,
+    permitted: Flags3,
+    may_remove: Flags3,
+    takes_part: Flags3,
+    i: int,
+    out: Floats2,
+):
     """Write the optimistic gains of all pairs with variable i to both halves of ``out``."""
     for j in range(out.shape[0]):
         if j != i:

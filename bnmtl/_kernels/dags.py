@@ -7,7 +7,7 @@ for variable v.
 
 import numpy as np
 
-from bnmtl._kernels._jit import call, flags, floats, ints, kernel, layout, words
+from bnmtl._kernels._jit import Table, call, flags, floats, ints, kernel, layout, words
 from bnmtl._kernels.counting import CODE_AT
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, PARTITIONS, QUEUE, WAITING, WANTED
@@ -41,7 +41,7 @@ TASK = layout(
 
 
 @kernel
-def copy_dag(source, target):
+def copy_dag(source: Table, target: Table):
     """Copy ``source`` to ``target``, a DAG of the same task; equal rows are skipped."""
     to_held = HELD(target)
     parents, to_parents = PARENTS(source), PARENTS(target)
@@ -207,7 +207,7 @@ def is_legal(held, ancestors, parents, n_parents, permitted, most_parents, a, b)
 
 
 @kernel
-def may_set(dag, task, a, b):
+def may_set(dag: Table, task: Table, a: int, b: int):
     """Whether a -> b may be set now; an arc b -> a would be reversed."""
     graph = HELD(dag), ANCESTORS(dag), PARENTS(dag), N_PARENTS(dag)
     return is_legal(*graph, PERMITTED(task), MOST_PARENTS(task)[0], a, b)
@@ -327,7 +327,7 @@ def family_score(task, dag, b):
 
 
 @kernel
-def total_score(task, dag):
+def total_score(task: Table, dag: Table):
     """Local scores plus log prior odds of the arcs, summed in the order of the variables."""
     scores, odds = SCORES(dag), ODDS(task)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)

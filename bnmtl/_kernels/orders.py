@@ -11,7 +11,19 @@ precede the child. Data contract: as in ``trees``.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
+from bnmtl._kernels._jit import (
+    Flags2,
+    Flags3,
+    Ints,
+    Table,
+    Tables,
+    Words,
+    flags,
+    floats,
+    ints,
+    kernel,
+    layout,
+)
 from bnmtl._kernels.climbing import climb, draw, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
@@ -339,7 +351,15 @@ def list_children(adjacency, before, waiting, first, children):
 
 
 @kernel
-def draw_extension(adjacency, before, waiting, first, children, order, random):
+def draw_extension(
+    adjacency: Flags3,
+    before: Flags2,
+    waiting: Ints,
+    first: Ints,
+    children: Ints,
+    order: Ints,
+    random: Words,
+):
     """Write a random order in which parents precede their children in all tasks.
 
     ``adjacency`` is bool (k, n, n) [task, child, parent]; ``before``, bool (n, n) [child, parent],
@@ -402,7 +422,17 @@ def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
 
 @kernel
 def search_orders(
-    engine, scratch, tasks, shared, tree, walk, graphs, random, most_moves, is_new, most_asked
+    engine: Table,
+    scratch: Table,
+    tasks: Tables,
+    shared: Table,
+    tree: Table,
+    walk: Table,
+    graphs: Flags3,
+    random: Words,
+    most_moves: int,
+    is_new: bool,
+    most_asked: int,
 ):
     """Improve an order of given graphs after displacing a few variables.
 
@@ -440,7 +470,9 @@ def search_orders(
 
 
 @kernel
-def know_families(engine, scratch, tasks, shared, tree, graphs):
+def know_families(
+    engine: Table, scratch: Table, tasks: Tables, shared: Table, tree: Table, graphs: Flags3
+):
     """Remember the families of given graphs, bool (m, n, n) [graph, child, parent], of one task."""
     for at in range(graphs.shape[0]):
         for child in range(graphs.shape[1]):
@@ -452,7 +484,15 @@ def know_families(engine, scratch, tasks, shared, tree, graphs):
 
 
 @kernel
-def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
+def read_order(
+    engine: Table,
+    scratch: Table,
+    tasks: Tables,
+    shared: Table,
+    tree: Table,
+    walk: Table,
+    adjacency: Flags3,
+):
     """Write the graphs of an order, bool (k, n, n) [task, child, parent]; return its score."""
     read_families(engine, scratch, tasks, shared, tree, POSITION(walk), adjacency)
     scores, total = SCORES(walk), 0.0
@@ -462,7 +502,16 @@ def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
 
 
 @kernel
-def climb_from(engine, scratch, task, dag, spare, adjacency, marks, most_asked):
+def climb_from(
+    engine: Table,
+    scratch: Table,
+    task: Table,
+    dag: Table,
+    spare: Table,
+    adjacency: Flags2,
+    marks: Ints,
+    most_asked: int,
+):
     """Climb from the graph ``adjacency``, with a tabu walk; return the score.
 
     ``dag`` contains a previous graph, whose gains are reused for children with the same parents.

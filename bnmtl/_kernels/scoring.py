@@ -19,7 +19,20 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import Arrays, Callback, flags, floats, ints, kernel, layout, table_at
+from bnmtl._kernels._jit import (
+    Arrays,
+    Callback,
+    Flags2,
+    Flags3,
+    Ints,
+    Table,
+    flags,
+    floats,
+    ints,
+    kernel,
+    layout,
+    table_at,
+)
 from bnmtl._kernels.counting import (
     ARITIES,
     CELLS,
@@ -179,7 +192,7 @@ def complexity(kind, q, r, n_cases):
 
 
 @kernel
-def by_set(kind):
+def by_set(kind: int):
     """Whether the tables of a score depend only on the set of variables."""
     return kind != K2 and kind != BDS and kind != MIXTURE
 
@@ -241,7 +254,7 @@ def family_value(engine, scratch, s, child, parents, n_parents):
 
 
 @kernel
-def local_score(engine, scratch, s, child, parents, n_parents):
+def local_score(engine: Table, scratch: Table, s: int, child: int, parents: Ints, n_parents: int):
     """Local score of one family, in nats."""
     arities, method = ARITIES(engine), METHOD(engine)
     q = 1.0
@@ -255,7 +268,7 @@ def local_score(engine, scratch, s, child, parents, n_parents):
 
 
 @kernel
-def graph_score(engine, scratch, members, usable, adjacency):
+def graph_score(engine: Table, scratch: Table, members: Ints, usable: Flags3, adjacency: Flags2):
     """Local scores of a graph, summed over children and over the tasks that have the child.
 
     ``adjacency`` is bool (n, n) [parent, child], ``usable`` is bool (members, n, n) [member,
@@ -307,7 +320,7 @@ def exclude(scratch, s, child, parents, n_parents, v):
 
 
 @kernel
-def gains(engine, scratch, s, child, n_parents):
+def gains(engine: Table, scratch: Table, s: int, child: int, n_parents: int):
     """Compute the gains of adding each wanted variable and of removing each parent.
 
     The parents are in FAMILY, the wanted variables in WANTED. The gains are written to COLUMN, nan

@@ -9,7 +9,7 @@ Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of al
 
 import numpy as np
 
-from bnmtl._kernels._jit import kernel
+from bnmtl._kernels._jit import Floats, Floats2, Floats3, Ints, Ints2, Ints3, Table, kernel
 from bnmtl._kernels.groups import (
     BEAM_COUNTS,
     BEAM_GROUPS,
@@ -46,7 +46,16 @@ def take_active(scratch, counts, active, left_out):
 
 @kernel
 def leave_one_out(
-    terms, owners, bases, scratch, counts, active, concentrations, partitions, scale, values
+    terms: Ints2,
+    owners: Ints,
+    bases: Floats,
+    scratch: Table,
+    counts: Ints3,
+    active: Ints,
+    concentrations: Floats,
+    partitions: Floats,
+    scale: float,
+    values: Ints2,
 ):
     """Add the log leave-one-task-out probability of the counts of each task to its ``values``.
 
@@ -114,22 +123,22 @@ def leave_out_probably(
 
 @kernel
 def add_tables(
-    terms,
-    owners,
-    bases,
-    scratch,
-    counts,
-    active,
-    concentrations,
-    partitions,
-    scale,
-    of_components,
-    chances,
-    roles,
-    tables,
-    together,
-    borrowed,
-    shared,
+    terms: Ints2,
+    owners: Ints,
+    bases: Floats,
+    scratch: Table,
+    counts: Ints3,
+    active: Ints,
+    concentrations: Floats,
+    partitions: Floats,
+    scale: float,
+    of_components: Floats,
+    chances: Floats,
+    roles: Ints,
+    tables: Floats3,
+    together: Floats2,
+    borrowed: Floats2,
+    shared: Floats2,
 ):
     """Add the posterior means of all rows and statistics of sharing between tasks.
 

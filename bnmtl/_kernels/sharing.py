@@ -6,7 +6,7 @@ in ``scoring`` and, for all parent sets of a child, as in ``subsets``.
 
 import numpy as np
 
-from bnmtl._kernels._jit import Callback, kernel, table_at
+from bnmtl._kernels._jit import Callback, Flags2, Flags3, Ints, Table, kernel, table_at
 from bnmtl._kernels.all_sets import shared_value
 from bnmtl._kernels.counting import ARITIES, CODE_AT
 from bnmtl._kernels.joint_rows import (
@@ -73,7 +73,7 @@ def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
 
 
 @kernel
-def gains_together(engine, scratch, n_searched, child, n_parents):
+def gains_together(engine: Table, scratch: Table, n_searched: int, child: int, n_parents: int):
     """Like `scoring.gains`, for one graph of the searched tasks, which have the child.
 
     The parents are in FAMILY, the wanted variables in WANTED, and those that each task may use in
@@ -135,7 +135,15 @@ def search_members(engine, scratch, members, usable, child):
 
 
 @kernel
-def local_score_together(engine, scratch, members, usable, child, parents, n_parents):
+def local_score_together(
+    engine: Table,
+    scratch: Table,
+    members: Ints,
+    usable: Flags3,
+    child: int,
+    parents: Ints,
+    n_parents: int,
+):
     """Like `scoring.local_score`, for one graph of members that may share tables.
 
     ``usable`` is bool (members, n, n) [member, parent, child].
@@ -146,7 +154,9 @@ def local_score_together(engine, scratch, members, usable, child, parents, n_par
 
 
 @kernel
-def graph_score_together(engine, scratch, members, usable, adjacency):
+def graph_score_together(
+    engine: Table, scratch: Table, members: Ints, usable: Flags3, adjacency: Flags2
+):
     """Like `scoring.graph_score`, for one graph of members that may share tables."""
     parents, total = FAMILY(scratch), 0.0
     for child in range(adjacency.shape[0]):
@@ -167,7 +177,17 @@ GAINS_TOGETHER = Callback(_gains_together)
 
 
 @kernel
-def add_scores_together(engine, scratch, subsets, members, usable, i, required, first, most_asked):
+def add_scores_together(
+    engine: Table,
+    scratch: Table,
+    subsets: Table,
+    members: Ints,
+    usable: Flags3,
+    i: int,
+    required: int,
+    first: int,
+    most_asked: int,
+):
     """Like `subsets.add_scores`, for all members jointly.
 
     ``usable``, bool (members, n, n) [member, parent, child], restricts the parents of each member.

@@ -17,7 +17,20 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout, uint8s, uint32s
+from bnmtl._kernels._jit import (
+    Arrays,
+    Bytes,
+    Floats,
+    Floats2,
+    Table,
+    flags,
+    floats,
+    ints,
+    kernel,
+    layout,
+    uint8s,
+    uint32s,
+)
 from bnmtl._kernels.counting import ARITIES, CODE_AT, CODES, N_CASES, N_ROWS
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -165,7 +178,7 @@ def _tail(bits, arities):
 
 
 @kernel
-def walk_on(engine, scratch, subsets, walk, s, most_looks):
+def walk_on(engine: Table, scratch: Table, subsets: Table, walk: Table, s: int, most_looks: int):
     """Continue a walk until all tables are computed or ``most_looks`` rows have been processed.
 
     Returns
@@ -346,7 +359,17 @@ def list_members(members, variables, listed):
 
 
 @kernel
-def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_asked):
+def add_scores(
+    engine: Table,
+    scratch: Table,
+    subsets: Table,
+    s: int,
+    i: int,
+    usable: int,
+    required: int,
+    first: int,
+    most_asked: int,
+):
     """Add a task's local scores of a child to the scores of its parent sets, from ``first`` on.
 
     Only parents in the set ``usable`` have an effect in this task. The set ``required`` is scored
@@ -386,7 +409,7 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
 
 
 @kernel
-def find_sinks(best, totals, sinks):
+def find_sinks(best: Floats2, totals: Floats, sinks: Bytes):
     """The score of the best graph over every set of variables, and the bit of a sink of that graph.
 
     A sink has no children. In the best graph, it has its best parents among all other variables,

@@ -11,7 +11,20 @@ int whose bit s stands for task s. The takers of a parent are the tasks in which
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
+from bnmtl._kernels._jit import (
+    Flags,
+    Flags2,
+    Flags3,
+    Floats,
+    Ints,
+    Signs,
+    Table,
+    flags,
+    floats,
+    ints,
+    kernel,
+    layout,
+)
 from bnmtl._kernels.all_sets import shared_value, value_sets
 from bnmtl._kernels.counting import ARITIES, CODE_AT
 from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
@@ -48,7 +61,7 @@ def new_takers(may, odds, n_sets):
 
 
 @kernel
-def refresh_child(engine, scratch, memory, held, child):
+def refresh_child(engine: Table, scratch: Table, memory: Table, held: Flags3, child: int):
     """Compute the scores of a child in all tasks for each variable and each set of its takers.
 
     The score is the evidence of all families of the child plus the log prior odds of the arcs from
@@ -179,7 +192,9 @@ def list_candidates(engine, scratch, memory, held, n_tasks, child, n_parents, v)
 
 
 @kernel
-def worth_of(engine, scratch, memory, held, child, v, takes):
+def worth_of(
+    engine: Table, scratch: Table, memory: Table, held: Flags3, child: int, v: int, takes: Flags
+):
     """The entry of WORTH_OF for the set of takers that ``takes``, bool (k,), marks."""
     odds, may, worth = ODDS_OF(memory), MAY(memory), 0.0
     for s in range(held.shape[0]):
@@ -239,7 +254,7 @@ def n_cells(engine, scratch, child, n_parents, v):
 
 
 @kernel
-def evidence_of(engine, scratch, memory, held, child):
+def evidence_of(engine: Table, scratch: Table, memory: Table, held: Flags3, child: int):
     """Evidence of a child's families in all tasks, in nats."""
     members, group, total = MEMBERS_OF(scratch), GROUP(memory), np.int64(0)
     nothing = np.int64(-1)
@@ -260,7 +275,15 @@ def evidence_of(engine, scratch, memory, held, child):
 
 @kernel
 def best_joint_states(
-    into_j, into_i, members, fixed, allowed, log_couplings, order, tolerance, states
+    into_j: Floats,
+    into_i: Floats,
+    members: Ints,
+    fixed: Ints,
+    allowed: Flags2,
+    log_couplings: Floats,
+    order: Ints,
+    tolerance: float,
+    states: Signs,
 ):
     """The best joint states of a pair (i, j) in all members, by enumeration.
 

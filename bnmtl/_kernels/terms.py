@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import kernel
+from bnmtl._kernels._jit import Ints, kernel
 
 MISSING = np.iinfo(np.int64).min
 # Number of slots in which a key may be stored.
@@ -33,7 +33,7 @@ def recall(cache, key):
 
 
 @kernel
-def keep(cache, key, value):
+def keep(cache: Ints, key: int, value: int):
     """Cache a value; if the bucket is full, another value is overwritten."""
     begin = (key & (cache.size // (2 * BUCKET) - 1)) * 2 * BUCKET
     chosen = begin + ((key >> 60) & (BUCKET - 1)) * 2
@@ -46,7 +46,7 @@ def keep(cache, key, value):
 
 
 @kernel
-def move(cache, larger):
+def move(cache: Ints, larger: Ints):
     """Copy all cached values into a larger cache."""
     for at in range(0, cache.size, 2):
         if cache[at] != 0 or cache[at + 1] != 0:

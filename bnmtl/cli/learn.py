@@ -10,6 +10,7 @@ from bnmtl.cli.learner import (
     check_choosing,
     common_parameters,
     has_folds,
+    kernels_needed,
     learner_asked_for,
     n_folds,
     score_named,
@@ -36,6 +37,7 @@ from bnmtl.learners.validated import penalty_name
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
+from bnmtl.search.compilation import compiled_ahead
 from bnmtl.wording import count, listed
 from bnmtl.writing import file_names
 
@@ -113,8 +115,8 @@ def run(options, progress=None):
     _check_threshold(options)
     check_choosing(options)
     fixed = _fixed_files(options)
-    with new_run("learn", options, fixed) as run:
-        score = score_named(options)
+    score, kernels = score_named(options), kernels_needed(options)
+    with new_run("learn", options, fixed) as run, compiled_ahead(kernels):
         tasks, origin = read_tasks(options)
         files = file_names(tasks.names, ".bif", fixed)
         run.folder.reserve(files.values())

@@ -12,6 +12,7 @@ from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.multitask import PENALTY
 from bnmtl.priors import ArcPrior, EditPrior, PairedPrior
 from bnmtl.search import HillClimbing, Limits, Orders
+from bnmtl.search.compilation import SHARED_TABLES, search_kernels
 from bnmtl.search.options import search_of
 from bnmtl.wording import listed
 
@@ -52,6 +53,18 @@ def common_parameters(options, tasks, score, progress):
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,
     }
+
+
+def kernels_needed(options):
+    """Return the kernels that a run calls, as far as they are known before data are read."""
+    is_alone = len(options.paths) == 1 and options.task_column is None
+    shares_tables = options.table_sharing == "auto" and not is_alone
+    prior = None if is_alone else _PRIORS[options.prior](penalty=PENALTY)
+    # More kernels are needed for many tasks.
+    n_sharing = 2 * (shares_tables and options.score == "mixed-dirichlet")
+    finds_groups = options.task_groups == "auto" and not is_alone
+    needed = search_kernels(_search(options), prior, n_sharing, finds_groups)
+    return needed + SHARED_TABLES * shares_tables
 
 
 def _structure_prior(chance):

@@ -288,6 +288,22 @@ def _print(line):
     Console(highlight=False).print(Text(line), soft_wrap=True)
 
 
+@app.command("compile")
+def compile_kernels(
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of processes (default: all cores)."),
+    ] = None,
+):
+    """Compile the inner loops now instead of at the first start, once per machine."""
+    with _quietly_interrupted():
+        from bnmtl.search.compilation import compile_all
+
+        with _progress() as progress:
+            n_compiled = compile_all(progress or False, jobs)
+    print(f"{n_compiled} inner loops compiled" if n_compiled else "all inner loops were compiled")
+
+
 @app.command()
 def structures(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one.")] = None,

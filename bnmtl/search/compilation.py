@@ -1,6 +1,11 @@
-"""Progress of the compilation of kernels at the first search on a machine."""
+"""Compilation of kernels at the first search on a machine: what it needs, progress, processes."""
 
+import multiprocessing
+import sys
+import threading
 from contextlib import contextmanager
+
+from joblib import cpu_count
 
 from bnmtl._kernels import (
     all_sets,
@@ -9,14 +14,26 @@ from bnmtl._kernels import (
     dags,
     orders,
     scoring,
+    shared_tables,
     sharing,
     subsets,
     takers,
     terms,
 )
-from bnmtl._kernels._jit import is_first_run, kernels_within, watched_compilation
+from bnmtl._kernels._jit import (
+    compilable,
+    compile_now,
+    is_first_run,
+    is_kept,
+    kernels_within,
+    name_of,
+    uncompiled,
+    watched_compilation,
+)
+from bnmtl._kernels.ahead import Processes, is_worth_it
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.priors import EditPrior, PairedPrior
+from bnmtl.progress import Reporter
 from bnmtl.search.options import Exact, Orders
 from bnmtl.search.task_groups import QUICK
 
@@ -88,9 +105,78 @@ def _of_search(search, n_sharing):
     return (climbing.tabu_walk,) + (climbing.restart,) * (search.restarts > 0)
 
 
+# What Python calls to estimate tables that tasks share.
+SHARED_TABLES = (shared_tables.leave_one_out, shared_tables.add_tables)
+
+# The processes that were started for a search to come, and the lock of whoever starts some.
+_STARTED = []
+_LOCK = threading.Lock()
+
+
+def _processes(called, n_jobs=None):
+    """Start processes for what has not been compiled yet; None if there is no use in that."""
+    known = set(compilable().values())
+    lacking = [one for one in uncompiled(called) if one in known and is_kept(one)]
+    n = cpu_count() if n_jobs is None else n_jobs
+    # Programs that embed Python are not an interpreter, and each worker of a pool would start more.
+    is_able = sys.executable and not getattr(sys, "frozen", False)
+    if n < 2 or not is_able or multiprocessing.parent_process() or not is_worth_it(lacking):
+        return None
+    return Processes(lacking, n)
+
+
 @contextmanager
-def compilation_reported(report, called=None):
-    """Report each compiled kernel if this is the first run on the machine.
+def compiled_ahead(called):
+    """Compile kernels in other processes while the block prepares a search.
+
+    The search waits for them; those that are left at the end of the block are ended.
+
+    Parameters
+    ----------
+    called : iterable
+        As returned by `search_kernels`.
+    """
+    with _LOCK:
+        processes = _processes(called)
+        if processes is not None:
+            _STARTED.append(processes)
+    try:
+        yield
+    finally:
+        if processes is not None:
+            processes.end()
+            with _LOCK:
+                _STARTED[:] = [one for one in _STARTED if one is not processes]
+
+
+def compile_together(called, listener, n_jobs=None):
+    """Compile kernels in several processes.
+
+    What they leave, which is all of it on a single core, is compiled when it is called.
+
+    Parameters
+    ----------
+    called : iterable
+        As returned by `search_kernels`.
+    listener : callable
+        Called with the name of each compiled function.
+    n_jobs : int, default=None
+        Number of processes; None: as many as there are cores.
+    """
+    with _LOCK:
+        while _STARTED:
+            _STARTED.pop().wait(listener)
+        processes = _processes(called, n_jobs)
+        if processes is not None:
+            try:
+                processes.wait(listener)
+            finally:
+                processes.end()
+
+
+@contextmanager
+def compilation_reported(report, called=None, n_jobs=None):
+    """Compile kernels, if this is the first run on the machine, and report each.
 
     Parameters
     ----------
@@ -98,19 +184,54 @@ def compilation_reported(report, called=None):
         Gets no event while another thread reports.
     called : tuple, default=None
         The kernels that Python will call. None: unknown, so there is no total.
+    n_jobs : int, default=None
+        As in `compile_together`.
     """
-    if not is_first_run():
+    lacking = None if called is None else uncompiled(called)
+    if not (is_first_run() if lacking is None else lacking):
         yield
         return
-    needed = None if called is None else kernels_within(called)
+    needed = None if lacking is None else {name_of(one) for one in kernels_within(lacking)}
     total, done = None if needed is None else len(needed), set()
     stage = "compiling once (about a minute)"
 
-    def count(function):
-        if needed is None or function in needed:
-            done.add(function)
+    def count(name):
+        if needed is None or name in needed:
+            done.add(name)
             report.offer(stage, done=len(done), total=total)
 
     report(stage, total=total)
-    with watched_compilation(count):
+    if lacking:
+        compile_together(lacking, count, n_jobs)
+    with watched_compilation(lambda function: count(name_of(function))):
         yield
+
+
+def compile_all(progress=False, n_jobs=None):
+    """Compile the kernels of all searches, where that has not been done, and keep them on disk.
+
+    Parameters
+    ----------
+    progress : bool or callable, default=False
+        As in `bnmtl.progress.Reporter`.
+    n_jobs : int, default=None
+        Number of processes; None: as many as there are cores.
+
+    Returns
+    -------
+    int
+        How many kernels have been compiled.
+
+    Raises
+    ------
+    OSError
+        If no folder for compiled kernels can be written.
+    """
+    kernels = list(compilable().values())
+    if not all(map(is_kept, kernels)):
+        raise OSError("No folder for compiled kernels can be written; set NUMBA_CACHE_DIR.")
+    lacking = uncompiled(kernels)
+    with Reporter(progress) as report, compilation_reported(report, lacking, n_jobs):
+        for one in uncompiled(lacking):
+            compile_now(one)
+    return len(lacking)
