@@ -349,6 +349,7 @@ def follow(listed, following, first, length, position, node, before):
         found = np.int64(-1)
         for at in range(first[node], first[node] + length[node]):
             if position[listed[at]] < before:
+                found = at
                 break
         if found < 0 or following[found] < 0:
             return node, found
