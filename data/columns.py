@@ -63,5 +63,5 @@ def numbers_in(texts):
     wrong = sorted(categories[~np.isfinite(values)])
     if wrong:
         given = listed(wrong, limit=3)
-        raise InputError(f"must hold numbers, got {given!r}", remedy="correct it")
+        raise InputError(f"must hold numbers, got {given}", remedy="correct it")
     return np.append(values, np.nan)[texts.cat.codes]

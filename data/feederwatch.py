@@ -400,7 +400,7 @@ def _usable(tasks, required):
     if useless and (required or len(useless) == len(tasks)):
         name = max(useless, key=lambda name: len(tasks[name]))
         message = (
-            f"must have complete sites and variables that differ among them; {name} has "
+            f"must have complete sites and variables that differ among them; `{name}` has "
             f"{count(len(tasks[name]), 'complete site')} and no such variable"
         )
         raise InputError(

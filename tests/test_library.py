@@ -443,7 +443,9 @@ def test_nothing_that_can_be_trained(in_this_process, tmp_path):
 @linux
 def test_too_little_memory_for_any_process():
     X, y = numeric_frame(30)
-    with pytest.raises(InputError, match="`max_memory` must be enough for every process, got 1000"):
+    with pytest.raises(
+        InputError, match="`max_memory` must be enough for every process, got 1e-06 GB"
+    ):
         build_library(X, y, RIDGES, max_memory=1000)
 
 

@@ -390,7 +390,7 @@ def test_groups_that_no_fit_allows_are_not_made():
 
     def fit(members, graphs):
         if len(members) == 3:
-            raise NoCommonGraph("required", "must allow a single graph for all tasks")
+            raise NoCommonGraph("must allow a single graph for all tasks", argument="required")
         return [[np.eye(1)] * len(members)]
 
     found = search_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]], fit).search()
@@ -401,7 +401,7 @@ def test_groups_that_no_fit_allows_are_not_made():
 def test_where_all_pairs_gain_but_only_pairs_are_possible_there_are_pairs():
     def fit(members, graphs):
         if len(members) > 2:
-            raise NoCommonGraph("required", "must allow a single graph for all tasks")
+            raise NoCommonGraph("must allow a single graph for all tasks", argument="required")
         return [[np.eye(1)] * len(members)]
 
     gains = np.full((4, 4), 1.0)

@@ -31,8 +31,8 @@ from bnmtl.validation import (
     bias_variance,
     bootstrap_error,
     compare,
-    comparing,
     forest_bound,
+    jackknife,
     predict_rounds,
     voters_error,
 )
@@ -81,10 +81,10 @@ def rounds_of(model, scheme="bootstrap", rounds=12, data=None, **options):
 
 
 def test_the_variance_of_one_to_five():
-    found = comparing([1, 2, 3, 4, 5], np.var)
+    found = jackknife([1, 2, 3, 4, 5], np.var)
     assert found.value == 2.0
     assert found.corrected == pytest.approx(2.5, abs=1e-12)
-    mean = comparing([1, 2, 3, 4, 5], np.mean)
+    mean = jackknife([1, 2, 3, 4, 5], np.mean)
     assert mean.bias == pytest.approx(0, abs=1e-12)
     assert mean.standard_error == pytest.approx(np.sqrt(2.5 / 5))
 
@@ -92,7 +92,7 @@ def test_the_variance_of_one_to_five():
 def test_formulas_of_the_slide_the_jackknife():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 15))
-    found = comparing((x, y), lambda a, b: np.corrcoef(a, b)[0, 1])
+    found = jackknife((x, y), lambda a, b: np.corrcoef(a, b)[0, 1])
     without = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(15)]
     value, mean = np.corrcoef(x, y)[0, 1], np.mean(without)
     assert found.corrected == pytest.approx(15 * value - 14 * mean)
@@ -102,14 +102,14 @@ def test_formulas_of_the_slide_the_jackknife():
 
 def test_sets_of_cases_left_out():
     x = np.random.default_rng(1).normal(size=30)
-    found = comparing(x, np.mean, d=5, n_samples=4000, random_state=0)
+    found = jackknife(x, np.mean, d=5, n_samples=4000, random_state=0)
     assert found.standard_error == pytest.approx(x.std(ddof=1) / np.sqrt(30), rel=0.05)
-    assert comparing(x, np.mean, d=5, n_samples=50, random_state=0) == comparing(
+    assert jackknife(x, np.mean, d=5, n_samples=50, random_state=0) == jackknife(
         x, np.mean, d=5, n_samples=50, random_state=0
     )
     # All sets of two cases, in the mean.
     pairs = [np.var(np.delete(x[:6], both)) for both in itertools.combinations(range(6), 2)]
-    found = comparing(x[:6], np.var, d=2, n_samples=20000, random_state=0)
+    found = jackknife(x[:6], np.var, d=2, n_samples=20000, random_state=0)
     expected = 4 / 2 * (np.mean(pairs) - np.var(x[:6]))
     assert found.bias == pytest.approx(expected, abs=0.03)
 
@@ -117,34 +117,34 @@ def test_sets_of_cases_left_out():
 def test_metrics_of_rounds():
     rounds = rounds_of(GaussianNB(), "kfold", 2, folds=5)
     p, y = rounds.mean_predictions(), rounds.codes
-    found = comparing(rounds, "roc_area")
+    found = jackknife(rounds, "roc_area")
     without = [roc_area(np.delete(y, i), np.delete(p[:, 1], i)) for i in range(len(y))]
     assert found.value == roc_area(y, p[:, 1])
     assert found.standard_error == pytest.approx(np.sqrt(len(y) - 1) * np.std(without))
     of_few = ("break_even_point", "eleven_point_average_precision")
     for metric in ("lift", lift, "calibration-error", *of_few):
         with pytest.raises(InputError, match="above 1 .* about 11"):
-            comparing(rounds, metric)
-    assert comparing(rounds, "lift", d=11, n_samples=20, random_state=0).standard_error > 0
+            jackknife(rounds, metric)
+    assert jackknife(rounds, "lift", d=11, n_samples=20, random_state=0).standard_error > 0
 
 
 @pytest.mark.parametrize("median", [np.median, statistics.median, np.nanmedian])
 def test_medians_are_refused(median):
     with pytest.raises(InputError, match="jumps where one case changes"):
-        comparing([1.0, 2.0, 3.0, 9.0], median)
-    assert comparing([1.0, 2.0, 3.0, 9.0], median, d=2, random_state=0).value == 2.5
+        jackknife([1.0, 2.0, 3.0, 9.0], median)
+    assert jackknife([1.0, 2.0, 3.0, 9.0], median, d=2, random_state=0).value == 2.5
 
 
 def test_groups_of_rounds_are_left_out_together_and_drawn_together():
     X, y = noisy()
     X, y, group = np.repeat(X[:20], 5, axis=0), np.repeat(y[:20], 5), np.repeat(np.arange(20), 5)
     rounds = predict_rounds(DecisionTreeClassifier(), X, y, rounds=12, groups=group, random_state=0)
-    found = comparing(rounds)
+    found = jackknife(rounds)
     right = (rounds.mean_predictions()[:, 1] >= 0.5) == rounds.codes
     without = [right[group != one].mean() for one in range(20)]
     assert found.standard_error == pytest.approx(np.sqrt(19) * np.std(without))
     for d in (2, 4):
-        some = comparing(rounds, d=d, n_samples=2000, random_state=0)
+        some = jackknife(rounds, d=d, n_samples=2000, random_state=0)
         assert some.standard_error == pytest.approx(found.standard_error, rel=0.1)
     by_group = bootstrap_error(rounds, groups=group, random_state=0)
     assert bootstrap_error(rounds, random_state=0) == by_group
@@ -295,18 +295,18 @@ def test_two_classifiers_are_drawn_together():
         (lambda r: forest_bound(RandomForestRegressor(3), *noisy()), "random forest"),
         (lambda r: forest_bound(BaggedPETs(3), *noisy()), "must be fitted"),
         (lambda r: bootstrap_error(r, rounds_of(GaussianNB(), data=noisy(90))), "the same cases"),
-        (lambda r: comparing(r, "gini"), "metric"),
-        (lambda r: comparing(r, 3), "metric"),
-        (lambda r: comparing([1, 2], "mean"), "function"),
-        (lambda r: comparing(([1, 2], [1]), np.mean), "same length"),
-        (lambda r: comparing([1], np.mean), "two cases"),
-        (lambda r: comparing([1, 2], lambda a: a), "`statistic` must give a number"),
+        (lambda r: jackknife(r, "gini"), "metric"),
+        (lambda r: jackknife(r, 3), "metric"),
+        (lambda r: jackknife([1, 2], "mean"), "function"),
+        (lambda r: jackknife(([1, 2], [1]), np.mean), "same length"),
+        (lambda r: jackknife([1], np.mean), "two cases"),
+        (lambda r: jackknife([1, 2], lambda a: a), "`statistic` must give a number"),
         (lambda r: bootstrap_error(r, groups="site"), "`groups` must be one value"),
         (lambda r: bootstrap_error(r, groups=[np.nan] * len(r.y)), "a value for each row"),
         (lambda r: r.score("accurate"), "metric"),
         (lambda r: forest_bound(fitted_forest(), noisy()[0][:5], noisy()[1]), "each row of `X`, 5"),
         (lambda r: forest_bound(fitted_forest(), noisy()[0], None), "`y` must be one value"),
-        (lambda r: comparing([1, 2, 3], np.mean, d=3), "`d`"),
+        (lambda r: jackknife([1, 2, 3], np.mean, d=3), "`d`"),
         (
             lambda r: compare(r, r, lambda y, p: None, greater_is_better=True),
             "`metric` must return a number, got None",

@@ -107,7 +107,7 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputTypeError(
-            f"must be numbers, got {_other(values)!r}", argument=name, remedy=remedy
+            f"must be numbers, got {_other(values)}", argument=name, remedy=remedy
         ) from None
     if array.ndim != 1 or not array.size:
         raise InputError(
@@ -138,14 +138,14 @@ def _short(numbers):
 
 
 def _other(values):
-    """The first value that is not a number, or the given object if it has no values."""
+    """Describe the first value that is not a number, or the given object if it has no values."""
     if isinstance(values, str) or not np.iterable(values):
         return type_of(values)
     for value in values:
         try:
             float(value)
         except (TypeError, ValueError):
-            return value
+            return repr(value)
     return type_of(values)
 
 

@@ -453,7 +453,7 @@ def _checked_weights(weights, n_rows):
         raise InputError(message, argument="weights")
     for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
         raise InputError(
-            f"must be finite and at least 0; row {row} has `{array[row]}`", argument="weights"
+            f"must be finite and at least 0; row {row} has {array[row]}", argument="weights"
         )
     if not array.any():
         raise InputError(
