@@ -99,7 +99,7 @@ def test_a_field_of_another_table_fails_in_plain_python():
     command = [sys.executable, "-c", TABLES]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     refused = [line.split(" is not a field of this table")[0] for line in done.stdout.splitlines()]
-    places = [scoring.METHOD, dags.PARENTS, scoring.WAITING, climbing.WAITING]
+    places = [scoring.METHOD, dags.PARENTS, scoring.WAITING, climbing.MERGE_WAITING]
     assert refused == [f"{field.name}, {field.place} of its layout," for field in places]
 
 
