@@ -201,7 +201,7 @@ def _one_graph_scored(learner, problems, matrices, members):
         cut = (joint.restrict(at, graphs[-1]) for at in range(len(group)))
         score += of_group if all(map(np.array_equal, cut, given)) else -np.inf
         task_scores.update(zip(group, of_tasks, strict=True))
-    learner._publish_common(learner._groups_of_names(), joints, graphs)
+    learner._set_common(learner._groups_of_names(), joints, graphs)
     return score, [task_scores[s] for s in range(len(problems))]
 
 
