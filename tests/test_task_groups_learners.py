@@ -159,7 +159,7 @@ def test_folds_of_a_choice_keep_the_groups_and_comparisons_find_them_again(rows,
     searched = []
     fits = MultitaskLearner._group_fits
     monkeypatch.setattr(
-        MultitaskLearner, "group_fits", lambda self: searched.append(self) or fits(self)
+        MultitaskLearner, "_group_fits", lambda self: searched.append(self) or fits(self)
     )
     found = MultitaskLearner(task_groups="auto", **QUICK)
     folds = score_folds(found, tasks, 3, [PairedPrior(0.99)], found._effort(), lambda done: None)
@@ -366,7 +366,7 @@ def test_the_search_for_groups_has_a_third_of_the_time(rows, monkeypatch):
         def full(self, problems, effort, report):
             return self._kept.full(problems, effort, report)
 
-    monkeypatch.setattr(MultitaskLearner, "group_fits", lambda self: Recorded(fits(self)))
+    monkeypatch.setattr(MultitaskLearner, "_group_fits", lambda self: Recorded(fits(self)))
     began = time.time()
     MultitaskLearner(task_groups="auto", limits=Limits(time_limit=600), **QUICK).fit(rows)
     assert ended and all(150 < deadline - began < 250 for deadline in ended)
