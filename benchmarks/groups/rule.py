@@ -56,7 +56,7 @@ class WithoutOneGraph:
 
     @property
     def identical(self):
-        raise NoCommonGraph("start", "is not used")
+        raise NoCommonGraph("is not used", argument="start")
 
 
 def _quick_fits(search, *arguments):
