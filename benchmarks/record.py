@@ -11,6 +11,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from bnmtl.writing import write_whole
+
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("numba", "numpy", "pandas", "pgmpy", "pyagrum", "scikit-learn", "scipy")
 # Suffix of the commit in lines that were measured with uncommitted changes.
@@ -115,8 +117,9 @@ class Results:
             content = b"".join(line.encode() + b"\n" for line in _compressed_lines(self._path))
             content += self._path.read_bytes()
             if len(content) > _MOST_PLAIN:
-                # Without a time, so that the same lines are the same file.
-                _compressed(self._path).write_bytes(gzip.compress(content, mtime=0))
+                # Without a time, so that the same lines are the same file; whole, or a kill in the
+                # middle would lose the lines that were compressed before.
+                write_whole(_compressed(self._path), gzip.compress(content, mtime=0))
                 self._path.unlink()
 
     def add(self, **line):

@@ -234,7 +234,7 @@ def _plan(options):
     """The arguments of `predict_rounds` about rounds."""
     scheme = options.scheme or "kfold"
     if options.rounds == 1 and scheme != "kfold":
-        raise InputError(f"must be at least 2 for {scheme}, got {1!r}", argument="rounds")
+        raise InputError(f"must be at least 2 for {scheme}, got 1", argument="rounds")
     plan = {"scheme": scheme, "rounds": options.rounds or _ROUNDS[scheme]}
     for name, needed, default in (("folds", "kfold", _FOLDS), ("test_size", "holdout", _TEST_SIZE)):
         given = getattr(options, name)

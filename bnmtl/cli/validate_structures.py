@@ -129,7 +129,7 @@ def _check(options):
             )
     if options.rounds == 1:
         raise InputError(
-            f"must be at least 2 without `label`, got {1!r}", argument="rounds", options=("label",)
+            "must be at least 2 without `label`, got 1", argument="rounds", options=("label",)
         )
     if options.scheme in ("kfold", "holdout"):
         message = f"must be bootstrap without `label`, got {options.scheme}"

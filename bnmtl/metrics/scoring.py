@@ -123,7 +123,7 @@ def metric_of(metric, classes, greater_is_better=None, needs_direction=True):
         if needs_direction:
             message = (
                 f"must be True or False for the function `{found.name}`, which may be a score or a "
-                f"loss, got {None!r}"
+                f"loss, got None"
             )
             raise InputError(message, argument="greater_is_better")
     elif greater_is_better is not None:

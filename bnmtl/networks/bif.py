@@ -351,7 +351,7 @@ class Syntax:
             self.fail(
                 f"must list {count} states of `{name}`; it lists {len(states)}",
                 offset,
-                remedy=(_QUOTE if any(mark in "".join(states) for mark in "()[]") else ""),
+                remedy=_QUOTE if any(mark in "".join(states) for mark in "()[]") else None,
             )
         for state in states:
             if states.count(state) > 1:

@@ -78,7 +78,7 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
     if scheme == "jackknife":
         if groups is not None and groups.max() == 0:
             raise InputError(
-                f"must hold two groups or more to leave one out, got {1!r}", argument="groups"
+                "must hold two groups or more to leave one out, got 1", argument="groups"
             )
         splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
         return list(splitter.split(np.zeros(n), groups=groups))
@@ -403,7 +403,7 @@ def _test_data(data, X_test, y_test, task_test, scheme):
         raise InputError(message, argument="scheme", options=("X_test",), remedy="bootstrap")
     if y_test is None:
         raise InputError(
-            f"must be the labels of `X_test`, got {None!r}", argument="y_test", options=("X_test",)
+            "must be the labels of `X_test`, got None", argument="y_test", options=("X_test",)
         )
     if (task_test is None) != (data.task is None):
         message = f"must be given if and only if `task` is, got {task_test!r}"

@@ -165,7 +165,7 @@ class Rows:
             parts = train_test_split(np.arange(n_rows), test_size=held_out, **options)
         else:
             if len(np.unique(self.groups)) < 2:
-                raise InputError(f"must hold two groups or more, got {1!r}", argument="groups")
+                raise InputError("must hold two groups or more, got 1", argument="groups")
             splitter = GroupShuffleSplit(1, test_size=held_out / n_rows, random_state=state)
             (parts,) = splitter.split(self.X, self.y, self.groups)
         for part in parts:
