@@ -6,6 +6,7 @@
 
 import itertools
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -57,14 +58,18 @@ def shared_evidence(counts, concentrations, ts, parts=None):
     """
     if parts is None:
         return common_evidence(counts, concentrations, ts)
+
+    @cache
+    def common(tasks):
+        return common_evidence([counts[s] for s in tasks], concentrations, ts)
+
     found = []
     for groups in partitions(list(range(len(counts)))):
         value = math.lgamma(parts) - math.lgamma(parts + len(counts))
         for part in groups:
-            value += math.log(parts) + math.lgamma(len(part))
-            value += common_evidence([counts[s] for s in part], concentrations, ts)
+            value += math.log(parts) + math.lgamma(len(part)) + common(tuple(part))
         found.append(value)
-    return log_sum([common_evidence(counts, concentrations, ts), log_sum(found)]) - math.log(2)
+    return log_sum([common(tuple(range(len(counts)))), log_sum(found)]) - math.log(2)
 
 
 def common_evidence(counts, concentrations, ts):

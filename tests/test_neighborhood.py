@@ -40,7 +40,7 @@ def assert_exact(gains, prior, methods, log_coupling, **where):
         assert total_gain + log_coupling(tuple(states)) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=examples(700))
+@settings(max_examples=examples(150))
 @given(gain_tables(), PENALTIES, st.sampled_from([1, 2]))
 def test_edit_solvers_agree_with_enumeration(gains, penalty, reversal):
     assert_exact(
@@ -51,7 +51,7 @@ def test_edit_solvers_agree_with_enumeration(gains, penalty, reversal):
     )
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(150))
 @given(gain_tables(), PENALTIES, COSTS, COSTS, COSTS)
 def test_edit_costs_agree_with_enumeration(gains, penalty, add, delete, reverse):
     assert_exact(
@@ -62,7 +62,7 @@ def test_edit_costs_agree_with_enumeration(gains, penalty, add, delete, reverse)
     )
 
 
-@settings(max_examples=examples(700))
+@settings(max_examples=examples(150))
 @given(gain_tables(), PENALTIES, st.sampled_from([1, 2]))
 def test_paired_solvers_agree_with_enumeration(gains, penalty, reversal):
     methods = ["auto", "paired", "branch-and-bound", "enumerate"]
@@ -74,7 +74,7 @@ def test_paired_solvers_agree_with_enumeration(gains, penalty, reversal):
     )
 
 
-@settings(max_examples=examples(700))
+@settings(max_examples=examples(150))
 @given(gain_tables(), st.lists(PENALTIES, min_size=10, max_size=10), st.sampled_from([1, 2]))
 def test_task_penalties_agree_with_enumeration(gains, penalties, reversal):
     tasks = [f"task{s}" for s in range(len(gains))]
@@ -96,7 +96,7 @@ def test_task_penalties_agree_with_enumeration(gains, penalties, reversal):
     )
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(80))
 @given(st.integers(0, 10**6), st.integers(6, 12), st.sampled_from([0.3, 0.9, 0.9999]))
 def test_minimum_cuts_of_many_tasks_agree_with_the_table(seed, k, penalty):
     """Enough tasks for flows that must be taken back, where a greedy flow is not the largest."""
@@ -137,7 +137,7 @@ class Alternating(FewArcs):
         return -float(abs(int(np.sum(states)))) - 0.5 * float(states[0] != -states[-1])
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(150))
 @given(gain_tables(), st.sampled_from([FewArcs(), FewArcsBounded(), Alternating()]))
 def test_a_custom_coupling_is_solved_exactly(gains, prior):
     assert_exact(gains, prior, ["auto", "branch-and-bound", "enumerate"], prior.log_coupling)
