@@ -2,6 +2,7 @@
 
 import _thread
 import contextlib
+import functools
 import importlib
 import sys
 import threading
@@ -91,7 +92,7 @@ def main(arguments=None):
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=arguments, prog_name="bnmtl", standalone_mode=False)
+        code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except Exception as error:
@@ -103,6 +104,12 @@ def main(arguments=None):
     if code == _INTERRUPTED:
         _complain(_interrupted(arguments))
     sys.exit(code or 0)
+
+
+@functools.cache
+def _parser():
+    """The parser of all commands; to make it from their signatures takes time."""
+    return typer.main.get_command(app)
 
 
 def _interrupted(arguments):
