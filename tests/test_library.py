@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import time
 import tracemalloc
 import warnings
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ import library_classifiers
 import numpy as np
 import pandas as pd
 import pytest
+from joblib.externals.loky import ProcessPoolExecutor
 from library_classifiers import GATE, SETTINGS, Troubled, Waits, build, numeric_frame
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -60,6 +63,20 @@ def run_here(function, tasks, arguments_of, n_workers, *_):
 def in_this_process(monkeypatch):
     """Run fits here: starting a process takes seconds."""
     monkeypatch.setattr(workers, "run", run_here)
+
+
+def fork_workers(patch):
+    """Let workers be copies of one process that has loaded what each would load for seconds."""
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([families.__name__])
+        patch.setattr(workers, "ProcessPoolExecutor", partial(ProcessPoolExecutor, context=context))
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Start processes by copying one; `test_a_killed_build_goes_on` starts them as users do."""
+    fork_workers(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -165,21 +182,21 @@ def test_what_a_store_of_a_library_has(built):
     assert opened.library == record and opened.names == built.names
 
 
-def test_processes_and_their_number_do_not_matter(built):
+def test_processes_and_their_number_do_not_matter(forked, built):
     again = build(None, keep_models=False, n_jobs=2)
     same(again, built)
     assert again.path is None and "file" not in again.settings
 
 
-def test_other_seeds_give_other_models(in_this_process, built):
+def test_other_seeds_give_other_models(in_this_process):
     X, y = numeric_frame()
-    options = {"cv": 3, "test": numeric_frame(20, seed=2), "each_sibling": True}
+    arguments = X, y, [{"family": "boosted stumps", "steps": 2}]
+    options = {"cv": 2, "test": numeric_frame(20, seed=2), "each_sibling": True}
     generator = np.random.default_rng(0)
-    first = build_library(X, y, SETTINGS, random_state=generator, **options)
-    second = build_library(X, y, SETTINGS, random_state=generator, **options)
+    first = build_library(*arguments, random_state=generator, **options)
+    second = build_library(*arguments, random_state=generator, **options)
     generator = np.random.default_rng(0)
-    same(first, build_library(X, y, SETTINGS, random_state=generator, **options))
-    same(built, build_library(X, y, SETTINGS, random_state=SEED, **options))
+    same(first, build_library(*arguments, random_state=generator, **options))
     names = list(first.names)
     assert (first.predictions() != second.subset(names).predictions()).any()
 
@@ -340,6 +357,7 @@ def troubled(tmp_path_factory):
     settings.insert(3, RIDGES[0])
     arguments = {"profile": settings, "out": place / "store", "random_state": 0}
     with pytest.MonkeyPatch.context() as patch:
+        fork_workers(patch)
         patch.setattr(workers, "check_memory", lambda *_: None)
         with pytest.warns(UserWarning, match="skipped") as caught:
             store = build_library(X, y, **arguments, **LIMITS)
@@ -370,7 +388,7 @@ def test_models_in_trouble_are_skipped_and_recorded(troubled):
 
 
 @linux
-def test_skipped_models_are_tried_again_only_under_other_limits(troubled, monkeypatch, tmp_path):
+def test_skipped_models_are_tried_again_only_under_other_limits(forked, troubled, monkeypatch):
     place, rows, arguments, store, warning = troubled
     monkeypatch.setattr(workers, "check_memory", lambda *_: None)
     with pytest.warns(UserWarning) as caught:
@@ -399,7 +417,7 @@ def test_what_took_too_long_does_not_count():
     assert workers._finished(worker, 1) == workers.Done("task", "result", None, 0.3)
 
 
-def test_a_warm_up_does_not_count():
+def test_a_warm_up_does_not_count(forked):
     options = {"n_workers": 1, "time_limit": 1.0, "warm_up": library_classifiers.nap}
     (done,) = workers.run(abs, [-3], lambda task: (task,), **options)
     assert (done.result, done.failure) == (3, None) and done.seconds < 1
@@ -441,7 +459,7 @@ def test_nothing_that_can_be_trained(in_this_process, tmp_path):
 
 
 @linux
-def test_too_little_memory_for_any_process():
+def test_too_little_memory_for_any_process(forked):
     X, y = numeric_frame(30)
     with pytest.raises(
         InputError, match="`max_memory` must be enough for every process, got 1e-06 GB"
@@ -481,21 +499,21 @@ def peak(n_models, n_cases, out, monkeypatch):
 
 
 def test_memory_does_not_grow_with_the_number_of_models(monkeypatch, tmp_path):
-    n_cases, stored = 10_000, 40 * 2 * 4 * 10_000
-    few = peak(4, n_cases, tmp_path / "few", monkeypatch)
-    many = peak(40, n_cases, tmp_path / "many", monkeypatch)
+    n_cases, stored = 10_000, 20 * 2 * 4 * 10_000
+    few = peak(2, n_cases, tmp_path / "few", monkeypatch)
+    many = peak(20, n_cases, tmp_path / "many", monkeypatch)
     assert many < few + stored / 4
-    without = [peak(n_models, n_cases, None, monkeypatch) for n_models in (4, 40)]
+    without = [peak(n_models, n_cases, None, monkeypatch) for n_models in (2, 20)]
     assert without[1] > without[0] + stored / 2
 
 
 @linux
 def test_files_are_not_held_open(monkeypatch, tmp_path):
     before = len(os.listdir("/proc/self/fd"))
-    peak(30, 10, tmp_path / "store", monkeypatch)
+    peak(15, 10, tmp_path / "store", monkeypatch)
     store = PredictionStore.open(tmp_path / "store")
     assert len(os.listdir("/proc/self/fd")) < before + 10
-    assert store.predictions().shape == (60, 10)
+    assert store.predictions().shape == (30, 10)
 
 
 # Rows
@@ -781,7 +799,7 @@ def test_files_of_a_library_are_listed_before_they_are_written(
     assert "x,y,z" in (tmp_path / "other/skipped.csv").read_text()
 
 
-def test_refit_is_the_ensemble_with_folds(built):
+def test_refit_is_the_ensemble_with_folds(forked, built):
     rows, test_X = numeric_frame(), numeric_frame(20, seed=2)[0]
     selector = EnsembleSelector(bags=3, max_steps=6, random_state=0).fit(built)
     ensemble = selector.refit(*rows)  # in a process of its own
