@@ -1,6 +1,7 @@
 """The only module that imports numba; it sets the compilation flags of all kernels."""
 
 import hashlib
+from copy import copy
 from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -276,24 +277,32 @@ class Arrays:
 
     def __init__(self, fields, **arrays):
         self.fields = fields
+        is_python = numba.config.DISABLE_JIT
+        self.table = _TableInPython() if is_python else np.empty((len(fields), _WIDTH), np.int64)
         for field in fields:
-            array = arrays[field.name]
-            kind = array.dtype, array.ndim
-            if kind != (field.dtype, field.n_dimensions) or not array.flags.c_contiguous:
-                raise TypeError(
-                    f"{field.name}: {array.dtype} of {array.ndim} dimensions, not {field.dtype} of "
-                    f"{field.n_dimensions}"
-                )
-            setattr(self, field.name, array)
-        ordered = [arrays[field.name] for field in fields]
-        self.table = _TableInPython(zip(fields, ordered, strict=True))
-        if not numba.config.DISABLE_JIT:
-            self.table = np.array([_entry(array) for array in ordered], np.int64)
+            self._set(field, arrays[field.name])
+
+    def _set(self, field, array):
+        kind = array.dtype, array.ndim
+        if kind != (field.dtype, field.n_dimensions) or not array.flags.c_contiguous:
+            raise TypeError(
+                f"{field.name}: {array.dtype} of {array.ndim} dimensions, not {field.dtype} of "
+                f"{field.n_dimensions}"
+            )
+        setattr(self, field.name, array)
+        if numba.config.DISABLE_JIT:
+            self.table[field] = array
+        else:
+            self.table[field.place] = _entry(array)
 
     def replaced(self, **arrays):
         """A copy with some of the arrays replaced."""
-        current = {field.name: getattr(self, field.name) for field in self.fields}
-        return Arrays(self.fields, **{**current, **arrays})
+        other = object.__new__(Arrays)
+        vars(other).update(vars(self), table=copy(self.table))
+        for field in self.fields:
+            if field.name in arrays:
+                other._set(field, arrays[field.name])
+        return other
 
     def __reduce__(self):
         # Addresses are invalid in other processes, whose arrays may also be read-only.

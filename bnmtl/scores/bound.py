@@ -365,9 +365,9 @@ class BoundTasks:
         held = np.array(sorted(parents), np.int64)
         with self.scratch(np.arange(len(self.variables))) as scratch:
             scratch.members[: len(tasks)] = tasks
-            engine = self.up_to_date(self.whole)
+            self.whole = self.up_to_date(self.whole)
             value = all_sets.shared_value(
-                engine.table, scratch.table, len(tasks), child, held, len(held), -1
+                self.whole.table, scratch.table, len(tasks), child, held, len(held), -1
             )
         return int(value)
 
