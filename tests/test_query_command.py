@@ -1,12 +1,13 @@
 """The command `bnmtl query`: files, reasons, options, and mistakes in one sentence."""
 
+import functools
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bnmtl.active import ActiveDecorate
+from bnmtl.active import ActiveDecorate, MultitaskQuery
 from bnmtl.cli.query import _fall
 
 pytestmark = pytest.mark.beside_kernels
@@ -44,10 +45,18 @@ def no_curve(monkeypatch):
     monkeypatch.setattr("bnmtl.cli.query._FEWEST_FOR_CURVE", 1000)
 
 
+@pytest.fixture
+def short_curve(monkeypatch):
+    """Let the learning curve be of few models."""
+    for name, number in {"_POINTS": 3, "_FOLDS": 2, "_REPEATS": 1}.items():
+        monkeypatch.setattr(f"bnmtl.cli.query.{name}", number)
+
+
 COMMON = ("--ignore", "site", "--ignore", "hours")
 
 
 @pytest.mark.drawn
+@pytest.mark.usefixtures("short_curve")
 def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     code, out, err = ask(*COMMON, "--n", 4, "--map", "east,north", "--out", "o")
     assert (code, err) == (0, "")
@@ -55,11 +64,13 @@ def test_rows_have_ranks_utilities_predictions_and_reasons(ask, tmp_path):
     table = sites()
     X = table[["east", "north", "wet", "region"]]
     strategy = ActiveDecorate(random_state=0)
-    rows, found = strategy.query(X, table["wren"], batch_size=4, return_utilities=True)
+    committee = strategy.committee().fit(X[:40], table["wren"][:40].astype(str))
+    rows, found = strategy.query(
+        X, table["wren"], batch_size=4, return_utilities=True, committee=committee
+    )
     assert queries["site"].tolist() == table["site"].iloc[rows].tolist()
     assert queries["rank"].tolist() == [1, 2, 3, 4]
     np.testing.assert_allclose(queries["utility"], found[0][rows])
-    committee = strategy.committee().fit(X[:40], table["wren"][:40].astype(str))
     p = committee.predict_proba(X.iloc[rows])
     assert queries["predicted"].tolist() == committee.predict(X.iloc[rows]).tolist()
     np.testing.assert_allclose(queries["probability"], p.max(axis=1), atol=1e-4)
@@ -101,13 +112,15 @@ def test_strategies_say_how_they_choose(ask, tmp_path, strategy):
     assert words[strategy] in reason
 
 
+@pytest.mark.usefixtures("short_curve")
 def test_tasks_are_learned_together(ask, tmp_path):
-    table = sites().drop(columns=["east", "north"])
+    table = sites(40, 24).drop(columns=["east", "north"])
     table.to_csv(tmp_path / "two.csv", index=False)
     options = ("--task-column", "region", "--n", 2, "--out", "o")
     code, out, _ = ask(*COMMON, *options, table="two.csv")
     out = " ".join(out.split())
     assert code == 0 and "another seed" in out and "not better than random ones" in out
+    assert (tmp_path / "o" / "learning_curve.csv").exists()
     record = json.loads((tmp_path / "o" / "run.json").read_text())
     assert (record["strategy"], record["draws"]) == ("multitask", True)
     sizes = {task["name"]: task["labeled"] + task["candidates"] for task in record["tasks"]}
@@ -204,18 +217,21 @@ def test_random_rows_are_cheap_ones_more_often(ask, tmp_path):
     assert (pd.read_csv(tmp_path / "o" / "queries.csv")["hours"] == 1).all()
 
 
-def test_small_classes_and_tasks_have_no_learning_curve(ask, tmp_path):
+def test_small_classes_and_tasks_have_no_learning_curve(ask, tmp_path, monkeypatch):
     table = sites()
     table["wren"] = pd.Series([f"c{at % 10}" for at in range(80)]).where(np.arange(80) < 30)
     table.to_csv(tmp_path / "small.csv", index=False)
     code, out, err = ask(*COMMON, "--n", 1, "--out", "o", table="small.csv")
     assert (code, err) == (0, "")
     assert "too few labels to say" in out
-    table = sites(40, 24)[["wet", "wren"]].assign(region=[f"r{at % 6}" for at in range(40)])
+    two_members = functools.partial(MultitaskQuery, n_members=2)
+    monkeypatch.setattr("bnmtl.active.MultitaskQuery", two_members)
+    table = sites(30, 20)[["wet", "wren"]].assign(region=[f"r{at % 10}" for at in range(30)])
     table.to_csv(tmp_path / "many.csv", index=False)
     options = ("--task-column", "region", "--n", 1, "--out", "p")
     code, out, _ = ask(*options, table="many.csv")
     assert code == 0
+    assert "too few labels to say" in out
 
 
 def test_few_labels_have_no_learning_curve(ask, tmp_path):
