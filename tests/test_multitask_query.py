@@ -1,11 +1,13 @@
 """Queries for several tasks: utilities by hand, costs, several columns of labels, new tasks."""
 
+import functools
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from naive_active import spread
+from sklearn.base import clone
 
 from bnmtl import HillClimbing, MultitaskLearner, structures
 from bnmtl.active import MultitaskQuery
@@ -14,7 +16,9 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.seeding import generator, with_seed
 
 pytestmark = pytest.mark.beside_kernels
-SMALL = MultitaskQuery(n_members=3, random_state=0, draws=False)
+LEARNER = MultitaskLearner(search=HillClimbing(restarts=0), task_groups=None)
+ESTIMATOR = MultitaskBayesNetClassifier(learner=LEARNER)
+SMALL = MultitaskQuery(ESTIMATOR, n_members=3, random_state=0, draws=False)
 
 
 def regions(n=90, n_labeled=60):
@@ -22,6 +26,12 @@ def regions(n=90, n_labeled=60):
     cases = structures.load("asia").sample(n, random_state=0).astype(str)
     y = cases.pop("dysp").where(np.arange(n) < n_labeled)
     return cases[["smoke", "bronc", "lung", "xray"]], y, np.array(["north", "south"] * (n // 2))
+
+
+@functools.cache
+def small_committee():
+    """A committee of all labeled rows; tests do not change it."""
+    return SMALL.committee().fit(*regions())
 
 
 def members_by_hand(X, labels, task, targets, seed=0):
@@ -37,8 +47,7 @@ def members_by_hand(X, labels, task, targets, seed=0):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             drawn = int(generator(seed, "member", number).integers(2**31 - 1))
-            learner = MultitaskLearner(search=HillClimbing(restarts=0), random_state=drawn)
-            networks = learner.fit(frames).networks_
+            networks = clone(LEARNER).set_params(random_state=drawn).fit(frames).networks_
         for at, target in enumerate(targets):
             model = MultitaskBayesNetClassifier.from_networks(
                 networks, target, task_column="region", unseen="ignore"
@@ -47,19 +56,34 @@ def members_by_hand(X, labels, task, targets, seed=0):
     return found
 
 
+class Foreseen:
+    """A committee of three members with the given probabilities of all rows."""
+
+    targets_ = ("dysp",)
+
+    def __init__(self, p):
+        self.p = p
+
+    def member_probabilities(self, X, task, target):
+        return self.p[:, X.index]
+
+
 def test_cases_are_drawn_in_proportion_to_their_utilities():
     X, y, task = regions()
-    committee = SMALL.committee().fit(X, y, task)
-    _, found = SMALL.query(X, y, task, return_utilities=True, committee=committee)
+    committee = Foreseen(np.random.default_rng(0).dirichlet([1, 1], (3, len(X))))
+    some, n = {"candidates": [60, 61, 62, 63, 64, 65]}, 200
+    _, found = SMALL.query(X, y, task, **some, return_utilities=True, committee=committee)
     counts = np.zeros(len(X))
-    for seed in range(200):
+    for seed in range(n):
         query = MultitaskQuery(n_members=3, random_state=seed)
-        (row,) = query.query(X, y, task, committee=committee)
+        (row,) = query.query(X, y, task, **some, committee=committee)
         counts[row] += 1
     shares = np.nan_to_num(found[0]) / np.nansum(found[0])
-    assert counts[:60].sum() == 0
-    # Four standard errors.
-    assert (np.abs(counts / 200 - shares) < 4 * np.sqrt(shares * (1 - shares) / 200) + 1e-9).all()
+    assert counts[60:66].sum() == n
+    # Four standard errors; equal shares are further away.
+    errors = 4 * np.sqrt(shares * (1 - shares) / n) + 1e-9
+    assert (np.abs(counts / n - shares) < errors).all()
+    assert (np.abs(1 / 6 - shares) > errors)[60:66].any()
     query = MultitaskQuery(n_members=3, random_state=0)
     rows, by_pick = query.query(X, y, task, None, 5, return_utilities=True, committee=committee)
     assert len(set(rows)) == 5 and np.isnan(by_pick[4, rows[:4]]).all()
@@ -68,34 +92,44 @@ def test_cases_are_drawn_in_proportion_to_their_utilities():
 
 
 def test_members_are_found_by_a_single_climb(monkeypatch):
-    searches, fit = [], MultitaskLearner.fit
+    learners, fit = [], MultitaskLearner.fit
 
     def spied(self, tasks):
-        searches.append(self.search)
-        return fit(self, tasks)
+        learners.append(clone(self))
+        return fit(self.set_params(task_groups=None), tasks)
 
     monkeypatch.setattr(MultitaskLearner, "fit", spied)
-    SMALL.committee().fit(*regions())
-    assert [repr(one) for one in searches] == ["HillClimbing(restarts=0)"] * 3
+    MultitaskQuery(n_members=3, random_state=0).committee().fit(*regions())
+    assert [repr(one.search) for one in learners] == ["HillClimbing(restarts=0)"] * 3
+    default = MultitaskLearner(search=learners[0].search, random_state=learners[0].random_state)
+    assert repr(learners[0]) == repr(default)
     given = MultitaskBayesNetClassifier(learner=MultitaskLearner(search="hill-climbing"))
     MultitaskQuery(given, n_members=2).committee().fit(*regions())
-    assert searches[3:] == ["hill-climbing"] * 2
+    assert [one.search for one in learners[3:]] == ["hill-climbing"] * 2
 
 
-def test_the_utility_is_the_disagreement_of_networks_learned_together():
+@pytest.fixture(scope="module")
+def members():
+    """Predictions of one column of labels, by hand."""
+    X, y, task = regions()
+    (found,) = members_by_hand(X, pd.DataFrame({"dysp": pd.Categorical(y)}), task, ["dysp"])
+    return found
+
+
+def test_the_utility_is_the_disagreement_of_networks_learned_together(members):
     X, y, task = regions()
     before = X.copy()
     rows, found = SMALL.query(X, y, task, batch_size=4, return_utilities=True)
     pd.testing.assert_frame_equal(X, before)
-    labels = pd.DataFrame({"dysp": pd.Categorical(y)})
-    (members,) = members_by_hand(X, labels, task, ["dysp"])
+    again = SMALL.query(X, y, task, None, 4, return_utilities=True, committee=small_committee())
+    assert np.array_equal(again[1], found, equal_nan=True)
+    assert again[0].tolist() == rows.tolist()
     expected = [spread(np.array(members), case, np.ones(3)) for case in range(60, 90)]
     np.testing.assert_allclose(found[0, 60:], expected, atol=1e-12)
     assert max(expected) > 0.001
     assert np.isnan(found[:, :60]).all()
     assert sorted(found[0, rows], reverse=True) == found[0, rows].tolist()
     assert found[0, rows[0]] == np.nanmax(found)
-    assert SMALL.query(X, y, task, batch_size=4).tolist() == rows.tolist()
 
 
 def test_several_columns_of_labels_weigh_the_same():
@@ -127,11 +161,12 @@ def test_a_row_without_one_of_its_labels_can_be_asked_for():
 
 def test_costs_divide_the_utility():
     X, y, task = regions()
-    _, free = SMALL.query(X, y, task, return_utilities=True)
-    _, found = SMALL.query(X, y, task, cost={"north": 2, "south": 0.5}, return_utilities=True)
+    options = {"return_utilities": True, "committee": small_committee()}
+    _, free = SMALL.query(X, y, task, **options)
+    _, found = SMALL.query(X, y, task, cost={"north": 2, "south": 0.5}, **options)
     np.testing.assert_allclose(found[0], free[0] / np.where(task == "north", 2, 0.5))
     each = np.arange(1, 91)
-    _, found = SMALL.query(X, y, task, cost=each, return_utilities=True)
+    _, found = SMALL.query(X, y, task, cost=each, **options)
     np.testing.assert_allclose(found[0], free[0] / each)
 
 
@@ -161,15 +196,10 @@ def test_a_task_with_one_label_has_no_network():
         SMALL.committee().fit(X, y, np.arange(90))
 
 
-def test_a_fitted_committee_is_used_again():
-    X, y, task = regions()
-    committee = SMALL.committee().fit(X, y, task)
-    rows, found = SMALL.query(X, y, task, return_utilities=True)
-    again = SMALL.query(X, y, task, return_utilities=True, committee=committee)
-    assert np.array_equal(again[1], found, equal_nan=True)
-    assert again[0].tolist() == rows.tolist()
+def test_members_predict_as_their_networks(members):
+    X, _, task = regions()
+    committee = small_committee()
     assert committee.classes_["dysp"].tolist() == ["no", "yes"]
-    (members,) = members_by_hand(X, pd.DataFrame({"dysp": y}), task, ["dysp"])
     np.testing.assert_allclose(committee.member_probabilities(X, task), members, atol=1e-12)
 
 
@@ -198,29 +228,33 @@ def test_a_class_that_a_bootstrap_lacks_has_no_probability():
 def test_a_series_of_costs_is_by_row():
     X, y, task = regions()
     each = pd.Series(np.arange(1.0, 91.0))
-    _, expected = SMALL.query(X, y, task, cost=each.to_numpy(), return_utilities=True)
-    _, found = SMALL.query(X, y, task, cost=each, return_utilities=True)
+    options = {"return_utilities": True, "committee": small_committee()}
+    _, expected = SMALL.query(X, y, task, cost=each.to_numpy(), **options)
+    _, found = SMALL.query(X, y, task, cost=each, **options)
     assert np.array_equal(found, expected, equal_nan=True)
 
 
 def test_members_are_counted_as_they_are_learned():
     X, y, task = regions()
     events = []
-    MultitaskQuery(n_members=2, random_state=0, progress=events.append).query(X, y, task)
+    query = MultitaskQuery(ESTIMATOR, n_members=2, random_state=0, progress=events.append)
+    query.query(X, y, task)
     assert [(one.done, one.total) for one in events] == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_processes_do_not_matter():
     X, y, task = regions()
-    _, first = SMALL.query(X, y, task, return_utilities=True)
-    parallel = MultitaskQuery(n_members=3, random_state=0, n_jobs=2)
+    options = {"return_utilities": True, "committee": small_committee()}
+    _, first = SMALL.query(X, y, task, **options)
+    parallel = clone(SMALL).set_params(n_jobs=2)
     _, second = parallel.query(X, y, task, return_utilities=True)
     assert np.array_equal(first, second, equal_nan=True)
 
 
 def test_the_order_of_columns_does_not_matter():
     X, y, task = regions()
-    _, first = SMALL.query(X, y, task, return_utilities=True)
+    options = {"return_utilities": True, "committee": small_committee()}
+    _, first = SMALL.query(X, y, task, **options)
     _, second = SMALL.query(X[X.columns[::-1]], y, task, return_utilities=True)
     np.testing.assert_allclose(first, second, atol=1e-12)
 
@@ -265,11 +299,11 @@ def test_the_same_seed_asks_for_the_same_rows():
     task = np.repeat(["north", "south"], 40)
     y = rows["bronc"].astype(object).where(np.arange(80) % 2 == 0)
     X = rows.drop(columns="bronc")
-    query = MultitaskQuery(n_members=2, random_state=0)
+    query = MultitaskQuery(ESTIMATOR, n_members=2, random_state=0)
     found = [query.query(X, y, task, batch_size=3, return_utilities=True) for _ in range(2)]
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
-    template = with_seed(MultitaskBayesNetClassifier(task_column="region"), 5)
+    template = with_seed(clone(ESTIMATOR).set_params(task_column="region"), 5)
     assert template.fit(X.assign(region=task), rows["bronc"]).learner_.random_state == 5
 
 
