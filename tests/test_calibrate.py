@@ -1,7 +1,9 @@
 """`bnmtl calibrate`: its columns are those of calibrators fitted by hand, all it writes agrees."""
 
 import html
+import io
 import shutil
+from contextlib import redirect_stdout
 from decimal import Decimal
 
 import numpy as np
@@ -14,6 +16,7 @@ from scipy.special import expit, logit
 
 from bnmtl import calibration, plotting
 from bnmtl.calibration.quality import best, verdict
+from bnmtl.cli.main import main
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
 
@@ -28,9 +31,13 @@ TITLES = ["before", "auto (beta)", "isotonic", "Platt by task"]
 STAGES = dict(zip(TITLES, ["p", *COLUMNS], strict=True))
 
 
-@pytest.fixture
-def cases(tmp_path):
-    """Scores that are too sure and labels, some of them missing, as a file; returns the table.
+def small_picture(*_, **__):
+    """Another picture, which takes less time."""
+    return Figure(figsize=(1, 1))
+
+
+def sure_scores():
+    """Scores that are too sure and labels, some of them missing.
 
     Towns differ in their base rate; east has no label, west has but one class.
     """
@@ -43,14 +50,38 @@ def cases(tmp_path):
     table["y"] = pd.array(y | (town == "west"), dtype="Int64")
     table.loc[(town == "east") | (rng.random(n) < 0.1), "y"] = pd.NA
     table["word"] = table["y"].map({0: "calm", 1: "storm"}, na_action="ignore")
+    return table
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Write these cases to a file; returns the table."""
+    table = sure_scores()
     table.to_csv(tmp_path / "cases.csv", index=False)
     return table
 
 
 @pytest.fixture
 def no_picture(monkeypatch):
-    """Let another picture be drawn, which takes less time."""
-    monkeypatch.setattr(plotting, "calibration_panel", lambda *_, **__: Figure(figsize=(1, 1)))
+    monkeypatch.setattr(plotting, "calibration_panel", small_picture)
+
+
+@pytest.fixture
+def few_folds(monkeypatch):
+    monkeypatch.setattr("bnmtl.cli.calibrate._FOLDS", 2)
+
+
+@pytest.fixture(scope="module")
+def by_group(tmp_path_factory):
+    """Calibrate these cases once by town; returns (folder, stdout), which tests only read."""
+    folder = tmp_path_factory.mktemp("by_group")
+    sure_scores().to_csv(folder / "cases.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
+        patch.chdir(folder)
+        patch.setattr(plotting, "calibration_panel", small_picture)
+        with pytest.raises(SystemExit, match="^0$"):
+            main(list(BY_GROUP))
+    return folder, out.getvalue()
 
 
 def written(tmp_path):
@@ -96,11 +127,9 @@ def test_calibrate_writes_everything(call, cases, tmp_path):
     assert [line.rsplit(",", 2)[0] for line in after[1:]] == lines[1:]
 
 
-def test_columns_are_those_of_calibrators_that_have_not_seen_the_case(
-    call, no_picture, cases, tmp_path
-):
-    assert call(*BY_GROUP)[0] == 0
-    found = written(tmp_path)[COLUMNS]
+def test_columns_are_those_of_calibrators_that_have_not_seen_the_case(by_group):
+    folder, cases = by_group[0], sure_scores()
+    found = written(folder)[COLUMNS]
     labelled = cases.dropna(subset="y")
     unlabelled = cases[cases["y"].isna()]
     assert set(unlabelled["town"]) > {"east"}
@@ -115,7 +144,9 @@ def test_columns_are_those_of_calibrators_that_have_not_seen_the_case(
     assert np.allclose(found.loc[expected.index], expected, rtol=1e-5)
 
 
-def test_neither_the_order_of_rows_nor_that_of_columns_matters(call, no_picture, cases, tmp_path):
+def test_neither_the_order_of_rows_nor_that_of_columns_matters(
+    call, no_picture, few_folds, cases, tmp_path
+):
     cases["p"] = cases["p"].round(1)  # ties
     results = []
     for table in (cases, cases.sample(frac=1, random_state=1)[cases.columns[::-1]]):
@@ -128,13 +159,12 @@ def test_neither_the_order_of_rows_nor_that_of_columns_matters(call, no_picture,
     assert results[0][1:] == results[1][1:]
 
 
-def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cases, tmp_path):
-    code, out, _ = call(*BY_GROUP)
-    assert code == 0
-    table = written(tmp_path).dropna(subset="y")
-    measures = pd.read_csv(tmp_path / "out" / "measures.csv", index_col="method")
+def test_measures_and_reliability_are_those_of_the_columns(by_group):
+    folder, out = by_group
+    table = written(folder).dropna(subset="y")
+    measures = pd.read_csv(folder / "out" / "measures.csv", index_col="method")
     assert list(measures.index) == list(STAGES)
-    y, kept = table["y"], record(tmp_path / "out")["kept_between"]
+    y, kept = table["y"], record(folder / "out")["kept_between"]
     for stage, column in STAGES.items():
         p = table[column]
         clipped, window = np.clip(p, *kept), min(100, -(-len(y) // 5))
@@ -143,8 +173,8 @@ def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cas
         assert measures.loc[stage].tolist() == pytest.approx(expected)
         line = next(line for line in out.splitlines() if line.startswith(f"{stage}  "))
         assert line.split()[-4:] == [f"{one:.4f}" for one in expected]
-    assert record(tmp_path / "out")["measures"] == measures.to_dict("index")
-    tables = pd.read_csv(tmp_path / "out" / "reliability.csv")
+    assert record(folder / "out")["measures"] == measures.to_dict("index")
+    tables = pd.read_csv(folder / "out" / "reliability.csv")
     found = {key: curve for key, curve in tables.groupby(["task", "method"])}
     towns = {"all rows": table, **dict(list(table.groupby("town")))}
     assert set(found) == {(town, stage) for town in towns for stage in STAGES}
@@ -155,9 +185,9 @@ def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cas
         pd.testing.assert_frame_equal(curve, expected)
 
 
-def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp_path):
-    assert call(*BY_GROUP)[0] == 0
-    kept_record = record(tmp_path / "out")
+def test_run_json_is_enough_to_calibrate_new_scores(by_group):
+    folder, cases = by_group[0], sure_scores()
+    kept_record = record(folder / "out")
     counts = [kept_record[name] for name in ("rows", "labelled", "positive", "folds")]
     assert counts == [240, cases["y"].notna().sum(), cases["y"].sum(), 10]
     assert (
@@ -168,7 +198,7 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
     low = 1 / (kept_record["labelled"] + 2)
     assert kept_record["kept_between"] == [low, 1 - low]
     known = kept_record["calibrators"]
-    new = written(tmp_path)
+    new = written(folder)
     new = new[new["y"].isna()]
     groups, steps = known["platt_by_task"], known["isotonic"]
     beta, n = known["auto"], kept_record["labelled"]
@@ -187,7 +217,7 @@ def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp
         assert np.allclose(new[column], np.clip(p, *kept_record["kept_between"]), rtol=1e-12)
 
 
-def test_margins(call, no_picture, cases, tmp_path):
+def test_margins(call, no_picture, few_folds, cases, tmp_path):
     assert call(*CALIBRATE, "--score", "margin")[0] == 0
     assert list(record(tmp_path / "out")["measures"]) == ["auto (Platt)", "isotonic"]
     known, found = cases.dropna(subset="y"), written(tmp_path)
@@ -197,7 +227,7 @@ def test_margins(call, no_picture, cases, tmp_path):
     assert np.allclose(new[COLUMNS[0]], expected, rtol=1e-6)
 
 
-def test_kinds_of_labels(call, no_picture, cases, tmp_path):
+def test_kinds_of_labels(call, no_picture, few_folds, cases, tmp_path):
     cases["truth"] = cases["y"].map({0: "FALSE", 1: "TRUE"}, na_action="ignore")
     cases["other"] = cases["word"].where(cases["y"].fillna(1) == 1, cases["town"])
     cases.to_csv(tmp_path / "cases.csv", index=False)
@@ -211,7 +241,7 @@ def test_kinds_of_labels(call, no_picture, cases, tmp_path):
     assert record(tmp_path / "out")["calibrators"]["auto"]["a"] > 0
 
 
-def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
+def test_parquet_may_hold_lists_and_decimals(call, no_picture, few_folds, cases, tmp_path):
     assert call(*CALIBRATE)[0] == 0
     lists = [[at, at + 1] for at in range(len(cases))]
     decimals = [Decimal(repr(p)) for p in cases["p"]]
@@ -224,7 +254,7 @@ def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
     assert "column `list` must hold names or whole numbers; it holds ndarrays such" in err
 
 
-def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
+def test_parquet_gives_the_same(call, no_picture, few_folds, cases, tmp_path):
     pytest.importorskip("pyarrow")
     table = cases.assign(y=cases["y"].astype(float), town=pd.factorize(cases["town"])[0] * 1.0)
     table.to_parquet(tmp_path / "cases.parquet")
@@ -335,7 +365,7 @@ def test_the_verdict_names_all_that_are_best():
     assert best(table) == ["before", "Platt"]
 
 
-def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_path):
+def test_scores_of_the_other_label_are_reported(call, no_picture, few_folds, cases, tmp_path):
     cases.assign(p=1 - cases["p"]).to_csv(tmp_path / "cases.csv", index=False)
     code, _, err = call(*CALIBRATE)
     assert code == 0
@@ -353,7 +383,7 @@ def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_pat
         (("--task-column", "many"), 12, TITLES),
     ],
 )
-def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_tasks, columns):
+def test_the_picture(call, few_folds, cases, tmp_path, monkeypatch, options, n_tasks, columns):
     cases.assign(many=cases["id"] % n_tasks).to_csv(tmp_path / "cases.csv", index=False)
     calls = []
 
@@ -391,7 +421,9 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
     assert html.escape(err.removeprefix("warning: ").strip()) in page
 
 
-def test_force_replaces_only_files_of_calibrate(call, no_picture, cases, tmp_path, monkeypatch):
+def test_force_replaces_only_files_of_calibrate(
+    call, no_picture, few_folds, cases, tmp_path, monkeypatch
+):
     assert call(*CALIBRATE)[0] == 0
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert "or set `--force` to replace" in mistake(call(*CALIBRATE))
@@ -413,9 +445,9 @@ def interrupt(*_):
 
 @pytest.mark.parametrize("moment", ["Calibrated", "write_report"])
 def test_an_interrupt_leaves_nothing_half_written(
-    call, no_picture, cases, tmp_path, monkeypatch, moment
+    call, no_picture, few_folds, cases, tmp_path, monkeypatch, moment
 ):
-    assert call(*CALIBRATE)[0] == 0
+    assert call(*CALIBRATE, "--method", "platt")[0] == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     monkeypatch.setattr(f"bnmtl.cli.calibrate.{moment}", interrupt)
     for out in ("out", "new/run"):
@@ -467,7 +499,7 @@ def test_few_rows_show_what_calibration_did(call, no_picture, tmp_path):
     assert "windows of 40 rows" in page and "closer to 0 or 1 than 1 / 202 count as" in page
 
 
-def test_methods_are_those_that_are_asked_for(call, no_picture, cases, tmp_path):
+def test_methods_are_those_that_are_asked_for(call, no_picture, few_folds, cases, tmp_path):
     words = [word for one in ("temperature", "platt", "platt") for word in ("--method", one)]
     assert call(*BY_GROUP, *words)[0] == 0
     columns = ["calibrated_temperature", "calibrated_platt", COLUMNS[2]]
