@@ -1,5 +1,7 @@
 """Counts and tasks drawn at random, for scores of tables that tasks may share."""
 
+from functools import lru_cache
+
 import naive_tables
 import numpy as np
 import pandas as pd
@@ -67,10 +69,14 @@ def log_evidence(tasks, joint, adjacency):
                 families.setdefault(parents, []).append(task)
         for parents, group in families.items():
             names = [joint.variables[parent] for parent in parents]
-            total += naive_tables.shared_evidence(
-                counts_of(group, names, name), CONCENTRATIONS, TS, PART_CONCENTRATION
-            )
+            counts = counts_of(group, names, name)
+            total += _family_evidence(tuple(tuple(map(tuple, rows)) for rows in counts))
     return total
+
+
+@lru_cache(maxsize=1000)
+def _family_evidence(counts):
+    return naive_tables.shared_evidence(counts, CONCENTRATIONS, TS, PART_CONCENTRATION)
 
 
 def log_posterior(search, tasks, adjacency):
