@@ -1,5 +1,6 @@
 """The output folder of a run: what it may contain, reading it, versions and sizes of files."""
 
+import functools
 import json
 import math
 from decimal import Decimal
@@ -38,17 +39,21 @@ def versions():
     ['bnmtl', 'joblib', 'matplotlib']
     """
     import platform
-    from importlib.metadata import PackageNotFoundError, version
 
     import bnmtl
 
     found = {"python": platform.python_version(), "bnmtl": bnmtl.__version__}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    return found | {package: _version(package) for package in _PACKAGES}
+
+
+@functools.cache
+def _version(package):
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 # Maximum size of all network files of a run together.
