@@ -85,9 +85,11 @@ WITHOUT_PICTURES = (
     "test_learn_choices",
     "test_learn_confidence",
     "test_learn_task_groups",
+    "test_library_command",
     "test_library_tasks",
     "test_query_command",
     "test_relate",
+    "test_select",
     "test_validate_command",
 )
 EMPTY = {"png": b"\x89PNG\r\n\x1a\n", "svg": '<?xml version="1.0"?>\n<svg></svg>\n'}

@@ -3,10 +3,9 @@
 import importlib
 import json
 import os
+import shutil
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from matplotlib.figure import Figure
 from pages import Page
 
 from bnmtl import plotting
+from bnmtl.cli.main import main
 from bnmtl.cli.options import LibraryOptions, SelectOptions
 from bnmtl.ensembles import (
     EnsembleSelector,
@@ -25,6 +25,7 @@ from bnmtl.ensembles import (
     PredictionStore,
     UnusedCases,
     build_library,
+    unused_cases,
 )
 from bnmtl.ensembles.library import settings, workers
 from bnmtl.metrics.prediction import cross_entropy, roc_area
@@ -37,17 +38,8 @@ FEW = [
     {"family": "logistic regression", "ridge": 1.0},
     {"family": "decision trees", "alpha": 0.02, "smoothing": "Laplace"},
 ]
-MANY = [{"family": "logistic regression", "ridge": float(ridge)} for ridge in range(1, 31)]
 LIBRARY = ("library", "table.csv", "--label", "sold", "--profile", "small", "--out", "store")
 SELECT = ("select", "store", "--metric", "roc-area", "--bags", "2", "--max-steps", "4")
-# A process with few settings as a profile, which is the command otherwise.
-COMMAND = """
-from bnmtl.cli.main import main
-from bnmtl.ensembles.library import settings
-if __name__ == "__main__":
-    settings.PROFILES["small"] = lambda *_: {settings}
-    main()
-"""
 
 
 @pytest.fixture
@@ -70,24 +62,66 @@ def in_this_process(monkeypatch):
     return trained
 
 
-@pytest.fixture
-def files(tmp_path):
-    """A table with a column of text and an empty cell, test cases and new cases, as CSV."""
-    tables = {}
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    """Let standard errors be those of few replicates, of commands and by hand alike."""
+    monkeypatch.setattr(unused_cases, "_REPLICATES", 20)
+
+
+@pytest.fixture(scope="module")
+def written_once(tmp_path_factory):
+    """A folder with what `files` copies, and its tables."""
+    folder, tables = tmp_path_factory.mktemp("tables"), {}
     for seed, (name, n_rows) in enumerate({"table": 80, "test": 40, "new": 10}.items()):
         X, y = numeric_frame(n_rows, seed)
         tables[name] = X.round(3).assign(town=np.where(X["c"] > 0, "Ulm", "Ulm, new"), sold=y)
     tables["table"].loc[3, "a"] = np.nan
     tables["new"] = tables["new"].drop(columns="sold").assign(id=np.arange(10) + 7)
     for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    return tables
+        table.to_csv(folder / f"{name}.csv", index=False)
+    return folder, tables
+
+
+@pytest.fixture
+def files(written_once, tmp_path):
+    """A table with a column of text and an empty cell, test cases and new cases, as CSV."""
+    folder, tables = written_once
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return {name: table.copy() for name, table in tables.items()}
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory):
+    """Folders of libraries by the options with which `library` built them."""
+    return tmp_path_factory.mktemp("libraries"), {}
+
+
+@pytest.fixture
+def library(call, few, in_this_process, files, written_once, built_once, monkeypatch, tmp_path):
+    """A function that gives the library of the table; the command builds it once for its options."""
+    place, found = built_once
+
+    def copied(*typed, out="store"):
+        if typed not in found:
+            folder = place / str(len(found))
+            with monkeypatch.context() as patch:
+                patch.chdir(written_once[0])
+                code, _, err = call(*LIBRARY[:-1], folder, *typed)
+            assert (code, err) == (0, "")
+            found[typed] = folder
+        shutil.copytree(found[typed], tmp_path / out)
+        in_this_process.clear()
+
+    return copied
 
 
 @pytest.fixture
 def no_pictures(monkeypatch):
+    """Let other figures be made, which take less time."""
+    figure = Figure(figsize=(1, 1))
+    figure.subplots()
     for name in ("trajectory", "weights"):
-        monkeypatch.setattr(plotting, name, lambda *_: Figure(figsize=(1, 1)))
+        monkeypatch.setattr(plotting, name, lambda *_: figure)
 
 
 def pair(table):
@@ -176,7 +210,7 @@ def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_pat
     ensemble = selector.refit(*pair(three["table"]))
     X, y = pair(three["test"])
     p = ensemble.predict_proba(X)
-    found = unused_cases(tmp_path, "out")[0]
+    found = read_unused_cases(tmp_path, "out")[0]
     codes = np.searchsorted(store.classes, y)
     assert found.loc[0, "ensemble"] == pytest.approx(cross_entropy(codes, p), abs=1e-6)
     columns = [f"p_{label}" for label in sorted(CLASSES)]
@@ -276,35 +310,38 @@ def test_a_finished_library_is_left_as_it_is(call, few, in_this_process, files, 
     assert len(in_this_process) == 6
 
 
-def test_a_killed_command_goes_on(call, monkeypatch, in_this_process, files, tmp_path):
-    (tmp_path / "command.py").write_text(COMMAND.replace("{settings}", repr(MANY)))
-    record = tmp_path / "store" / "store.json"
-    command = [sys.executable, "command.py", *LIBRARY, "--jobs", "1"]
-    with open(tmp_path / "output", "w") as output:
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=output)
-    try:
-        limit = time.monotonic() + 120
-        while not (record.exists() and record.read_text().count('"file"') > 1):
-            assert process.poll() is None, (tmp_path / "output").read_text()
-            assert time.monotonic() < limit
-            time.sleep(0.01)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    n_before = PredictionStore.open(tmp_path / "store").n_models // 2
-    assert 1 < n_before < 30
-    monkeypatch.setitem(settings.PROFILES, "small", lambda *_: MANY)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_killed_command_goes_on(call, few, in_this_process, monkeypatch, files, tmp_path):
+    run, process = workers.run, os.fork()
+    if not process:
+        try:
+            tasks = []
+
+            def killed(function, fits, *arguments):
+                for task in run(function, fits, *arguments):
+                    if len(tasks) == 2:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    tasks.append(task)
+                    yield task
+
+            monkeypatch.setattr(workers, "run", killed)
+            main([*LIBRARY])
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(process, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert PredictionStore.open(tmp_path / "store").n_models == 4
     code, out, err = call(*LIBRARY)
     assert (code, err) == (0, "")
-    assert f"{n_before} of 30 settings were there from an earlier run.\n" in out
-    assert len(in_this_process) == 30 - n_before
-    assert "60 models in store: 30 settings" in out
-    whole = build_library(*pair(files["table"]), MANY, random_state=0)
+    assert "2 of 3 settings were there from an earlier run.\n" in out
+    assert len(in_this_process) == 1
+    assert "6 models in store: 3 settings" in out
+    whole = build_library(*pair(files["table"]), FEW, random_state=0)
     same(PredictionStore.open(tmp_path / "store"), whole)
 
 
-def test_an_unfinished_library_is_a_warning(call, few, in_this_process, no_pictures, files):
-    assert call(*LIBRARY)[0] == 0
+def test_an_unfinished_library_is_a_warning(call, library, no_pictures):
+    library()
     record = Path("store/library.json")
     content = json.loads(record.read_text())
     record.write_text(json.dumps(content | {"models": [*content["models"], "one more"]}))
@@ -385,9 +422,9 @@ def test_progress_counts_settings(few, in_this_process, files, tmp_path):
 
 @pytest.mark.parametrize("typed", [(), ("--cv", "3")])
 def test_new_rows_are_predicted_by_models_trained_again(
-    call, few, in_this_process, files, no_pictures, tmp_path, typed
+    call, library, files, no_pictures, tmp_path, typed
 ):
-    assert call(*LIBRARY, "--test", "test.csv", *typed)[0] == 0
+    library("--test", "test.csv", *typed)
     (tmp_path / "table.csv").unlink()  # the rows are in the folder
     code, out, err = call(*SELECT, "--predict", "new.csv", "--out", "out")
     assert (code, err) == (0, "")
@@ -403,7 +440,7 @@ def test_new_rows_are_predicted_by_models_trained_again(
     assert "On the 40 cases of the part test" in " ".join(out.split())
 
 
-def unused_cases(tmp_path, folder):
+def read_unused_cases(tmp_path, folder):
     """The scores on unused cases and the rest of what is said of them."""
     found = record(tmp_path / folder)["unused_cases"]
     return pd.read_csv(tmp_path / folder / "unused_cases.csv"), found
@@ -417,18 +454,18 @@ def predicted_part(tmp_path, folder):
 @pytest.mark.parametrize("typed", [(), ("--cv", "3")])
 @pytest.mark.parametrize("options", [{}, {"bags": 1, "bag_fraction": 0.3, "random_state": 6}])
 def test_test_cases_are_predicted_by_models_trained_again(
-    call, few, in_this_process, files, no_pictures, tmp_path, typed, options
+    call, library, files, no_pictures, tmp_path, typed, options
 ):
-    assert call(*LIBRARY, *typed)[0] == 0
-    assert call(*LIBRARY, *typed, "--test", "test.csv", "--out", "whole")[0] == 0
+    library(*typed)
+    library("--test", "test.csv", *typed, out="whole")
     (tmp_path / "table.csv").unlink()  # the rows are in the folder
     names = {"random_state": "--seed", "bags": "--bags", "bag_fraction": "--bag-fraction"}
     given = [str(word) for name, value in options.items() for word in (names[name], value)]
     code, out, err = call(*SELECT, *given, "--test", "test.csv", "--out", "out")
     assert (code, err) == (0, "")
     assert call("select", "whole", *SELECT[2:], *given, "--out", "two")[0] == 0
-    table, found = unused_cases(tmp_path, "out")
-    whole, expected = unused_cases(tmp_path, "two")
+    table, found = read_unused_cases(tmp_path, "out")
+    whole, expected = read_unused_cases(tmp_path, "two")
     assert list(table) == ["part", "cases", "ensemble", "best single model"]
     pd.testing.assert_frame_equal(table, whole[list(table)], rtol=0, atol=1e-6)
     for name in ("gain", "standard_error", "optimism"):
@@ -453,8 +490,8 @@ def test_test_cases_are_predicted_by_models_trained_again(
     assert "mean of all" not in out and "nan" not in out.lower()
 
 
-def test_what_needs_all_models_is_left_out(call, few, in_this_process, files, tmp_path):
-    assert call(*LIBRARY, "--test", "new.csv")[0] == 0  # a part that is replaced
+def test_what_needs_all_models_is_left_out(call, library, files, tmp_path):
+    library("--test", "new.csv")  # a part that is replaced
     code, out, _ = call(*SELECT, "--test", "test.csv", "--out", "out")
     assert code == 0 and "mean of all" not in out
     found = record(tmp_path / "out")
@@ -468,10 +505,11 @@ def test_what_needs_all_models_is_left_out(call, few, in_this_process, files, tm
     assert "test cases" not in text and ">nan<" not in text
 
 
-def test_test_cases_replace_labelled_ones(call, few, in_this_process, files, no_pictures, tmp_path):
+def test_test_cases_replace_labelled_ones(call, library, files, no_pictures, tmp_path):
     files["test"][:30].to_csv(tmp_path / "older.csv", index=False)
-    for folder, typed in {"store": (), "older": ("--test", "older.csv")}.items():
-        assert call(*LIBRARY, *typed, "--out", folder)[0] == 0
+    library()
+    assert call(*LIBRARY[:-1], "older", "--test", "older.csv")[0] == 0
+    for folder in ("store", "older"):
         options = (*SELECT[2:], "--test", "test.csv", "--out", f"out-{folder}")
         assert call("select", folder, *options)[0] == 0
     for name in ("unused_cases.csv", "predictions.csv", "trajectory.csv"):
@@ -479,9 +517,8 @@ def test_test_cases_replace_labelled_ones(call, few, in_this_process, files, no_
         assert len(texts) == 1, name
 
 
-def test_models_are_trained_again_once(call, few, in_this_process, files, no_pictures, tmp_path):
-    assert call(*LIBRARY)[0] == 0
-    in_this_process.clear()
+def test_models_are_trained_again_once(call, library, in_this_process, no_pictures, tmp_path):
+    library()
     both = ("--test", "test.csv", "--predict", "new.csv")
     few_models = ("--bags", "1", "--bag-fraction", "0.3", "--seed", "6")
     assert call(*SELECT, *few_models, *both, "--out", "out")[0] == 0
@@ -497,14 +534,11 @@ def test_models_are_trained_again_once(call, few, in_this_process, files, no_pic
     assert len(in_this_process) < len(at_once)
 
 
-def test_progress_counts_models_that_are_trained_again(
-    few, in_this_process, files, no_pictures, tmp_path
-):
-    from bnmtl.cli import library, select
+def test_progress_counts_models_that_are_trained_again(library, no_pictures, tmp_path):
+    from bnmtl.cli import select
 
+    library()
     store = str(tmp_path / "store")
-    table = {"table": str(tmp_path / "table.csv"), "profile": "small"}
-    library.run(LibraryOptions(**table, label="sold", out=store))
     for at, option in enumerate(("test", "predict")):
         events, file = [], str(tmp_path / {"test": "test.csv", "predict": "new.csv"}[option])
         options = {option: file, "metric": "roc-area", "jobs": 1, "out": str(tmp_path / f"out{at}")}
@@ -533,7 +567,9 @@ def test_labels_may_be_numbers_or_text_that_looks_so(
         options = (*SELECT[2:], "--test", "test.csv", "--out", f"out-{folder}")
         code, _, err = call("select", folder, *options)
         assert (code, err) == (0, "")
-    first, second = (unused_cases(tmp_path, f"out-{folder}")[0] for folder in ("store", "text"))
+    first, second = (
+        read_unused_cases(tmp_path, f"out-{folder}")[0] for folder in ("store", "text")
+    )
     pd.testing.assert_frame_equal(first, second)
 
 
@@ -547,14 +583,12 @@ def test_given_cases_of_hill_climbing_are_kept_too(
     assert call(*SELECT, "--test", "test.csv", "--out", "out")[0] == 0
     selector = EnsembleSelector("roc_area", bags=2, max_steps=4, random_state=0).fit(whole)
     expected = UnusedCases.on_part(selector).scores[["ensemble", "best single model"]]
-    found = unused_cases(tmp_path, "out")[0]
+    found = read_unused_cases(tmp_path, "out")[0]
     assert found.loc[0, list(expected.index)].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def test_unknown_categories_are_missing_with_a_warning(
-    call, few, in_this_process, files, no_pictures, tmp_path
-):
-    assert call(*LIBRARY)[0] == 0
+def test_unknown_categories_are_missing_with_a_warning(call, library, files, no_pictures, tmp_path):
+    library()
     for name in ("test", "new"):
         table = files[name].assign(town=["Bonn", None, "Bonn", *files[name]["town"][3:]])
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -565,7 +599,7 @@ def test_unknown_categories_are_missing_with_a_warning(
     assert err == f"warning: ROWS {said}warning: `--test` {said}"
     assert call(*LIBRARY, "--test", "test.csv", "--out", "whole")[0] == 0
     assert call("select", "whole", *SELECT[2:], "--out", "two")[0] == 0
-    found = [unused_cases(tmp_path, folder)[0]["ensemble"][0] for folder in ("out", "two")]
+    found = [read_unused_cases(tmp_path, folder)[0]["ensemble"][0] for folder in ("out", "two")]
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
@@ -604,10 +638,10 @@ table.csv --out table.csv => table.csv`; choose another one.
 """
 
 
-@pytest.fixture
-def wrong_files(files, tmp_path):
-    """Further tables, each with one mistake."""
-    table = files["table"]
+@pytest.fixture(scope="module")
+def wrong_once(written_once, tmp_path_factory):
+    """A folder with what `wrong_files` copies."""
+    folder, table = tmp_path_factory.mktemp("wrong"), written_once[1]["table"]
     wrong = {
         "missing": table.assign(sold=table["sold"].where(table.index != 3)),
         "one": table.assign(sold="yes"),
@@ -619,7 +653,14 @@ def wrong_files(files, tmp_path):
         "maybe": table.assign(sold="maybe"),
     }
     for name, one in wrong.items():
-        one.to_csv(tmp_path / f"{name}.csv", index=False)
+        one.to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def wrong_files(wrong_once, files, tmp_path):
+    """Further tables, each with one mistake."""
+    shutil.copytree(wrong_once, tmp_path, dirs_exist_ok=True)
     return listing(tmp_path)
 
 
@@ -671,17 +712,17 @@ def test_too_little_memory_to_start_a_process(call, few, files, monkeypatch, tmp
     ],
 )
 def test_new_rows_that_cannot_be_predicted(
-    call, few, in_this_process, wrong_files, files, tmp_path, rows, message
+    call, library, wrong_files, files, tmp_path, rows, message
 ):
     files["new"].assign(p_yes=1).to_csv(tmp_path / "done.csv", index=False)
-    assert call(*LIBRARY)[0] == 0
+    library()
     err = mistake(call(*SELECT, "--predict", f"{rows}.csv", "--out", "out"))
     assert message in err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_store_without_training_rows_cannot_predict(call, few, in_this_process, files, tmp_path):
-    assert call(*LIBRARY)[0] == 0
+def test_a_store_without_training_rows_cannot_predict(call, library, tmp_path):
+    library()
     (tmp_path / "store" / "rows.csv").unlink()
     err = mistake(call(*SELECT, "--predict", "new.csv", "--out", "out"))
     assert "`--predict` must come with training rows, on which the chosen models" in err
@@ -711,9 +752,9 @@ def test_a_store_without_training_rows_cannot_predict(call, few, in_this_process
     ],
 )
 def test_test_cases_that_cannot_be_scored(
-    call, few, in_this_process, wrong_files, files, monkeypatch, tmp_path, test, message
+    call, library, wrong_files, monkeypatch, tmp_path, test, message
 ):
-    assert call(*LIBRARY)[0] == 0
+    library()
     monkeypatch.setattr(EnsembleSelector, "fit", None)  # mistakes are found before it
     assert message in mistake(call(*SELECT, "--test", f"{test}.csv", "--out", "out"))
     assert not (tmp_path / "out").exists()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import naive
 import numpy as np
@@ -13,7 +14,7 @@ from pages import Page
 
 from bnmtl import plotting
 from bnmtl.cli.options import SelectOptions
-from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases
+from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases, unused_cases
 from bnmtl.io.run import read_record
 from bnmtl.metrics import prediction
 from bnmtl.progress import ProgressEvent
@@ -35,31 +36,47 @@ def predictions(seed, n):
     return table.round(3).assign(y=np.where(y, "yes", "no"))
 
 
-@pytest.fixture
-def files(tmp_path):
-    """Predictions of twelve models for three sets of cases as CSV, and a store of two of them."""
+@pytest.fixture(scope="module")
+def written_once(tmp_path_factory):
+    """A folder with what `files` copies, and its tables."""
+    folder = tmp_path_factory.mktemp("select")
     tables = {"hill": predictions(0, 120), "test": predictions(1, 90), "new": predictions(2, 30)}
     tables["new"] = tables["new"].drop(columns="y").assign(id=np.arange(30) + 7)
     for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    store = PredictionStore.from_csv(
-        {"hillclimb": tmp_path / "hill.csv", "test": tmp_path / "test.csv"}
-    )
+        table.to_csv(folder / f"{name}.csv", index=False)
+    paths = {"hillclimb": folder / "hill.csv", "test": folder / "test.csv"}
+    store = PredictionStore.from_csv(paths)
     store = PredictionStore(
         {part: store.predictions(part) for part in store.parts},
         {part: store.classes[one.y] for part, one in store.parts.items()},
         store.names,
         settings=[{"family": name[:-2], "seconds": 0.5} for name in store.names],
     )
-    store.save(tmp_path / "store")
-    return tables
+    store.save(folder / "store")
+    return folder, tables
+
+
+@pytest.fixture
+def files(written_once, tmp_path):
+    """Predictions of twelve models for three sets of cases as CSV, and a store of two of them."""
+    folder, tables = written_once
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tables.copy()
 
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """Let other pictures be drawn, which take less time."""
+    """Let other figures be made, which take less time."""
+    figure = Figure(figsize=(1, 1))
+    figure.subplots()
     for name in ("trajectory", "weights", "pruning"):
-        monkeypatch.setattr(plotting, name, lambda *_: Figure(figsize=(1, 1)))
+        monkeypatch.setattr(plotting, name, lambda *_: figure)
+
+
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    """Let standard errors be those of few replicates, of commands and by hand alike."""
+    monkeypatch.setattr(unused_cases, "_REPLICATES", 20)
 
 
 def written(tmp_path, name, folder="out"):
@@ -71,6 +88,7 @@ def selected(tmp_path, metric="roc_area", **options):
     return EnsembleSelector(metric, **{**FAST, **options}).fit(store, monitor="test")
 
 
+@pytest.mark.drawn
 def test_all_that_is_written_is_what_was_selected(call, files, tmp_path):
     code, out, err = call(*SELECT, "--test", "test.csv", "--predict", "new.csv", "--out", "out")
     assert (code, err) == (0, "")
@@ -121,7 +139,9 @@ def test_a_folder_gives_what_its_tables_give_and_its_families(call, no_pictures,
     assert table[0][1:3] == ["4", str(int(found["chosen"].iloc[0]))]
 
 
-def test_options_are_those_of_the_estimator(call, no_pictures, files, tmp_path):
+def test_options_are_those_of_the_estimator(call, no_pictures, files, monkeypatch, tmp_path):
+    unused = UnusedCases.on_part(selected(tmp_path))
+    monkeypatch.setattr(UnusedCases, "on_part", lambda *_: unused)  # what is compared is selected
     options = {
         ("--bags", 5): {"bags": 5},
         ("--bag-fraction", 0.9): {"bag_fraction": 0.9},
@@ -209,7 +229,7 @@ def test_names_of_scorers_and_losses_have_their_own_direction(call, no_pictures,
         *(("neg-log-loss", False), ("cross-entropy", True), ("log-loss", True)),
         *(("neg-brier-score", False), ("brier-score", True), ("brier-score-loss", True)),
     ):
-        assert call(*SELECT, "--metric", metric, "--test", "test.csv", "--out", metric)[0] == 0
+        assert call("select", "store", "--metric", metric, *SELECT[4:], "--out", metric)[0] == 0
         found = record(tmp_path / metric)
         assert found["smaller_is_better"] is is_loss and (found["score"] < 0) is not is_loss
         weights.append(pd.read_csv(tmp_path / metric / "weights.csv")["weight"].tolist())
@@ -244,12 +264,13 @@ def test_the_seed_decides_and_threads_do_not(call, no_pictures, files, tmp_path)
 
 
 def test_a_run_is_recognized_and_replaced(call, no_pictures, files, tmp_path):
-    assert call(*SELECT, "--out", "out", "--predict", "new.csv")[0] == 0
+    test = ("--test", "test.csv")
+    assert call(*SELECT, *test, "--out", "out", "--predict", "new.csv")[0] == 0
     assert read_record(tmp_path / "out")["command"] == "select"
     (tmp_path / "out" / "mine.txt").write_text("mine")
-    err = mistake(call(*SELECT, "--out", "out"))
+    err = mistake(call(*SELECT, *test, "--out", "out"))
     assert "must be a new or empty folder" in err and "`--force`" in err
-    assert call(*SELECT, "--out", "out", "--force")[0] == 0
+    assert call(*SELECT, *test, "--out", "out", "--force")[0] == 0
     assert listing(tmp_path / "out") == sorted([*FILES, "mine.txt"])
 
 
@@ -258,16 +279,17 @@ def test_models_without_weight_may_be_missing_from_new_rows(call, no_pictures, f
     chosen = list(weights.index[weights > 0])
     assert 1 < len(chosen) < 12
     files["new"][chosen].to_csv(tmp_path / "few.csv", index=False)
-    assert call(*SELECT, "--predict", "few.csv", "--out", "out")[0] == 0
+    predict = ("--test", "test.csv", "--predict")
+    assert call(*SELECT, *predict, "few.csv", "--out", "out")[0] == 0
     files["new"][chosen[1:]].to_csv(tmp_path / "fewer.csv", index=False)
-    err = mistake(call(*SELECT, "--predict", "fewer.csv", "--out", "two"))
+    err = mistake(call(*SELECT, *predict, "fewer.csv", "--out", "two"))
     assert (
         err == f"bnmtl: ROWS must have all models of positive weight; `{chosen[0]}` is missing.\n"
     )
     assert not (tmp_path / "two").exists()
 
 
-def test_progress_counts_folds(files, tmp_path):
+def test_progress_counts_folds(no_pictures, files, tmp_path):
     from bnmtl.cli.select import run
 
     events = []
@@ -318,9 +340,11 @@ hill.csv --out . => `--out` must be a new or empty folder, got `.`, which holds
 """
 
 
-@pytest.fixture
-def wrong_files(files, tmp_path):
-    """Further files and folders, each with one mistake."""
+@pytest.fixture(scope="module")
+def wrong_once(written_once, tmp_path_factory):
+    """A folder with what `wrong_files` copies."""
+    whole, files = written_once
+    folder = tmp_path_factory.mktemp("wrong")
     hill = files["hill"]
     tables = {
         "one": hill[["SVM-0", "y"]],
@@ -336,17 +360,24 @@ def wrong_files(files, tmp_path):
         "done": files["new"].assign(p_yes=1),
     }
     for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    (tmp_path / "notes.txt").write_text("y\n")
-    (tmp_path / "empty").mkdir()
-    store = PredictionStore.open(tmp_path / "store")
+        table.to_csv(folder / f"{name}.csv", index=False)
+    (folder / "notes.txt").write_text("y\n")
+    (folder / "empty").mkdir()
+    store = PredictionStore.open(whole / "store")
     for name in ("other", "damaged"):
-        store.save(tmp_path / name)
-    found = json.loads((tmp_path / "other" / "store.json").read_text())
-    (tmp_path / "other" / "store.json").write_text(json.dumps({**found, "version": 2}))
-    batch = tmp_path / "damaged" / "hillclimb" / "predictions" / "00000.npy"
+        store.save(folder / name)
+    found = json.loads((folder / "other" / "store.json").read_text())
+    (folder / "other" / "store.json").write_text(json.dumps({**found, "version": 2}))
+    batch = folder / "damaged" / "hillclimb" / "predictions" / "00000.npy"
     content = batch.read_bytes()
     batch.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    return folder
+
+
+@pytest.fixture
+def wrong_files(wrong_once, files, tmp_path):
+    """Further files and folders, each with one mistake."""
+    shutil.copytree(wrong_once, tmp_path, dirs_exist_ok=True)
     return listing(tmp_path)
 
 
@@ -383,14 +414,15 @@ def test_a_full_disk_leaves_nothing(call, no_pictures, files, tmp_path, monkeypa
 
     monkeypatch.setattr("bnmtl.cli.select.write_report", full)
     before = listing(tmp_path)
-    assert mistake(call(*SELECT, "--out", "out")) == "bnmtl: `out`: No space left on device.\n"
+    select = ("select", "store", *SELECT[2:], "--out", "out")
+    assert mistake(call(*select)) == "bnmtl: `out`: No space left on device.\n"
     assert listing(tmp_path) == before
 
 
 def test_the_eleven_point_precision_by_name(call, no_pictures, files, tmp_path):
     name = "eleven-point-average-precision"
     options = ("--metric", name, "--max-steps", "6", "--bags", "3")
-    assert call("select", "hill.csv", *options, "--out", "out")[0] == 0
+    assert call("select", "store", *options, "--out", "out")[0] == 0
     assert record(tmp_path / "out")["metric"] == "eleven-point average precision"
     fitted = selected(tmp_path, prediction.eleven_point_average_precision)
     weights = written(tmp_path, "weights.csv").set_index("model")
