@@ -30,7 +30,7 @@ def dag_reset_to(state, matrix):
     return dag
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(80))
 @given(st.integers(0, 10**6), st.integers(1, 9), st.sampled_from([-1e-9, 1e-9, 2.0]))
 def test_the_better_parts_of_two_graphs_are_merged(seed, n, least):
     rng = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ def test_a_part_that_closes_a_cycle_is_left_as_it_is():
     )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 @given(st.integers(0, 10**6), st.integers(2, 7), st.floats(0, 1))
 def test_restarts_that_look_at_part_of_the_arcs_leave_a_whole_graph(seed, n, looked_at):
     """Rows that are copied or skipped are those that scoring again gives; scores never fall."""

@@ -35,11 +35,24 @@ LISTED = {("x1", "x2"): 0.0, ("x2", "x3"): 0.5, ("x3", "x4"): 1.0}
 COSTS = {"add": 2, "delete": 0.5, "reverse": 1}
 
 
+def three(make):
+    """Three of the tasks, which have 27 joint states of a pair."""
+    return dict(itertools.islice(make().items(), 3))
+
+
+def equal():
+    return three(related)
+
+
+def unequal():
+    return three(partial)
+
+
 def with_constant():
     """Partly the same variables, one of them constant in a task."""
-    tasks = partial()
+    tasks = unequal()
     codes = np.zeros(150, int)
-    tasks["task4"]["x5"] = pd.Categorical.from_codes(codes, tasks["task4"]["x5"].cat.categories)
+    tasks["task1"]["x5"] = pd.Categorical.from_codes(codes, tasks["task1"]["x5"].cat.categories)
     return tasks
 
 
@@ -78,8 +91,8 @@ def configurations(tasks):
     yield random
 
 
-@pytest.mark.filterwarnings("ignore:Task `task4`")
-@pytest.mark.parametrize("make", [related, partial, with_constant], ids=lambda make: make.__name__)
+@pytest.mark.filterwarnings("ignore:Task `task1`")
+@pytest.mark.parametrize("make", [equal, unequal, with_constant], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:40])
 def test_it_is_the_sum_over_all_joint_states(prior, make):
     tasks = encode(make())
@@ -90,7 +103,7 @@ def test_it_is_the_sum_over_all_joint_states(prior, make):
 
 @pytest.mark.parametrize("prior", [PairedPrior(1), EditPrior(1)], ids=repr)
 def test_at_penalty_one_what_disagrees_is_impossible(prior):
-    tasks = encode(partial())
+    tasks = encode(unequal())
     _, empty, random = configurations(tasks)
     assert found(prior, tasks, random) == -math.inf
     assert found(prior, tasks, empty) == pytest.approx(
@@ -101,7 +114,7 @@ def test_at_penalty_one_what_disagrees_is_impossible(prior):
         graph.add_edge("x2", "x3")
     expected = naive_couplings.penalty_posterior(prior, tasks, agreeing, 0.0)
     assert found(prior, tasks, agreeing) == pytest.approx(expected, abs=1e-4)
-    # A single arc that all tasks share counts as one, not as four.
+    # A single arc that all tasks share counts as one, not as three.
     assert found(prior, tasks, agreeing) > found(PairedPrior(0), tasks, agreeing)
 
 
@@ -141,13 +154,14 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
 
 def learned_by_posterior(penalties, **parameters):
     learner = MultitaskLearnerCV(penalties=penalties, validation="posterior", **parameters)
-    return learner.fit(partial())
+    return learner.fit(unequal())
 
 
 @pytest.mark.slow_without_jit
-@pytest.mark.parametrize("penalty", [0, 0.9, 1])
+@pytest.mark.parametrize("penalty", [0, 0.9])
 def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(penalty):
     climb = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
+    climb["task_groups"] = None
     learner = learned_by_posterior([penalty], **climb)
     families, graphs = {}, learner.configuration_
     for task in learner.tasks_.values():

@@ -45,7 +45,7 @@ def learned(tmp_path_factory):
     rows = rows.assign(h=rows["a"] + rng.normal(size=300), k=400 * rows["b"])
     rows["k"] += rng.integers(0, 600, 300)
     rows.to_csv(folder / "raw.csv", index=False)
-    quick = {"search": "hill-climbing", "restarts": 0, "discretize": 3}
+    quick = {"restarts": 0, "discretize": 3, "folds": 0, "bootstrap": 0}
     learn.run(Options(paths=(str(folder / "raw.csv"),), out=str(folder / "run"), **quick))
     return folder / "run", rows
 

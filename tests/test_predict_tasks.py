@@ -18,7 +18,8 @@ pytestmark = pytest.mark.beside_kernels
 
 PREDICT = ("predict", "run", "new.csv", "--target", "b", "--out", "out.csv")
 ADDED = ["predicted_b", "p_b_0", "p_b_1"]
-QUICK = {"search": "hill-climbing", "restarts": 0, "penalty": 0.5, "folds": 0, "bootstrap": 0}
+ALONE = {"restarts": 0, "folds": 0, "bootstrap": 0}
+QUICK = {**ALONE, "penalty": 0.5, "table_sharing": "none", "task_groups": "one"}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_the_summary_has_a_row_per_task(call, rows, tmp_path):
 
 def test_one_task_needs_no_column(call, tmp_path):
     frame(0, 200).to_csv(tmp_path / "birds.csv", index=False)
-    learn.run(Options(paths=("birds.csv",), out="run", search="hill-climbing", restarts=0, folds=0))
+    learn.run(Options(paths=("birds.csv",), out="run", **ALONE))
     frame(1).to_csv(tmp_path / "new.csv", index=False)
     code, out, err = call(*PREDICT)
     assert (code, err) == (0, "") and "task" not in out

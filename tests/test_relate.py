@@ -30,6 +30,8 @@ QUICK = ("--search", "hill-climbing", "--restarts", "0")
 EFFORT = {"search": bnmtl.HillClimbing(restarts=0), "random_state": 0}
 TOWNS = ("north.csv", "south.csv", "west.csv")
 THREE = ("relate", *TOWNS, *QUICK)
+# Without held-out rows, which take most of the time.
+DIRECT = (*THREE, "--folds", "0")
 
 
 def other(seed, n=120):
@@ -101,7 +103,8 @@ def test_relate_writes_everything(call, towns, tmp_path):
 
 @pytest.mark.parametrize("kind", ["direct", "indirect", "shared", "evidence"])
 def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
-    code, out, _ = call(*THREE, "--relatedness", kind, "--out", "near")
+    few = () if kind == "indirect" else ("--folds", "0")
+    code, out, _ = call(*THREE, *few, "--relatedness", kind, "--out", "near")
     assert code == 0
     if kind == "direct":
         expected = relatedness.direct(towns, bnmtl.MultitaskLearner(table_sharing=None, **EFFORT))
@@ -134,7 +137,7 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     options = ("--prior", "edit", "--penalty", "0.5", "--score", "bds", "--max-parents", "2")
     options += ("--equivalent-sample-size", "3", "--tiers", "tiers.txt", "--required", "arcs.csv")
     options += ("--seed", "7", "--time-limit", "60", "--jobs", "2", "--starts", "3")
-    assert call("relate", *TOWNS, *options)[0] == 0
+    assert call("relate", *TOWNS, *options, "--folds", "2")[0] == 0
     assert call("relate", *TOWNS, *options[4:], "--relatedness", "indirect", "--force")[0] == 0
     (_, learner, penalty, normalize), (tasks, alone, cv) = calls
     assert cv == 10
@@ -166,7 +169,7 @@ def test_pictures_say_what_the_numbers_are(call, towns, tmp_path, monkeypatch, o
 
 def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     given(square(["north", "south", "west"], np.zeros((3, 3))))
-    assert call(*THREE, "--penalty", "0.9999999999", "--prior", "edit")[0] == 0
+    assert call(*DIRECT, "--penalty", "0.9999999999", "--prior", "edit")[0] == 0
     kept = record(tmp_path / "bnmtl-relate")
     assert "with the penalty 1 - 1e-10; smaller" in kept["meaning"]
     beside = (
@@ -177,7 +180,7 @@ def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     assert '<td class="name">--penalty</td><td class="text">0.9999999999</td>' in page
     assert '<td class="name">--prior</td><td class="text">edit</td>' in page
     same = ("--penalty", "0.99", "--table-sharing", "auto")
-    assert call(*THREE, *same, "--out", "same")[0] == 0
+    assert call(*DIRECT, *same, "--out", "same")[0] == 0
     assert "`bnmtl learn` finds groups of tasks by default" in record(tmp_path / "same")["meaning"]
     assert call(*THREE, "--relatedness", "indirect", "--force")[0] == 0
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
@@ -205,7 +208,7 @@ def test_the_number_of_nearest_tasks_is_reported(call, tmp_path, given, monkeypa
 
 def test_the_order_goes_by_the_column_and_then_by_name(call, towns, tmp_path, given):
     given(square(["north", "south", "west"], [[0, 1, 2], [5, 0, 2], [4, 3, 0]]))
-    assert call(*THREE)[0] == 0
+    assert call(*DIRECT)[0] == 0
     found = pd.read_csv(tmp_path / "bnmtl-relate" / "order.csv")
     assert list(found) == ["principal", "rank", "task", "dissimilarity"]
     assert found.to_numpy().tolist() == [
@@ -217,7 +220,7 @@ def test_the_order_goes_by_the_column_and_then_by_name(call, towns, tmp_path, gi
         ["west", 2, "south", 2.0],
     ]
     options = ("--principal", "west", "--principal", "north", "--principal", "west")
-    assert call(*THREE, *options, "--out", "two")[0] == 0
+    assert call(*DIRECT, *options, "--out", "two")[0] == 0
     assert pd.read_csv(tmp_path / "two" / "order.csv")["principal"].tolist() == [
         *("west", "west", "north", "north")
     ]
@@ -235,7 +238,9 @@ def test_task_names_that_no_file_can_have(call, tmp_path, given):
     whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
     whole.to_csv(tmp_path / "odd.csv", index=False)
     principals = [word for name in names for word in ("--principal", name)]
-    assert call("relate", "odd.csv", "--task-column", "t", *principals)[0] == 0
+    assert (
+        call("relate", "odd.csv", "--task-column", "t", *principals, *QUICK, "--folds", "0")[0] == 0
+    )
     folder = tmp_path / "bnmtl-relate"
     named = {one["name"]: one["picture"] for one in record(folder)["principals"]}
     assert named == {
@@ -285,11 +290,11 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
     assert "no gap" in page and "\u22120.30" in page
     assert table_of(out)[1] == ["north", "0", "2.00", "-0.30"]
     assert table_of(out)[3] == ["west", "-0.0001", "4.00", "0"]
-    assert call(*THREE, "--out", "direct")[0] == 0
+    assert call(*DIRECT, "--out", "direct")[0] == 0
     page = (tmp_path / "direct" / "report.html").read_text(encoding="utf-8")
     assert "are drawn as 0" in page
     given(square(["north", "south", "west"], np.abs(values)))
-    assert call(*THREE, "--out", "plain")[0] == 0
+    assert call(*DIRECT, "--out", "plain")[0] == 0
     assert "drawn as 0" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
 
 
@@ -297,7 +302,7 @@ def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path,
     drawn = drawn_texts(monkeypatch)
     towns["west"] = towns["west"].drop(columns="b")
     towns["west"].to_csv(tmp_path / "west.csv", index=False)
-    assert call(*THREE)[0] == 0
+    assert call(*DIRECT)[0] == 0
     found = read_square(tmp_path / "bnmtl-relate" / "relatedness.csv")
     expected = relatedness.direct(
         towns, bnmtl.MultitaskLearner(table_sharing=None, **EFFORT), normalize=True
@@ -313,7 +318,7 @@ def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path,
 
 def test_run_json(call, towns, tmp_path):
     towns["south"].assign(d=0).to_csv(tmp_path / "south.csv", index=False)
-    code, _, err = call(*THREE, "--discretize", "3", "--out", "near")
+    code, _, err = call(*THREE, "--discretize", "3", "--folds", "2", "--out", "near")
     assert code == 0
     found = record(tmp_path / "near")
     assert (found["program"], found["command"]) == ("bnmtl", "relate")
@@ -342,7 +347,7 @@ def test_the_report(call, tmp_path, given):
     given(square(names, values))
     whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
     whole.to_csv(tmp_path / "all.csv", index=False)
-    assert call("relate", "all.csv", "--task-column", "t")[0] == 0
+    assert call("relate", "all.csv", "--task-column", "t", *QUICK, "--folds", "2")[0] == 0
     text = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.headings == [
@@ -402,8 +407,11 @@ def test_many_tasks(call, tmp_path, given, monkeypatch):
 
 @pytest.mark.drawn
 def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, tmp_path):
-    assert call(*THREE, "--out", "one", "--jobs", "1")[0] == 0
-    assert call("relate", *reversed(TOWNS), *QUICK, "--out", "two", "--jobs", "2")[0] == 0
+    assert call(*THREE, "--folds", "2", "--out", "one", "--jobs", "1")[0] == 0
+    assert (
+        call("relate", *reversed(TOWNS), *QUICK, "--folds", "2", "--out", "two", "--jobs", "2")[0]
+        == 0
+    )
     for name in FIXED:
         if name not in ("report.html", "run.json"):
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
@@ -519,12 +527,13 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
 
 
 def test_force_replaces_what_either_command_has_left(call, towns, tmp_path):
-    assert call("learn", "north.csv", *QUICK, "--out", "run")[0] == 0
+    none = ("--folds", "0", "--bootstrap", "0")
+    assert call("learn", "north.csv", *QUICK, *none, "--out", "run")[0] == 0
     (tmp_path / "run" / "notes.txt").write_text("mine")
-    assert "--force" in mistake(call(*THREE, "--out", "run"))
-    assert call(*THREE, "--principal", "west", "--out", "run", "--force")[0] == 0
+    assert "--force" in mistake(call(*DIRECT, "--out", "run"))
+    assert call(*DIRECT, "--principal", "west", "--out", "run", "--force")[0] == 0
     assert listing(tmp_path / "run") == sorted([*FIXED, "distances-west.png", "notes.txt"])
-    assert call(*THREE, "--out", "run", "--force")[0] == 0
+    assert call(*DIRECT, "--out", "run", "--force")[0] == 0
     assert listing(tmp_path / "run") == sorted([*FIXED, "notes.txt"])
     (tmp_path / "run" / "distances-west.png").write_text("mine")
     options = {"paths": TOWNS, "principal": ("west",), "out": "run", "force": True}
@@ -533,16 +542,16 @@ def test_force_replaces_what_either_command_has_left(call, towns, tmp_path):
         relate.run(RelateOptions(**options), events.append)
     assert events == []
     options = ("--principal", "west", "--out", "run", "--force")
-    assert "west.png`, which is not from bnmtl" in mistake(call(*THREE, *options))
+    assert "west.png`, which is not from bnmtl" in mistake(call(*DIRECT, *options))
     (tmp_path / "run" / "distances-west.png").unlink()
-    assert call("learn", "north.csv", *QUICK, "--out", "run", "--force")[0] == 0
+    assert call("learn", "north.csv", *QUICK, *none, "--out", "run", "--force")[0] == 0
     assert {"north.bif", "notes.txt"} <= set(listing(tmp_path / "run"))
     assert "order.csv" not in listing(tmp_path / "run")
     assert record(tmp_path / "run")["command"] == "learn"
 
 
 def test_reading_back_says_what_the_folder_is(call, towns, tmp_path):
-    assert call(*THREE, "--out", "near")[0] == 0
+    assert call(*DIRECT, "--out", "near")[0] == 0
     message = "near` is from `bnmtl relate`, which keeps no networks: take its CSV files and run.j"
     with pytest.raises(ValueError, match=message):
         read_run(tmp_path / "near")
@@ -555,7 +564,7 @@ def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(moment, interrupt)
-    code, out, err = call(*THREE, "--out", "new/run")
+    code, out, err = call(*DIRECT, "--out", "new/run")
     assert (code, out) == (130, "")
     assert err == "bnmtl: interrupted; no half-written file is left.\n"
     assert listing(tmp_path) == [*TOWNS]
@@ -572,7 +581,7 @@ def test_an_internal_error_is_not_reported_as_a_mistake(call, towns, tmp_path, m
 def test_progress_ends_complete(call, towns, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     last = {}
-    options = RelateOptions(paths=TOWNS, search="hill-climbing", restarts=0, relatedness=kind)
+    options = RelateOptions(paths=TOWNS, restarts=0, relatedness=kind, folds=2)
     relate.run(options, lambda event: last.update({(event.stage, event.task): event}))
     assert "single-task" in {stage for stage, _ in last}
     assert all(event.done == event.total for event in last.values() if event.total)
@@ -586,7 +595,7 @@ def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
     whole.to_csv(tmp_path / "all.csv", index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a")
+        code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a", *QUICK)
     assert code == 0
     assert err.count("\n") == (plotting.layout.families(names[2]) == plotting.layout.families("a"))
 
@@ -649,7 +658,7 @@ def test_arcs_by_chance_are_reported_as_nothing_found(call, noisy_sites, tmp_pat
 
 
 def test_what_is_found_is_reported_with_its_gain(call, towns, tmp_path):
-    for measure, n_folds in (("direct", 3), ("indirect", 4)):
+    for measure, n_folds in (("direct", 2), ("indirect", 3)):
         options = ("--relatedness", measure, "--folds", str(n_folds), "--force")
         code, out, _ = call(*THREE, *options)
         kept = record(tmp_path / "bnmtl-relate")
@@ -685,7 +694,7 @@ def test_copied_rows_are_reported(call, tmp_path):
     for name in ("north", "south"):
         rows = pd.DataFrame(rng.integers(0, 3, (20, 5)), columns=list("abcde"))
         pd.concat([rows, rows]).to_csv(tmp_path / f"{name}.csv", index=False)
-    code, _, err = call("relate", "north.csv", "south.csv", "--restarts", "0", "--out", "near")
+    code, _, err = call("relate", "north.csv", "south.csv", *QUICK, "--folds", "0")
     assert code == 0
     assert (
         "Rows are copies of other rows of their task (`north`: 20 of 40, `south`: 20 of 40)" in err

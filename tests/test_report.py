@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 from pages import Page
-from small import PLAIN
+from small import ONE_GROUP, PLAIN
 
 from bnmtl import (
     K2,
@@ -48,7 +48,9 @@ def number(text):
 def learned():
     frames = tables(seed=7)  # for which sharing helps
     options = {"search": Orders(starts=2, iterations=2), "random_state": 0, **PLAIN}
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **options).fit(frames)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=3, table_sharing=None, **options).fit(
+        frames
+    )
     return learner, SingleTaskLearner(**options).fit(frames)
 
 
@@ -173,9 +175,8 @@ def test_settings_with_entries_have_one_per_line():
 )
 def test_how_the_penalty_was_chosen(tmp_path, settings, words, band):
     climb = {"search": HillClimbing(restarts=0), "random_state": 0}
-    learner = MultitaskLearnerCV(penalties=[0.5, 0.9], table_sharing=None, **settings, **climb).fit(
-        tables()
-    )
+    learner = MultitaskLearnerCV(penalties=[0.5, 0.9], **ONE_GROUP, **settings, **climb)
+    learner.fit(tables())
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert words in text
     assert ("The band is one standard error" in text) == band

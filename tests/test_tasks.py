@@ -562,7 +562,7 @@ def task_frames(draw):
     return frames
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(task_frames(), st.randoms(use_true_random=False))
 def test_order_of_rows_columns_and_tasks_does_not_matter(frames, random):
     tasks = quietly(frames)
@@ -575,7 +575,7 @@ def test_order_of_rows_columns_and_tasks_does_not_matter(frames, random):
     assert_same(quietly(shuffled), tasks.take(rows))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(task_frames())
 def test_codes_stand_for_the_values_and_frames_round_trip(frames):
     tasks = quietly(frames)
@@ -588,7 +588,7 @@ def test_codes_stand_for_the_values_and_frames_round_trip(frames):
     assert_same(quietly(tasks.frames()), tasks)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.permutations(list("abcdef")),
     st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=4),

@@ -124,7 +124,7 @@ def test_one_column_with_an_empty_cell(tmp_path):
 cells = st.text(alphabet=list("ab1.,;\"'\n #\t"), max_size=4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
 def test_whatever_was_written_as_text_is_read(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
