@@ -269,7 +269,7 @@ def test_parquet_gives_the_same(call, no_picture, few_folds, cases, tmp_path):
     assert "must hold numbers; it holds `False`" in err
 
 
-def test_the_report(call, cases, tmp_path):
+def test_the_report(call, no_picture, cases, tmp_path):
     nasty = "<script>alert(1)</script>"
     cases["town"] = cases["town"].replace("south", nasty)
     cases.to_csv(tmp_path / "cases.csv", index=False)
@@ -380,7 +380,7 @@ def test_scores_of_the_other_label_are_reported(call, no_picture, few_folds, cas
         ((), 1, TITLES[:3]),
         (("--score", "margin"), 1, ["auto (Platt)", "isotonic"]),
         (("--task-column", "many"), 3, ["all rows", "0", "1", "2"]),
-        (("--task-column", "many"), 12, TITLES),
+        (("--task-column", "many"), 8, TITLES),
     ],
 )
 def test_the_picture(call, few_folds, cases, tmp_path, monkeypatch, options, n_tasks, columns):

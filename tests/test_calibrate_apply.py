@@ -1,6 +1,10 @@
 """`bnmtl calibrate --apply`: other scores are calibrated by the calibrators of an earlier run."""
 
+import functools
+import io
 import json
+import shutil
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
@@ -9,6 +13,7 @@ from command import listing, mistake, record
 from matplotlib.figure import Figure
 
 from bnmtl import plotting
+from bnmtl.cli.main import main
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -16,28 +21,49 @@ APPLY = ("calibrate", "new.csv", "--score", "p", "--apply", "fitted", "--out", "
 COLUMNS = ["calibrated_auto", "calibrated_isotonic", "calibrated_platt_by_task"]
 
 
-@pytest.fixture
-def fitted(call, monkeypatch, tmp_path):
-    """Run `calibrate` on cases with labels and others without; returns the latter calibrated."""
-    monkeypatch.setattr(plotting, "calibration_panel", lambda *_, **__: Figure(figsize=(1, 1)))
+CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "fitted")
 
-    def run(*options, spread=1.0):
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Calibrate cases with labels and others without, once for any options; returns the folder."""
+
+    @functools.cache
+    def calibrate(options, spread):
+        folder = tmp_path_factory.mktemp("run")
         rng = np.random.default_rng(0)
         p = np.round(rng.random(300), 2)
         town = rng.choice(["east", "west", "south"], 300)
         y = (rng.random(300) < p**2 * np.where(town == "east", 1, 0.5)).astype(float)
         y[200:] = np.nan
         cases = pd.DataFrame({"town": town, "y": pd.array(y, dtype="Int64"), "p": spread * p})
-        cases.to_csv(tmp_path / "cases.csv", index=False)
-        code = call(
-            "calibrate", "cases.csv", "--label", "y", "--score", "p", *options, "--out", "fitted"
-        )[0]
-        assert code == 0
-        rest = pd.read_csv(tmp_path / "fitted" / "scores.csv")[200:].reset_index(drop=True)
-        rest[["town", "p"]].to_csv(tmp_path / "new.csv", index=False)
-        return rest
+        cases.to_csv(folder / "cases.csv", index=False)
+        cases.loc[200:, ["town", "p"]].to_csv(folder / "new.csv", index=False)
+        silent = io.StringIO()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(silent),
+            redirect_stderr(silent),
+        ):
+            patch.chdir(folder)
+            patch.setattr("bnmtl.cli.calibrate._FOLDS", 2)
+            patch.setattr(plotting, "calibration_panel", lambda *_, **__: Figure(figsize=(1, 1)))
+            with pytest.raises(SystemExit, match="^0$"):
+                main([*CALIBRATE, *options])
+        return folder
 
-    return run
+    return calibrate
+
+
+@pytest.fixture
+def fitted(runs, tmp_path):
+    """Copy such a run; returns the cases without labels, calibrated."""
+
+    def copied(*options, spread=1.0):
+        shutil.copytree(runs(options, spread), tmp_path, dirs_exist_ok=True)
+        return pd.read_csv(tmp_path / "fitted" / "scores.csv")[200:].reset_index(drop=True)
+
+    return copied
 
 
 def applied(tmp_path):

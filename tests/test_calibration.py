@@ -65,7 +65,7 @@ def cases(draw):
 
 
 @every_calibrator
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(drawn=cases())
 def test_a_weight_is_how_often_a_case_counts(calibrator, drawn):
     scores, y, weights = drawn
@@ -76,7 +76,7 @@ def test_a_weight_is_how_often_a_case_counts(calibrator, drawn):
 
 
 @every_calibrator
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(drawn=cases(), random=st.randoms())
 def test_the_order_of_the_cases_does_not_matter(calibrator, drawn, random):
     scores, y, weights = drawn
