@@ -98,7 +98,7 @@ def built_once(tmp_path_factory):
 
 @pytest.fixture
 def library(call, few, in_this_process, files, written_once, built_once, monkeypatch, tmp_path):
-    """A function that gives the library of the table; the command builds it once for its options."""
+    """A function that copies the library of the table, which the command builds once by options."""
     place, found = built_once
 
     def copied(*typed, out="store"):
@@ -230,7 +230,7 @@ def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_pat
 def test_groups_are_not_divided(call, few, in_this_process, files, no_pictures, tmp_path):
     table = files["table"].assign(patient=np.arange(80) // 4)
     table.to_csv(tmp_path / "table.csv", index=False)
-    for typed, options in (((), {}), (("--cv", "3"), {"cv": 3})):
+    for typed, options in (((), {}), (("--cv", "2"), {"cv": 2})):
         group = ("--group", "patient", *typed, "--force")
         assert call(*LIBRARY, *group)[0] == 0
         store = PredictionStore.open(tmp_path / "store")
@@ -420,7 +420,7 @@ def test_progress_counts_settings(few, in_this_process, files, tmp_path):
     assert [(event.done, event.total) for event in events] == [(done, 3) for done in range(4)]
 
 
-@pytest.mark.parametrize("typed", [(), ("--cv", "3")])
+@pytest.mark.parametrize("typed", [(), ("--cv", "2")])
 def test_new_rows_are_predicted_by_models_trained_again(
     call, library, files, no_pictures, tmp_path, typed
 ):
@@ -451,7 +451,7 @@ def predicted_part(tmp_path, folder):
     return found[found["part"] == "test"].reset_index(drop=True)
 
 
-@pytest.mark.parametrize("typed", [(), ("--cv", "3")])
+@pytest.mark.parametrize("typed", [(), ("--cv", "2")])
 @pytest.mark.parametrize("options", [{}, {"bags": 1, "bag_fraction": 0.3, "random_state": 6}])
 def test_test_cases_are_predicted_by_models_trained_again(
     call, library, files, no_pictures, tmp_path, typed, options
