@@ -58,10 +58,10 @@ def n_arcs(learner):
         ("skewed", 10, 30, 1, SingleTaskLearner()),
         ("three", 20, 30, 1, SingleTaskLearner()),
         ("twenty", 2000, 10, 1, SingleTaskLearner()),
-        ("two", 60, 10, 2, MultitaskLearnerCV(**ONE_GROUP)),
+        ("two", 60, 10, 2, MultitaskLearnerCV(cv=3, **ONE_GROUP)),
         ("ordered", 10, 15, 5, IdenticalLearner(table_sharing=None)),
         ("rare", 20, 15, 5, IdenticalLearner()),
-        ("skewed", 60, 10, 5, MultitaskLearner()),
+        ("skewed", 60, 10, 3, MultitaskLearner()),
         ("two", 500, 10, 3, MultitaskLearner()),
     ],
     ids=lambda value: value if isinstance(value, str | int) else type(value).__name__,
@@ -75,7 +75,7 @@ def test_arcs_found_without_the_defaults_do_not_predict_held_out_rows():
     tasks = encode(independent("three", 60, 1))
     learner = SingleTaskLearner(**WITHOUT_DEFAULTS, random_state=0).fit(tasks)
     assert n_arcs(learner) > 10
-    assert not of_arcs(held_out_record(compare(learner, tasks)))[0]
+    assert not of_arcs(held_out_record(compare(learner, tasks, 4)))[0]
 
 
 def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
@@ -90,7 +90,7 @@ def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
             learner = MultitaskLearner(
                 PairedPrior(0.99), structure_prior=prior, **ONE_GROUP, random_state=0
             )
-            scored = compare(learner, encode(frames))
+            scored = compare(learner, encode(frames), 4)
             means["no arcs"] = scored[["empty"] * 2].mean().to_numpy()
             means[sparsity] = scored[["alone", "together"]].mean().to_numpy()
         # Of equally good ones the sparsest.
@@ -108,4 +108,4 @@ def test_what_is_found_in_a_structure_predicts_held_out_rows(learner):
     tasks = encode(dict(list(related().items())[:2]))
     learner.set_params(random_state=0).fit(tasks)
     assert n_arcs(learner) > 0
-    assert of_arcs(held_out_record(compare(learner, tasks)))[0]
+    assert of_arcs(held_out_record(compare(learner, tasks, 4)))[0]

@@ -22,7 +22,7 @@ def without(arcs, rows):
 
 def test_pairs_without_their_arc_are_found():
     rows = ASIA.sample(600, random_state=0)
-    found = predictive_check(without([("bronc", "dysp")], rows), rows, random_state=0)
+    found = predictive_check(without([("bronc", "dysp")], rows), rows, n=99, random_state=0)
     assert len(found) == 28
     assert set(found.loc[0, ["first", "second"]]) == {"bronc", "dysp"}
     assert found.loc[0, "p"] < 1e-10 < found.loc[1, "p"]  # farther than all drawn data
@@ -37,7 +37,7 @@ def test_pairs_without_their_arc_are_found():
     ).mean()
     assert worst["frequency"] == pytest.approx(observed)
     assert abs(worst["drawn_frequency"] - observed) > 0.05
-    right = predictive_check(without([], rows), rows, random_state=0)
+    right = predictive_check(without([], rows), rows, n=99, random_state=0)
     assert (right["p_corrected"] > 0.05).all()
 
 

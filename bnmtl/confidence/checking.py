@@ -8,6 +8,7 @@ from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_whole, located
 from bnmtl.networks import BayesNet
+from bnmtl.networks.inference import sampled_codes
 from bnmtl.networks.tables import code_frame
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -129,8 +130,8 @@ class _Pairs:
 
     def drawn(self, seed):
         """The tables of drawn rows, with the cells missing that are missing in the data."""
-        rows = self._network.sample(self._codes.shape[1], random_state=seed)
-        codes = np.stack([rows[name].cat.codes.to_numpy() for name in self._names])
+        drawn = sampled_codes(self._network, self._codes.shape[1], seed)
+        codes = np.stack([drawn[name] for name in self._names])
         return self._tables(np.where(self._codes < 0, -1, codes))
 
     def compared(self, drawn):

@@ -16,7 +16,7 @@ from bnmtl.networks.tables import (
     column_labels,
     estimate,
 )
-from bnmtl.seeding import generator, seed_of
+from bnmtl.seeding import seed_of
 from bnmtl.wording import count, listed
 
 
@@ -364,15 +364,7 @@ class BayesNet:
         ['no', 'no']
         """
         check_whole("n", n, 0, remedy="for example 100")
-        seed = seed_of(random_state)
-        codes = {}
-        for variable in nx.topological_sort(self.graph):
-            cumulative = self.tables[variable].cumsum(axis=-1)
-            # The last state absorbs rounding errors, unless its probability is 0.
-            cumulative /= cumulative[..., -1:]
-            below = cumulative[..., :-1][tuple(codes[p] for p in self._parents[variable])]
-            uniform = generator(seed, variable).random(n)
-            codes[variable] = (uniform[:, None] >= below).sum(axis=-1)
+        codes = inference.sampled_codes(self, n, seed_of(random_state))
         return pd.DataFrame(
             {v: pd.Categorical.from_codes(codes[v], self.states[v]) for v in self.variables},
             index=pd.RangeIndex(n),

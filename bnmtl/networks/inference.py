@@ -1,4 +1,4 @@
-"""Exact posteriors in a network, and probabilities of rows under it."""
+"""Exact posteriors in a network, probabilities of rows under it, and rows drawn from it."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ import numpy as np
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import check_dag
 from bnmtl.networks.contraction import ROWS, check_joint, contract, plan
+from bnmtl.seeding import generator
 from bnmtl.wording import listed, type_of
 
 
@@ -149,6 +150,31 @@ def posteriors(network, variable, codes, n_rows):
         partial = {member: column[~complete] for member, column in codes.items()}
         result[~complete] = _joint_posteriors(network, [variable], partial, (~complete).sum())
     return result
+
+
+def sampled_codes(network, n, seed):
+    """Positions of the states in drawn rows, as `BayesNet.sample` draws them.
+
+    Parameters
+    ----------
+    network : BayesNet
+    n : int
+        Number of rows.
+    seed : int
+
+    Returns
+    -------
+    dict of str to int array of shape (n,)
+    """
+    codes = {}
+    for variable in nx.topological_sort(network.graph):
+        cumulative = network.tables[variable].cumsum(axis=-1)
+        # The last state absorbs rounding errors, unless its probability is 0.
+        cumulative /= cumulative[..., -1:]
+        below = cumulative[..., :-1][tuple(codes[p] for p in network.parents(variable))]
+        uniform = generator(seed, variable).random(n)
+        codes[variable] = (uniform[:, None] >= below).sum(axis=-1)
+    return codes
 
 
 def log_joint(network, codes, n_rows, families=None):
