@@ -94,8 +94,8 @@ def test_leaves_are_counted_as_by_hand(model, n_estimators):
 @pytest.mark.parametrize("oob_weight", [1.0, 2.5, 0.0])
 @pytest.mark.parametrize(("n_estimators", "n_classes"), [(2, 2), (14, 3)])
 def test_votes_are_counted_as_by_hand(empty, oob_weight, n_estimators, n_classes):
-    X, y = cases(n_classes=n_classes)
-    new = cases(seed=1)[0][:8]
+    X, y = cases(24, n_classes=n_classes)
+    new = cases(seed=1)[0][:4]
     model, weights = (
         MOBESP(n_estimators, oob_weight, empty, max_depth=3, random_state=2),
         weighted(y),
@@ -165,15 +165,17 @@ def test_if_no_tree_says_anything_the_prior_decides():
 def test_shuffled_labels_leave_no_skill_out_of_bag(model, values):
     rng = np.random.default_rng(1)
     scores, seen = [], []
-    for seed in range(12):
+    for seed in range(8):
         # Of four columns with two values, many cases are alike, and leaves are large.
         X = rng.normal(size=(150, 4)) if values == "numbers" else rng.integers(2, size=(150, 4))
         y = rng.permutation(np.repeat([0, 1], [50, 100]))
-        model = clone(model).set_params(n_estimators=30, random_state=seed).fit(X, y)
-        scores.append(roc_auc_score(y, model.oob_proba_[:, 1]))
+        model = clone(model).set_params(n_estimators=12, random_state=seed).fit(X, y)
+        out = model.oob_mask_
+        assert out.mean() > 0.95
+        scores.append(roc_auc_score(y[out], model.oob_proba_[out, 1]))
         seen.append(roc_auc_score(y, model.predict_proba(X)[:, 1]))
     assert np.mean(seen) > (0.75 if values == "numbers" else 0.55)
-    # The standard error is .02.
+    # The standard error is at most .03.
     assert 0.40 < np.mean(scores) < 0.53
 
 
