@@ -49,7 +49,7 @@ def random_start(problem, rng):
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(6))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
 def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k):
     """Brute force over every pair and all 3^k states, from a random start, violated or not."""
@@ -69,7 +69,7 @@ def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k)
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(6))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
 def test_the_end_is_a_local_optimum_under_constraints(prior, seed, n, k):
     """The same with required and forbidden arcs of each task's own and a limit on parents."""
@@ -91,7 +91,7 @@ def test_the_end_is_a_local_optimum_under_constraints(prior, seed, n, k):
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(6))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 5), k=st.integers(2, 4))
 def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed, n, k):
     """Each move's gain equals the full rescore, and no unsolved pair would have been better."""
@@ -116,7 +116,7 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
         )
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
 def test_structure_priors_are_weighted_by_the_penalties(seed, n, k):
     """Exponents w_s per pair of variables, in the score and in every step."""
@@ -233,7 +233,7 @@ def test_tasks_without_shared_pairs_are_not_coupled(prior):
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(6))
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 3))
 def test_a_search_that_is_reset_is_as_a_new_one(prior, seed, n, k):
     problem = joint_problem(random_tasks(seed, n, k))

@@ -37,7 +37,7 @@ def random_graphs(problem, rng):
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(8))
 @given(st.integers(0, 10**6), st.integers(2, 5), st.booleans())
 def test_given_the_others_scores_change_as_the_whole_does(prior, seed, n, with_prior):
     """One graph more or less: the odds of its arcs are what the coupling and its prior say."""
@@ -73,7 +73,7 @@ def test_pairs_that_a_penalty_of_1_rules_out_are_left_as_they_are():
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-@settings(max_examples=2 if NO_JIT else 10)
+@settings(max_examples=2 if NO_JIT else 6)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.data())
 def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
     problem, at = searches(seed, n, prior)
@@ -106,7 +106,7 @@ def test_it_finds_what_changing_pairs_misses():
     groups, changed = problems.ALARM_COMPONENTS, [(), (0,), (1,), (2,), (0, 2)]
     networks = problems.components("alarm", groups, changed, random_state=1)
     rows = problems.sample(networks, 1000, random_state=1)
-    options = {"search": Orders(starts=1, iterations=20), "random_state": 1, **ONE_GROUP}
+    options = {"search": Orders(starts=1, iterations=5), "random_state": 1, **ONE_GROUP}
     learner = MultitaskLearner(PairedPrior(0.999), start="single-task", **options).fit(rows)
     start = learner.configuration_
     climbing = {"search": "hill-climbing", "random_state": 1}

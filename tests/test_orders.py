@@ -69,7 +69,7 @@ class Joint:
         return self.search.states[s].scores.local_score(child, parents)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(st.integers(0, 10**6), st.sampled_from(PRIORS), st.permutations(range(4)))
 def test_families_equal_naive_growth(seed, prior, order):
     joint = Joint(seed, 4, prior)
@@ -92,7 +92,7 @@ def test_families_equal_naive_growth(seed, prior, order):
             )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from(PRIORS))
 def test_the_score_of_an_order_is_that_of_its_configuration(seed, n, prior):
     """Where no order of single tasks is meant, couplings, missing variables and all."""
@@ -136,7 +136,7 @@ def test_pauses_change_nothing_but_when_time_is_up(seed):
     assert joint.score(matrices) == pytest.approx((0, found[-1][0]), rel=1e-9)
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(20))
 @given(st.integers(0, 10**6), st.sampled_from([0, 1, 3]))
 def test_no_move_of_one_variable_improves_the_end(seed, which):
     n = 4
@@ -164,7 +164,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
 
 
 @pytest.mark.slow_without_jit
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(st.integers(0, 10**6))
 def test_small_trees_give_what_large_ones_give(seed):
     """Trees are emptied when they are full: only time is lost."""
@@ -236,7 +236,7 @@ def test_families_that_only_the_start_knows_are_not_lost(exclusive_or):
 def test_few_rows_are_searched_as_well_as_many():
     """With 25 rows the best families gain only as a whole: the best of all graphs is the judge."""
     gaps = {"orders": [], "hill climbing": []}
-    for sample in range(6):
+    for sample in range(4):
         frame = structures.load("sachs").sample(25, random_state=sample)
         problem = problem_of(frame)
         best = exact.search(state_of(problem), Budget())
@@ -251,7 +251,7 @@ def test_few_rows_are_searched_as_well_as_many():
 
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize("name", ["asia_500", "sachs_800", "alarm_1000", "insurance_1000"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_best_known_scores_are_reached(name, seed):
     """best_known.json, see reference/README.md; exceeded by 13.3 nats on INSURANCE."""
     known = reference.read_json("best_known.json")[name]["best_known"]
@@ -330,7 +330,7 @@ def constrained_tasks(seed):
 
 
 @pytest.mark.parametrize("prior", [PairedPrior(0.9), EditPrior(0.99)], ids=repr)
-@pytest.mark.parametrize("seed", [2, 10, 14, 29, 39])
+@pytest.mark.parametrize("seed", [2, 14, 29])
 def test_shared_orders_keep_to_the_constraints_of_each_task(seed, prior):
     """What one task requires, another may forbid, and a third may have no variation to speak of."""
     tasks, required, forbidden = constrained_tasks(seed)

@@ -57,8 +57,8 @@ def test_values_of_plain_code(concentrations, case):
 def test_naive_twin(concentrations):
     concentrations(SMALL)
 
-    @settings(max_examples=examples(40))
-    @given(counted(most_tasks=4, most_rows=3, most_states=3), st.sets(st.integers(0, 3)))
+    @settings(max_examples=examples(25))
+    @given(counted(most_tasks=4, most_rows=2, most_states=3), st.sets(st.integers(0, 3)))
     def check(counts, members):
         if len(counts) < 2:
             counts = np.concatenate([counts, counts])
@@ -74,7 +74,7 @@ def test_naive_twin(concentrations):
     check()
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @given(counted(), st.integers(0, 9))
 def test_order_does_not_matter(counts, seed):
     counts = np.concatenate([counts, counts[:1]])
@@ -87,7 +87,7 @@ def test_order_does_not_matter(counts, seed):
     assert other.in_common == pytest.approx(found.in_common[np.ix_(tasks, tasks)], rel=1e-6)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @given(counted())
 def test_what_is_found_makes_sense(counts):
     counts = np.concatenate([counts, counts[:1]])
@@ -122,7 +122,7 @@ def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
 @pytest.mark.slow_without_jit
 def test_many_tasks():
     rng = np.random.default_rng(1)
-    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6), (50, 0.4)):
+    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6)):
         halves = rng.dirichlet(np.ones(3), size=(2, 4))
         counts = np.stack([[rng.multinomial(60, row) for row in halves[s % 2]] for s in range(k)])
         # A task that has seen less than the others.
@@ -151,14 +151,12 @@ def of_family(tasks, family):
     """Components of a family over the tasks that have it; its states are those of asia."""
     frames = [frame for frame in tasks.values() if set(family) <= set(frame)]
     states = [structures.load("asia").states[variable] for variable in family]
+    cells = pd.MultiIndex.from_product(states)
     counts = [
-        [
-            [(frame[list(family)] == [*parents, state]).all(axis=1).sum() for state in states[-1]]
-            for parents in itertools.product(*states[:-1])
-        ]
+        frame[list(family)].astype(str).value_counts().reindex(cells, fill_value=0)
         for frame in frames
     ]
-    return Components(np.array(counts))
+    return Components(np.stack(counts).reshape(len(frames), -1, len(states[-1])))
 
 
 @settings(max_examples=examples(40))
