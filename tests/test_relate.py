@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record
+from command import frame, listing, mistake, record, without_pictures
 from pages import Page
 from pictures import texts
 from small import noise, square
@@ -40,6 +40,12 @@ def other(seed, n=120):
     a, b, d = rng.integers(0, 2, (3, n))
     c = np.where(rng.random(n) < 0.9, a ^ d, 1 - (a ^ d))
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
+
+
+@pytest.fixture(autouse=True)
+def little_is_drawn(request, monkeypatch):
+    if not request.node.get_closest_marker("drawn"):
+        without_pictures(monkeypatch, "relatedness", "dendrogram", "distances")
 
 
 @pytest.fixture
@@ -154,6 +160,7 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     assert "penalty" not in found and found["settings"]["penalty"] is None
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("options", "unit"),
     [((), "edits"), (("--relatedness", "indirect"), "nats per row lost")],
@@ -187,6 +194,7 @@ def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     assert '<td class="name">--penalty</td><td class="text">not given</td>' in page
 
 
+@pytest.mark.drawn
 def test_the_number_of_nearest_tasks_is_reported(call, tmp_path, given, monkeypatch):
     names = [f"task number {i:02}" for i in range(6)]
     values = 1 - np.eye(6)
@@ -298,6 +306,7 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
     assert "drawn as 0" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.drawn
 def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path, monkeypatch):
     drawn = drawn_texts(monkeypatch)
     towns["west"] = towns["west"].drop(columns="b")
@@ -600,6 +609,7 @@ def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
     assert err.count("\n") == (plotting.layout.families(names[2]) == plotting.layout.families("a"))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("measure", ["direct", "indirect"])
 def test_nothing_is_found_in_independent_columns(call, tmp_path, measure):
     rng = np.random.default_rng(0)

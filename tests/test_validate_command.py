@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from command import without_pictures
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
@@ -52,6 +53,12 @@ def little_effort(monkeypatch):
     monkeypatch.setattr("bnmtl.search.orders.MOST_STARTS", 1)
     monkeypatch.setattr("bnmtl.search.orders.MOST_ITERATIONS", 2)
     monkeypatch.setattr("bnmtl.validation.tables.compare", partial(compare_rounds, n_resamples=99))
+
+
+@pytest.fixture(autouse=True)
+def little_is_drawn(request, monkeypatch):
+    if not request.node.get_closest_marker("drawn"):
+        without_pictures(monkeypatch, "arc_stability", "bias_variance", "rounds")
 
 
 @pytest.fixture
@@ -230,6 +237,7 @@ def test_groups_stay_together(judge, tmp_path):
         assert all(len(set(one[at : at + 10])) == 1 for at in range(0, 90, 10))
 
 
+@pytest.mark.drawn
 def test_a_continuous_label_is_cut(judge, tmp_path):
     options = ("--label", "height", "--model", "forest", *ONCE)
     code, _, err = judge(*options, "--out", "o")
@@ -439,6 +447,7 @@ def test_copies_are_reported(judge, tmp_path):
     assert judge(*options, "--out", "q", table="once.csv")[2] == ""
 
 
+@pytest.mark.drawn
 def test_small_tables_get_fewer_folds(judge, tmp_path):
     table = sites(16).drop(columns="height").assign(wren=["present", "absent"] * 8)
     table.to_csv(tmp_path / "small.csv", index=False)
@@ -503,6 +512,7 @@ def test_the_page_says_whether_training_sets_overlap(judge, tmp_path, plan, over
     assert "error_632" not in set(tables["measures.csv"]["metric"])
 
 
+@pytest.mark.drawn
 def test_one_pair_and_one_variable(judge, tmp_path):
     table = sites()[["site", "wet"]]
     table.assign(damp=table["wet"]).to_csv(tmp_path / "pair.csv", index=False)
