@@ -349,7 +349,7 @@ def test_the_number_of_jobs_changes_nothing(estimator):
         RandomForestClassifier(20, random_state=0),
         ExtraTreesClassifier(20, bootstrap=True, random_state=0),
         BaggingClassifier(n_estimators=20, random_state=0),
-        BaggingClassifier(LOGISTIC, n_estimators=20, random_state=0),
+        BaggingClassifier(LOGISTIC, n_estimators=12, random_state=0),
     ],
     ids=["forest", "extra trees", "bagging", "bagging of decisions"],
 )

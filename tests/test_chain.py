@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl import MultitaskLearner, structures
+from bnmtl import HillClimbing, MultitaskLearner, structures
 from bnmtl.active import ActiveDecorateJS, BaggingCommittee, BootstrapJS
 from bnmtl.calibration import CalibratedClassifier
 from bnmtl.classification import MultitaskBayesNetClassifier
@@ -23,20 +23,19 @@ from bnmtl.validation import predict_rounds
 
 pytestmark = pytest.mark.beside_kernels
 
-X = structures.load("asia").sample(300, random_state=0).assign(clinic=["a", "b", "c"] * 100)
-Y = X.pop("bronc")
+ROWS = structures.load("asia").sample(300, random_state=0).assign(clinic=["a", "b", "c"] * 100)
+X, Y = ROWS[["smoke", "either", "dysp", "xray", "clinic"]], ROWS["bronc"]
 TOGETHER = MultitaskBayesNetClassifier(
     task_column="clinic",
-    learner=MultitaskLearner(search="hill-climbing"),
+    learner=MultitaskLearner(search=HillClimbing(restarts=0), task_groups=None),
     unseen="ignore",
     random_state=0,
 )
 DECORATE = DecorateClassifier(TOGETHER, n_estimators=2, max_iterations=3, random_state=0)
-# Committees of many tries to learn.
-SIMPLE = clone(TOGETHER).set_params(learner__task_groups=None, learner__table_sharing=None)
 OTHER = clone(TOGETHER).set_params(max_parents=1)
 USES = {
     "itself": TOGETHER,
+    "itself with task groups": clone(TOGETHER).set_params(learner__task_groups="auto"),
     "scikit-learn's calibration": CalibratedClassifierCV(TOGETHER, cv=2),
     "CalibratedClassifier": CalibratedClassifier(TOGETHER, cv=2),
     "calibrated by task": CalibratedClassifier(TOGETHER, cv=2, task_column="clinic"),
@@ -84,22 +83,24 @@ def test_rounds_are_those_of_a_classifier():
 @pytest.mark.parametrize(
     "strategy",
     [
-        ActiveDecorateJS(SIMPLE, n_estimators=2, task_column="clinic"),
+        ActiveDecorateJS(TOGETHER, n_estimators=2, task_column="clinic"),
         BootstrapJS(TOGETHER, n_estimators=2),
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_committees_of_them_ask_for_labels(strategy):
-    y = Y.astype(object).where(np.arange(300) < 200)
-    (row,) = strategy.query(X, y)
-    assert row >= 200
+def test_committees_of_them_ask_for_labels(strategy, monkeypatch):
+    for name in ("_MAX_ITERATIONS", "_MORE_ITERATIONS"):
+        monkeypatch.setattr(f"bnmtl.active.strategies.{name}", 3)
+    y = Y[:120].astype(object).where(np.arange(120) < 90)
+    (row,) = strategy.query(X[:120], y)
+    assert row >= 90
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_rows_may_come_task_by_task_in_calibration():
     """Three folds by class alone would hold out a task each, which is then unknown."""
     order = np.argsort(X["clinic"].to_numpy(), kind="stable")
-    model = CalibratedClassifier(SIMPLE, cv=3, task_column="clinic")
+    model = CalibratedClassifier(TOGETHER, cv=3, task_column="clinic")
     assert model.fit(X.iloc[order], Y.iloc[order]).score(X, Y) > 0.7
 
 
