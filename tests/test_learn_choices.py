@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, mistake, record
+from command import frame, mistake, record, without_pictures
 
 import bnmtl
 from bnmtl import HillClimbing
@@ -18,6 +18,12 @@ BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0"
 TASKS = {"north": frame(0), "south": frame(1)}
 
 
+@pytest.fixture(autouse=True)
+def little_is_drawn(request, monkeypatch):
+    if not request.node.get_closest_marker("drawn"):
+        without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
+
+
 @pytest.fixture
 def files(tmp_path):
     for name, table in TASKS.items():
@@ -26,19 +32,21 @@ def files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "choose, way",
+    "choose, way, sharing",
     [
-        ("cv", {"rule": "best"}),
-        ("one-standard-error", {"rule": "one-standard-error"}),
-        ("posterior", {"validation": "posterior"}),
+        ("cv", {"rule": "best"}, "auto"),
+        ("one-standard-error", {"rule": "one-standard-error"}, "none"),
+        ("posterior", {"validation": "posterior"}, "none"),
     ],
 )
-def test_ways_of_choosing_the_penalty(call, files, few_penalties, choose, way):
-    how = ("--choose", choose, "--folds", "2", "--task-groups", "one")
+def test_ways_of_choosing_the_penalty(call, files, monkeypatch, choose, way, sharing):
+    monkeypatch.setattr("bnmtl.learners.validated.DEFAULT_PENALTIES", (0.0, 0.9, 1.0))
+    how = ("--choose", choose, "--folds", "2", "--task-groups", "one", "--table-sharing", sharing)
     code, out, err = call(*BOTH, *how, "--out", "run")
     assert (code, err) == (0, "")
     folds = {} if choose == "posterior" else {"cv": 2}
-    learner = bnmtl.MultitaskLearnerCV(task_groups=None, **way, **folds, **CLIMB).fit(TASKS)
+    more = {"task_groups": None, "table_sharing": None if sharing == "none" else sharing}
+    learner = bnmtl.MultitaskLearnerCV(**more, **way, **folds, **CLIMB).fit(TASKS)
     kept = record(files / "run")
     assert kept["chosen_by"] == learner.chosen_by_
     assert kept["penalty"] == learner.penalty_
@@ -61,10 +69,12 @@ def test_folds_0_leaves_the_comparison_out_and_says_so(call, files):
 
 
 def test_a_given_penalty_is_compared_too(call, files):
-    code, out, _ = call(*BOTH, "--penalty", "0.9", "--folds", "3", "--out", "run")
+    code, out, _ = call(
+        *BOTH, "--penalty", "0.9", "--folds", "2", "--task-groups", "one", "--out", "run"
+    )
     assert code == 0
-    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **CLIMB)
-    expected = held_out_record(compare(learner, TASKS, 3))
+    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), task_groups=None, **CLIMB)
+    expected = held_out_record(compare(learner, TASKS, 2))
     assert record(files / "run")["held_out"] == expected
     assert "gain" in out
     page = (files / "run" / "report.html").read_text()
@@ -104,10 +114,20 @@ def test_one_task_has_no_use_for_options_of_several(call, files, options, named)
     [("auto", "auto"), ("0.2", bnmtl.ArcPrior(probability=0.2)), ("none", None)],
 )
 def test_probability_of_an_arc(call, files, given, prior):
-    options = ("--penalty", "0.9", "--folds", "0", "--arc-probability", given)
+    options = (
+        "--penalty",
+        "0.9",
+        "--folds",
+        "0",
+        "--task-groups",
+        "one",
+        "--arc-probability",
+        given,
+    )
     assert call(*BOTH, *options, "--out", "run")[0] == 0
-    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), structure_prior=prior, **CLIMB)
-    learner.fit(TASKS)
+    learner = bnmtl.MultitaskLearner(
+        bnmtl.PairedPrior(0.9), structure_prior=prior, task_groups=None, **CLIMB
+    ).fit(TASKS)
     found = read_run(files / "run")
     assert record(files / "run")["score"] == pytest.approx(learner.score_)
     for name, graph in learner.configuration_.items():
@@ -122,7 +142,15 @@ def test_probabilities_out_of_range(call, files, given):
 
 
 def test_the_smoothing_of_tables(call, files):
-    options = ("--penalty", "0.9", "--folds", "2", "--parameter-sample-size")
+    options = (
+        "--penalty",
+        "0.9",
+        "--folds",
+        "2",
+        "--task-groups",
+        "one",
+        "--parameter-sample-size",
+    )
     assert call(*BOTH, *options, "7", "--out", "run")[0] == 0
     assert call(*BOTH, *options, "auto", "--out", "auto")[0] == 0
     found = read_run(files / "run")
@@ -137,9 +165,13 @@ def test_the_smoothing_of_tables(call, files):
 
 @pytest.mark.drawn
 def test_tables_in_common(call, files):
-    code, _, err = call(*BOTH, "--penalty", "0.9", "--folds", "2", "--out", "run")
+    code, _, err = call(
+        *BOTH, "--penalty", "0.9", "--folds", "2", "--task-groups", "one", "--out", "run"
+    )
     assert (code, err) == (0, "")
-    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing="auto", **CLIMB)
+    learner = bnmtl.MultitaskLearner(
+        bnmtl.PairedPrior(0.9), table_sharing="auto", task_groups=None, **CLIMB
+    )
     learner.fit(TASKS)
     found = pd.read_csv(files / "run" / "borrowed.csv")
     pd.testing.assert_frame_equal(found, learner.borrowed_, check_dtype=False)
@@ -154,13 +186,23 @@ def test_tables_in_common(call, files):
         assert np.allclose(network.table(variable), expected, atol=1e-9)
     page = (files / "run" / "report.html").read_text()
     assert "Shared tables</h2>" in page and "the score of all tasks" in page
-    options = ("--penalty", "0.9", "--table-sharing", "none", "--out", "own")
+    options = (
+        "--penalty",
+        "0.9",
+        "--table-sharing",
+        "none",
+        "--task-groups",
+        "one",
+        "--out",
+        "own",
+    )
     assert call(*BOTH, *options)[0] == 0
     assert record(files / "own")["held_out"]["folds"] == 10
     assert "borrowed" not in record(files / "own")
     assert "Shared tables" not in (files / "own" / "report.html").read_text()
 
 
+@pytest.mark.drawn
 def test_a_bound_on_tables(call, files):
     """Families of more cells are not looked at; the default depends on the rows."""
     bound = ("--max-cells", "2", "--out", "none")
@@ -215,11 +257,22 @@ def test_copies_of_rows_are_warned_of(call, files):
     pd.concat([once, once]).to_csv(files / "twice.csv", index=False)
     pd.concat([once, once[:6]]).to_csv(files / "more.csv", index=False)
     once.to_csv(files / "once.csv", index=False)
-    cheap = ("--restarts", "0", "--bootstrap", "0", "--folds", "0", "--out", "run")
-    code, _, err = call("learn", "twice.csv", "more.csv", "once.csv", "--penalty", "0.9", *cheap)
+    cheap = (
+        "--restarts",
+        "0",
+        "--bootstrap",
+        "0",
+        "--folds",
+        "0",
+        "--penalty",
+        "0.9",
+        "--task-groups",
+        "one",
+    )
+    code, _, err = call("learn", "twice.csv", "more.csv", "once.csv", *cheap)
     assert code == 0
     assert "of their task (`more`: 6 of 26, `twice`: 20 of 40); copies count" in err
-    assert any("`twice`" in warning for warning in record(files / "run")["warnings"])
+    assert any("`twice`" in warning for warning in record(files / "bnmtl-run")["warnings"])
 
 
 def test_copied_noise_is_reported_as_nothing(call, files):
@@ -227,19 +280,21 @@ def test_copied_noise_is_reported_as_nothing(call, files):
     rng = np.random.default_rng(1)
     once = pd.DataFrame(rng.integers(0, 3, (30, 12))).add_prefix("x")
     pd.concat([once, once]).to_csv(files / "twice.csv", index=False)
-    code, out, _ = call("learn", "twice.csv", "--bootstrap", "0", "--out", "run")
+    code, out, _ = call(
+        "learn", "twice.csv", "--restarts", "0", "--folds", "4", "--bootstrap", "0", "--out", "run"
+    )
     assert code == 0
     assert len(pd.read_csv(files / "run" / "arcs.csv"))
     assert "Nothing was found: on held-out rows the learned arcs predict no better" in out
 
 
 def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
-    """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
+    """Twenty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
     rng = np.random.default_rng(0)
     for name in ("east", "west"):
-        noise = pd.DataFrame(rng.normal(size=(60, 30))).add_prefix("x")
+        noise = pd.DataFrame(rng.normal(size=(60, 20))).add_prefix("x")
         noise.to_csv(files / f"{name}.csv", index=False)
-    options = ("--discretize", "3", "--bootstrap", "2", "--restarts", "1", "--folds", "4")
+    options = ("--discretize", "3", "--bootstrap", "2", "--restarts", "0", "--folds", "2")
     code, out, _ = call("learn", "east.csv", "west.csv", *options, "--out", "run")
     assert code == 0
     kept = record(files / "run")

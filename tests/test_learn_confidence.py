@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record
+from command import frame, listing, mistake, record, without_pictures
 from pictures import texts
 from small import noise
 
@@ -27,6 +27,12 @@ CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 FAST = ("--restarts", "0", "--bootstrap", "5", "--folds", "2")
 
 
+@pytest.fixture(autouse=True)
+def little_is_drawn(request, monkeypatch):
+    if not request.node.get_closest_marker("drawn"):
+        without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
+
+
 @pytest.fixture
 def files(tmp_path):
     for seed, name in enumerate(("north", "south")):
@@ -34,19 +40,22 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("penalty", ["0.9", "auto"])
 def test_confidences_are_those_of_the_library(call, files, few_penalties, penalty):
     code, out, err = call(
-        "learn", "north.csv", "south.csv", *FAST, "--penalty", penalty, "--out", "run"
+        *("learn", "north.csv", "south.csv", *FAST, "--task-groups", "one"),
+        *("--penalty", penalty, "--bootstrap", "3", "--out", "run"),
     )
     assert (code, err) == (0, "")
     assert MEANING.split()[0] in out
-    assert "5 replicates cannot tell which arcs are well supported; learn 20 or more" in out
+    assert "3 replicates cannot tell which arcs are well supported; learn 20 or more" in out
     run = read_run(files / "run")
-    assert run.record["replicates"] == 5
-    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(run.record["penalty"]), **CLIMB)
+    assert run.record["replicates"] == 3
+    prior = bnmtl.PairedPrior(run.record["penalty"])
+    learner = bnmtl.MultitaskLearner(prior, task_groups=None, **CLIMB)
     tasks = {"north": frame(0), "south": frame(1)}
-    expected = arc_confidence(tasks, learner, 5, light=True)
+    expected = arc_confidence(tasks, learner, 3, light=True)
     expected = expected.astype({"task": str, "parent": str, "child": str})
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert list(written) == ["task", "from", "to", "confidence", "edge_confidence"]
@@ -72,7 +81,7 @@ def test_of_too_many_pairs_those_that_a_replicate_joins(call, files, monkeypatch
 def test_one_task_and_no_replicates(call, files):
     assert call("learn", "north.csv", *FAST, "--out", "one")[0] == 0
     assert "confidence.csv" in listing(files / "one")
-    fast = ("--restarts", "0", "--bootstrap", "0")
+    fast = ("--restarts", "0", "--bootstrap", "0", "--folds", "0")
     code, out, _ = call("learn", "north.csv", *fast, "--out", "none")
     assert code == 0 and "replicates" not in out
     assert "confidence.csv" not in listing(files / "none")
@@ -85,7 +94,8 @@ def test_one_task_and_no_replicates(call, files):
 def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     monkeypatch.chdir(files)
     paths = ("north.csv", "south.csv")
-    options = {"paths": paths, "restarts": 0, "bootstrap": 5, "penalty": 0.9}
+    options = {"paths": paths, "restarts": 0, "bootstrap": 5, "penalty": 0.9, "folds": 2}
+    options["task_groups"] = "one"
     learned = learn.run(Options(**options, out="all"))
     result = learn.run(Options(**options, threshold=1.0, out="sure"))
     graphs = consensus(learned.confidence, 1.0, by="edge")
@@ -120,15 +130,15 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
 
 def test_arcs_that_had_to_be_there_are_not_called_well_supported(call, files):
     (files / "arcs.csv").write_text("from,to\na,b\n")
-    options = ("--restarts", "0", "--bootstrap", "20", "--required", "arcs.csv", "--out", "run")
+    options = ("--restarts", "0", "--bootstrap", "20", "--folds", "0", "--required", "arcs.csv")
     code, out, _ = call("learn", "north.csv", *options)
     assert code == 0
-    run = read_run(files / "run")
-    arcs = pd.read_csv(files / "run" / "arcs.csv")
+    run = read_run(files / "bnmtl-run")
+    arcs = pd.read_csv(files / "bnmtl-run" / "arcs.csv")
     assert set(arcs.query("`from` == 'a' and to == 'b'")["confidence"]) == {1.0}
     assert f"of {count(len(arcs) - 1, 'arc')} " in run.record["sure"]
     assert run.record["sure"] in " ".join(out.split())
-    assert run.record["sure"] in (files / "run" / "report.html").read_text()
+    assert run.record["sure"] in (files / "bnmtl-run" / "report.html").read_text()
 
 
 def test_words_on_how_sure_arcs_are():
@@ -190,7 +200,9 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, monkeypatch, opt
     copied_noise().to_csv(tmp_path / "noise.csv", index=False)
     (tmp_path / "required.csv").write_text("from,to\na,b\n")
     monkeypatch.chdir(tmp_path)
-    result = learn.run(Options(paths=("noise.csv",), restarts=0, bootstrap=5, out="run", **options))
+    result = learn.run(
+        Options(paths=("noise.csv",), restarts=0, bootstrap=5, folds=4, out="run", **options)
+    )
     learner, confidence = result.learner, result.confidence
     assert result.record["verdict"][0].startswith("Nothing was found: on held-out rows")
     assert len(learner.arcs_) == len(pd.read_csv(tmp_path / "run" / "arcs.csv")) > 0
@@ -215,7 +227,7 @@ def test_a_limit_that_keeps_all_families_out_is_reported(call, files):
 def test_that_nothing_was_found_comes_before_the_consensus(monkeypatch, files):
     copied_noise().to_csv(files / "noise.csv", index=False)
     monkeypatch.chdir(files)
-    options = {"restarts": 0, "bootstrap": 5, "threshold": 0.5}
+    options = {"restarts": 0, "bootstrap": 5, "folds": 4, "threshold": 0.5}
     consensus_graphs = "Shown are consensus graphs"
     for name, first, second in (
         ("noise", "Nothing was found", consensus_graphs),
@@ -242,7 +254,9 @@ def test_options_that_contradict_each_other_or_are_out_of_range(call, files):
 
 def test_learners_as_chosen():
     tasks = [frame(0), frame(1)]
-    chosen = bnmtl.MultitaskLearnerCV(penalties=[0.5, 0.9], cv=2, **CLIMB).fit(tasks)
+    chosen = bnmtl.MultitaskLearnerCV(penalties=[0.5, 0.9], cv=2, task_groups=None, **CLIMB).fit(
+        tasks
+    )
     learner = as_chosen(chosen)
     assert type(learner) is bnmtl.MultitaskLearner and not hasattr(learner, "penalty_")
     assert learner.prior.penalty == chosen.penalty_
@@ -324,6 +338,6 @@ def test_light_replicates_keep_to_a_time_limit():
 def test_replicates_of_noise_agree_on_nothing():
     rng = np.random.default_rng(0)
     tasks = [pd.DataFrame(rng.integers(0, 3, (60, 15))).rename(columns=str) for _ in range(2)]
-    learner = bnmtl.MultitaskLearner(random_state=0, table_sharing=None)
+    learner = bnmtl.MultitaskLearner(random_state=0, table_sharing=None, task_groups=None)
     sure = consensus(arc_confidence(tasks, learner, 20, light=True), 0.5, by="edge")
     assert sum(graph.number_of_edges() for graph in sure.values()) <= 1

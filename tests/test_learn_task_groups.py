@@ -196,11 +196,12 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 
 
 @pytest.mark.parametrize("options", [("--penalty", "auto"), ("--choose", "posterior")])
-def test_groups_go_with_a_penalty_chosen_from_the_data(call, files, few_penalties, options):
+def test_groups_go_with_a_penalty_chosen_from_the_data(call, files, monkeypatch, options):
+    monkeypatch.setattr("bnmtl.learners.validated.DEFAULT_PENALTIES", (0.0, 0.9))
     paths = [f"{name}.csv" for name in ORDERS]
     (files / "groups.csv").write_text("task,group\nalps,1\ncorsica,2\nprovence,2\n")
     chosen = (*options, "--task-groups", "groups.csv", "--folds", "2", "--bootstrap", "0")
-    quick = ("--out", "run", "--search", "hill-climbing", "--restarts", "0", "--seed", "0")
+    quick = ("--out", "run", "--restarts", "0", "--table-sharing", "none")
     assert call("learn", *paths, *quick, *chosen)[0] == 0
     found = record(files / "run")["task_groups"]["of"]
     assert found == {"alps": "1", "corsica": "2", "provence": "2"}
