@@ -122,7 +122,7 @@ def related(n_rows=150):
 
 
 def test_learning_together_is_compared_with_alone():
-    learner = MultitaskLearner(PairedPrior(0.9), search=QUICK, random_state=0)
+    learner = MultitaskLearner(PairedPrior(0.9), task_groups=None, search=QUICK, random_state=0)
     tasks = related()
     found = arc_stability(tasks, learner, n=8, compare="alone", random_state=2)
     names = list(tasks)

@@ -34,7 +34,7 @@ def disturbed(state, seed, n_changes):
     return state.adjacency.copy(), touched
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(dags(), st.integers(0, 10**6), st.integers(0, 5), st.integers(1, 3))
 def test_random_changes_stay_legal(matrix, seed, n_changes, limit):
     matrix = matrix & (np.cumsum(matrix, axis=0) <= limit)
@@ -89,7 +89,7 @@ def drawn_near(dag, variables, size, seed):
     return near[:n_near].tolist()
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(
     st.integers(1, 12).flatmap(lambda n: st.tuples(*(st.integers(-1, v - 1) for v in range(n)))),
     st.integers(0, 10**6),

@@ -295,7 +295,7 @@ def tables(draw):
     return pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(60))
 @given(tables(), st.sampled_from([0.1, 0.3, 0.5]), st.sampled_from(["arc", "edge"]), st.randoms())
 def test_consensus_adds_arcs_by_falling_confidence(table, threshold, by, random):
     rows = [row for row in table.itertuples(index=False) if getattr(row, by) >= threshold]

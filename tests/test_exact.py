@@ -82,7 +82,7 @@ def value_within(most_cells, task, child, parents, required):
 
 
 @by_score
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(st.integers(0, 10**6), st.integers(1, 4), most_cells)
 def test_no_graph_of_few_variables_is_better(score, seed, n, most_cells):
     problem = random_problem(seed, n, score, most_cells)
@@ -109,7 +109,7 @@ def common_state_of(problem, seed=0):
     return GraphState(scores, limits, ties, limits.required, odds)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(st.integers(0, 10**6), st.integers(2, 4), most_cells)
 def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
     """The tasks share some variables; each adds the score of what it has of the graph."""

@@ -1,6 +1,7 @@
 """Rows that are held out, and what graphs are worth on them."""
 
 import math
+from functools import cache
 
 import naive
 import numpy as np
@@ -293,6 +294,7 @@ def test_folds_share_tables_together_and_without_arcs():
 VISITS = {name: np.arange(len(frame)) // 7 for name, frame in related().items()}
 
 
+@cache
 def visited():
     """Rows compared with whole visits held out, by a learner with one search per fold."""
     learner = MultitaskLearner(**CLIMB, **ONE_GROUP)

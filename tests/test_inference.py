@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from budget import examples, little_memory
 from enumerated import conditional, joint_table, networks
-from hash_seeds import printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,18 +113,6 @@ def test_impossible_evidence_has_probability_zero():
     codes["lung"] = np.array([yes["lung"], -1])
     codes["either"] = np.array([1 - yes["either"], yes["either"]])
     assert np.isneginf(inference.log_evidence(asia, codes, 2)).tolist() == [True, False]
-
-
-def test_inference_does_not_depend_on_the_hash_seed():
-    code = (
-        "import numpy as np; from bnmtl import structures; from bnmtl.networks import inference;"
-        "network = structures.load('insurance'); frame = network.sample(60, random_state=1);"
-        "gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.7);"
-        "p = network.predict_proba(gaps, 'PropCost').to_numpy();"
-        "codes = {v: gaps[v].cat.codes.to_numpy() for v in gaps};"
-        "print(p.tobytes().hex(), inference.log_evidence(network, codes, 60).tobytes().hex())"
-    )
-    assert len(printed(code)) == 1
 
 
 def test_states_that_fall_far_behind_come_back():

@@ -87,13 +87,13 @@ def test_what_changes_no_result_is_not(changed):
 
 
 def test_a_learner_takes_what_another_one_has_found():
-    tasks, memory = related(), Memory()
+    tasks, memory = dict(list(related().items())[:3]), Memory()
     learned(memory, tasks)
-    assert len(memory) == 4
+    assert len(memory) == 3
     parameters = {**QUICK, "table_sharing": None}
     fresh = MultitaskLearner(**parameters).fit(tasks)
     found = MultitaskLearner(**parameters).fit(tasks, memory=memory)
-    assert len(memory) == 4
+    assert len(memory) == 3
     assert found.families_["asked"] < fresh.families_["asked"]
     assert (found.score_, found.start_scores_) == (fresh.score_, fresh.start_scores_)
 
@@ -125,7 +125,8 @@ def test_inputs_and_what_is_kept_stay_separate():
 @pytest.mark.parametrize("groups", ["auto", None])
 def test_tables_of_a_fit_are_freed_when_it_ends(groups):
     """In a reference cycle they would stay until garbage is collected, fold after fold."""
-    rows = [structures.load("asia").sample(60, random_state=seed) for seed in range(3)]
+    asia, names = structures.load("asia"), ["bronc", "dysp", "lung", "smoke"]
+    rows = [asia.sample(60, random_state=seed)[names] for seed in range(3)]
     learner = MultitaskLearner(task_groups=groups, **QUICK)
     learner.fit(rows)
     gc.collect()

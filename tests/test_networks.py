@@ -352,11 +352,17 @@ def test_sample_does_not_depend_on_the_order_of_nodes(sprinkler):
     assert other.sample(100, random_state=1).equals(sprinkler.sample(100, random_state=1))
 
 
-def test_sample_does_not_depend_on_the_hash_seed():
+def test_samples_and_inference_do_not_depend_on_the_hash_seed():
     code = (
-        "from bnmtl import structures, networks; import pandas as pd;"
+        "import numpy as np; import pandas as pd;"
+        "from bnmtl import structures; from bnmtl.networks import inference;"
         "frame = structures.load('asia').sample(500, random_state=1);"
-        "print(pd.util.hash_pandas_object(frame.astype(str)).sum())"
+        "print(pd.util.hash_pandas_object(frame.astype(str)).sum());"
+        "network = structures.load('insurance'); frame = network.sample(60, random_state=1);"
+        "gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.7);"
+        "p = network.predict_proba(gaps, 'PropCost').to_numpy();"
+        "codes = {v: gaps[v].cat.codes.to_numpy() for v in gaps};"
+        "print(p.tobytes().hex(), inference.log_evidence(network, codes, 60).tobytes().hex())"
     )
     assert len(printed(code)) == 1
 

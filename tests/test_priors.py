@@ -57,6 +57,7 @@ def test_a_reversal_never_costs_more_than_deleting_and_adding():
     assert prior.log_coupling([1, 1, -1]) == pytest.approx(math.log(0.1))
 
 
+@settings(max_examples=examples(40))
 @given(STATES, st.lists(PENALTIES, min_size=15, max_size=15), st.sampled_from([1, 2]))
 def test_penalties_per_pair_of_tasks(states, penalties, reversal):
     pairs = [(TASKS[s], TASKS[t]) for t in range(6) for s in range(t)]
@@ -110,6 +111,7 @@ def distance_tables(draw):
     return pd.DataFrame(np.array(rows) * (1 - np.eye(6)), index=TASKS, columns=TASKS)
 
 
+@settings(max_examples=examples(40))
 @given(STATES, PENALTIES, st.sampled_from([1, 2]), distance_tables())
 def test_distances_of_tasks(states, penalty, reversal, table):
     """1 - delta = (1 - penalty)^(median / distance) for every pair of tasks."""
@@ -129,7 +131,7 @@ def test_distances_of_tasks(states, penalty, reversal, table):
     assert turned.log_coupling(states[::-1], tasks=tasks) == pytest.approx(expected)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(distance_tables(), st.sampled_from([0.3, 0.9, 1.0]), st.sampled_from([1, 2]), st.data())
 def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data):
     k = data.draw(st.integers(1, 4))

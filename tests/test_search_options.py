@@ -6,7 +6,7 @@ import pickle
 import networkx as nx
 import pytest
 from sklearn.base import clone
-from small import related
+from small import ONE_GROUP, related
 
 import bnmtl
 from bnmtl import (
@@ -71,9 +71,9 @@ def test_learners_keep_what_they_are_given():
 )
 def test_words_mean_the_defaults(word, options):
     assert search_of(word) == options
-    tasks = related()
+    tasks = dict(list(related().items())[:2])
     one, other = (
-        MultitaskLearner(search=search, table_sharing=None, random_state=0).fit(tasks)
+        MultitaskLearner(search=search, **ONE_GROUP, random_state=0).fit(tasks)
         for search in (word, options)
     )
     assert one.score_ == other.score_

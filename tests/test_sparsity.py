@@ -88,6 +88,8 @@ def test_a_prior_for_each_task(kind, more):
     """Where tables are shared in the score, arcs are expected of all four tasks together."""
     if kind is SingleTaskLearner and "table_sharing" in more:
         more = {}
+    if kind is not SingleTaskLearner:
+        more = {**more, "task_groups": None}
     if kind is MultitaskLearnerCV:
         more = {**more, "penalties": [0.9], "cv": 2}
     prior = {"task1": "auto", "task2": ArcPrior(probability=0.3)}

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl import MultitaskLearner
+from bnmtl import HillClimbing, MultitaskLearner
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.priors import PairedPrior
@@ -156,7 +156,8 @@ def tables(n=150, seed=0):
 
 def test_tasks_are_learned_together_and_asked_one_by_one():
     X, y, task = tables()
-    learner = MultitaskLearner(PairedPrior(0.5), random_state=0)
+    search = HillClimbing(restarts=0)
+    learner = MultitaskLearner(PairedPrior(0.5), task_groups=None, search=search, random_state=0)
     X = X.assign(region=task)
     model = MultitaskBayesNetClassifier(task_column="region", learner=learner)
     rounds = predict_rounds(model, X, y, "holdout", 2, test_size=0.3, task=task, random_state=0)
