@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from bnmtl import MultitaskLearner
+from bnmtl import HillClimbing, MultitaskLearner, SingleTaskLearner
 from bnmtl.active import ActiveDecorate, ActiveDecorateJS
-from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler
+from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler, samplers
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import generator_of
@@ -24,6 +25,16 @@ from bnmtl.validation import predict_rounds
 
 pytestmark = pytest.mark.beside_kernels
 TREE = DecisionTreeClassifier(min_samples_leaf=5)
+CLIMB = {"search": HillClimbing(restarts=0)}
+LEARNER = MultitaskLearner(missing="state", task_groups=None, **CLIMB)
+
+
+@pytest.fixture(autouse=True)
+def short_searches(monkeypatch):
+    """Let learners that nobody gives search briefly, and for no groups of tasks."""
+    multitask = partial(MultitaskLearner, task_groups=None, **CLIMB)
+    monkeypatch.setattr(samplers, "MultitaskLearner", multitask)
+    monkeypatch.setattr(samplers, "SingleTaskLearner", partial(SingleTaskLearner, **CLIMB))
 
 
 def sites(n=120, seed=0):
@@ -66,7 +77,7 @@ KINDS = {
     "pool": "pool",
     "unlabeled": "unlabeled",
     "network": "network",
-    "NetworkSampler": NetworkSampler(MultitaskLearner(search="hill-climbing", missing="state"), 3),
+    "NetworkSampler": NetworkSampler(LEARNER, 3),
     "Munge": Munge(),
     "MarginalSampler": MarginalSampler(),
     "object": Bootstrapped(),
@@ -301,7 +312,7 @@ def test_tasks_without_weight_are_not_there():
 
 TOGETHER = MultitaskBayesNetClassifier(
     task_column="region",
-    learner=MultitaskLearner(search="hill-climbing"),
+    learner=MultitaskLearner(task_groups=None, **CLIMB),
     unseen="ignore",
     random_state=0,
 )
@@ -393,7 +404,7 @@ def test_it_works_with_tools_of_scikit_learn():
     grid = {"task_column": [None, "region"], "generator": ["marginals", "network"]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        search = GridSearchCV(clone(model), grid, cv=3).fit(X, y)
+        search = GridSearchCV(clone(model), grid, cv=2).fit(X, y)
     assert search.best_score_ > 0.85 and np.isfinite(search.cv_results_["mean_test_score"]).all()
     rounds = predict_rounds(model, X, y, "kfold", 1, folds=3, task=X["region"], random_state=0)
     assert np.mean(rounds.score("accuracy")) > 0.8
