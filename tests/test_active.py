@@ -240,7 +240,9 @@ def test_members_that_need_two_classes_are_not_asked_about_one(kind):
     assert found[0][2:].tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("strategy", [RandomQuery(random_state=0), BootstrapJS(random_state=0)])
+@pytest.mark.parametrize(
+    "strategy", [RandomQuery(random_state=0), BootstrapJS(n_estimators=4, random_state=0)]
+)
 def test_random_picks_do_not_stay_in_one_place(strategy):
     """With the same seed, each round draws another place of the rows that are left."""
     X, y, picked = np.zeros((50, 1)), np.full(50, np.nan), []
@@ -312,7 +314,7 @@ def test_networks_as_members_should_ignore_what_a_bootstrap_lacks():
     y = [*[0, 1] * 10, 1, np.nan]
     words = "must predict values that its bootstrap lacks.*`c`: treat.*`unseen='ignore'`"
     with pytest.raises(InputError, match=words):
-        QueryByBagging(BayesNetClassifier(), random_state=0).query(X, y)
+        QueryByBagging(BayesNetClassifier(), 5, random_state=0).query(X, y)
     ignoring = QueryByBagging(BayesNetClassifier(unseen="ignore"), 3, random_state=0)
     assert ignoring.query(X, y).tolist() == [21]
 

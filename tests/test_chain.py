@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -104,6 +104,7 @@ def test_rows_may_come_task_by_task_in_calibration():
     assert model.fit(X.iloc[order], Y.iloc[order]).score(X, Y) > 0.7
 
 
+@settings(max_examples=50)
 @given(
     cases=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=6),
     n_folds=st.integers(2, 5),

@@ -75,7 +75,6 @@ CONTAINERS = {
     "categories": lambda y: pd.Series(y).astype("category"),
     "nullable": lambda y: pd.Series(y, dtype=NULLABLE[y.dtype.kind]),
     "nullable array": lambda y: pd.array(y, dtype=NULLABLE[y.dtype.kind]),
-    "text": lambda y: pd.Series(y, dtype="string"),
     "numpy text": string_dtype,
 }
 

@@ -244,10 +244,10 @@ def test_draws_do_not_depend_on_the_order_of_columns():
         (lambda f: NetworkImputer(fill="mean").fit(f), "fill"),
         (lambda f: NetworkImputer(bins=1).fit(f), "bins"),
         (lambda f: NetworkImputer().fit(f, [1]), "one label for each row"),
-        (lambda f: NetworkImputer().fit({"a": f, "b": f}, [1] * 300), "mapping"),
+        (lambda f: NetworkImputer().fit({"a": f, "b": f}, [1] * 60), "mapping"),
         (lambda f: NetworkImputer().fit(f).transform(f.drop(columns="few")), "columns of the fit"),
         (lambda f: NetworkImputer().fit(f).transform({"west": f}), "west"),
-        (lambda f: NetworkImputer().fit(f).transform(f, [1] * 300), "no labels"),
+        (lambda f: NetworkImputer().fit(f).transform(f, [1] * 60), "no labels"),
         (lambda f: NetworkImputer().fit(f).cell_probabilities(f, "altitude"), "altitude"),
         (
             lambda f: (
@@ -261,7 +261,7 @@ def test_draws_do_not_depend_on_the_order_of_columns():
 )
 def test_mistakes_are_named(make, words):
     with pytest.raises((InputError, InputTypeError), match=words):
-        make(mixed())
+        make(mixed(60))
 
 
 def test_categories_are_kept_where_all_cells_are_missing():

@@ -80,7 +80,7 @@ def untied(n, seed=0):
 
 
 @every_metric
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @given(cases(), st.randoms())
 def test_the_order_of_the_cases_does_not_matter(metric, drawn, random):
     y, p = drawn
@@ -90,7 +90,7 @@ def test_the_order_of_the_cases_does_not_matter(metric, drawn, random):
 
 
 @every_metric
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @given(cases(), st.data())
 def test_a_weight_is_how_often_a_case_counts(metric, drawn, data):
     y, p = drawn

@@ -70,7 +70,7 @@ def pairs_of_columns(n):
 
 
 @by_name
-@pytest.mark.parametrize("n_parents", [40, 64, 200])
+@pytest.mark.parametrize("n_parents", [40, 64, 130])
 def test_families_of_more_cells_than_integers_have_their_scores(score, n_parents):
     """Cells are counted as rows have them: no code of a row and no array has their number."""
     frame = pairs_of_columns(n_parents)
