@@ -28,6 +28,7 @@ from bnmtl import (
     ReferencePrior,
     SingleTaskLearner,
 )
+from bnmtl.learners import held_out
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
@@ -47,6 +48,12 @@ TABLE = pd.DataFrame(
 every_learner = pytest.mark.parametrize(
     "learner", [LEARNER, CHOOSING], ids=lambda one: type(one).__name__
 )
+
+
+@pytest.fixture
+def few_folds(monkeypatch):
+    """Let "cv" be three folds instead of ten."""
+    monkeypatch.setattr(held_out, "N_FOLDS", 3)
 
 
 def selected(tasks=None, learner=LEARNER, principal="task2", n_tasks=2, relatedness=TABLE):
@@ -141,12 +148,12 @@ def test_validation_by_hand(learner, relatedness):
         assert selector.networks_[name] == BayesNet.fit(graph, tasks[name])
 
 
-def test_cross_validation_by_hand():
-    """Scores from ten folds of the principal task; order and structures from all rows."""
+def test_cross_validation_by_hand(few_folds):
+    """Scores from folds of the principal task; order and structures from all rows."""
     tasks = encode(related())
     selector = selected(n_tasks="cv", relatedness="direct")
     assert selector.relatedness_.equals(direct(tasks, LEARNER))
-    folds = held_out_rows(Tasks([tasks["task2"]]), None, 10, 0, purpose="size")
+    folds = held_out_rows(Tasks([tasks["task2"]]), None, 3, 0, purpose="size")
     scores = np.zeros(4)
     for rows in folds:
         train, test = held_out_split(tasks, rows)
@@ -154,7 +161,7 @@ def test_cross_validation_by_hand():
             names = sorted(["task2", *selector.order_[:size]])
             one = clone(LEARNER) if size else SingleTaskLearner(**CLIMB)
             one.fit(Tasks(train[name] for name in names))
-            scores[size] += held_out_mean(one, "task2", test["task2"]) / 10
+            scores[size] += held_out_mean(one, "task2", test["task2"]) / 3
     assert selector.scores_.tolist() == pytest.approx(scores, rel=1e-12)
     assert selector.n_tasks_ == np.argmax(np.round(scores, 9))
     given = selected(n_tasks=selector.n_tasks_, relatedness="direct")
@@ -326,7 +333,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
 @pytest.mark.filterwarnings("ignore:Task `task1` has columns in which only")
 def test_other_tasks_may_have_few_rows():
     """Fewer than ten rows of the principal task make fewer folds, those of other tasks do not."""
-    tasks = related()
+    tasks = {name: related()[name] for name in ("task1", "task2", "task4")}
     tasks["task1"] = tasks["task1"][1:9]
     wanted = [("task2", "validation", 1), ("task2", "cv", 10), ("task1", "cv", 8)]
     for principal, n_tasks, n_folds in wanted:
@@ -334,7 +341,7 @@ def test_other_tasks_may_have_few_rows():
         learner = MultitaskLearner(**ONE_GROUP, **CLIMB, progress=events.append)
         selected(tasks, learner, principal, n_tasks, "indirect")
         (total,) = {event.total for event in events if event.stage == "choice of n_tasks"}
-        assert total == n_folds * 4
+        assert total == n_folds * 3
     message = '`task1` has 8 rows, and holding out 10 leaves none .*; use `n_tasks="cv"` or a num'
     with pytest.raises(ValueError, match=message):
         selected(tasks, principal="task1", n_tasks="validation")
@@ -352,7 +359,7 @@ def test_one_task_is_all_there_is():
     ("order", "n_tasks"),
     [*((order, "validation") for order in ("columns", "rows", "tasks")), ("rows", "cv")],
 )
-def test_order_does_not_matter(order, n_tasks):
+def test_order_does_not_matter(few_folds, order, n_tasks):
     expected = result(selected(partial(), n_tasks=n_tasks, relatedness="direct"))
     other = selected(variants(partial())[order], n_tasks=n_tasks, relatedness="direct")
     assert result(other) == expected
@@ -486,8 +493,9 @@ def test_tables_in_common_tell_near_from_far():
 
 
 @pytest.mark.parametrize("n_tasks", [2, "cv"])
-def test_selected_tasks_share_tables(n_tasks):
-    learner = MultitaskLearner(PairedPrior(0.99), table_sharing="auto", **CLIMB)
+def test_selected_tasks_share_tables(few_folds, n_tasks):
+    sharing = {"table_sharing": "auto", "task_groups": None}
+    learner = MultitaskLearner(PairedPrior(0.99), **sharing, **CLIMB)
     selector = selected(learner=learner, n_tasks=n_tasks)
     by_hand = clone(learner).fit({name: related()[name] for name in selector.configuration_})
     assert arcs(selector.configuration_) == arcs(by_hand.configuration_)
