@@ -9,21 +9,21 @@ import time
 import pytest
 from budget import NO_JIT
 
-from bnmtl._kernels import _jit, ahead, climbing, coupling, dags
+from bnmtl._kernels import _jit, ahead, coupling, dags, terms
 from bnmtl.search import compilation
 
 pytestmark = pytest.mark.skipif(NO_JIT, reason="nothing is compiled")
 
-KERNELS = [dags.total_score, coupling.paired_states, coupling.edit_states, climbing.merge]
+KERNELS = [dags.total_score, terms.keep, coupling.weighted_log_coupling, coupling.distance]
 START = """
 import os
 import sys
 import time
 
-from bnmtl._kernels import _jit, ahead, climbing, coupling, dags, trees
+from bnmtl._kernels import _jit, ahead, coupling, dags, terms, trees
 from bnmtl.search import compilation
 
-kernels = [dags.total_score, coupling.paired_states, coupling.edit_states, climbing.merge]
+kernels = [dags.total_score, terms.keep, coupling.weighted_log_coupling, coupling.distance]
 # Few kernels are worth it.
 ahead._LOADING = 0
 """
@@ -62,19 +62,18 @@ def test_two_processes_compile_what_python_then_loads(tmp_path):
     assert set(names) >= {_jit.name_of(function) for function in _jit.kernels_within(KERNELS)}
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "sys.executable = sys.executable + '-is-not-there'",
-        "os.environ['PYTHONHASHSEED'] = 'a process ends with an error'",
-        "_jit.digest_of_sources = lambda: 'of another version'",
-    ],
-)
-def test_what_processes_cannot_compile_is_compiled_in_the_first_one(tmp_path, lines):
-    lines += """
-found = []
-compilation.compile_together(kernels, found.append)
-assert found == [] and _jit.uncompiled(kernels) == kernels
+def test_what_processes_cannot_compile_is_compiled_in_the_first_one(tmp_path):
+    lines = """
+for holder, name, value in [
+    (sys, "executable", sys.executable + "-is-not-there"),
+    (os, "environ", {**os.environ, "PYTHONHASHSEED": "a process ends with an error"}),
+    (_jit, "digest_of_sources", lambda: "of another version"),
+]:
+    usual, found = getattr(holder, name), []
+    setattr(holder, name, value)
+    compilation.compile_together(kernels, found.append)
+    setattr(holder, name, usual)
+    assert found == [] and _jit.uncompiled(kernels) == kernels
 [_jit.compile_now(one) for one in kernels]
 print(len(_jit.uncompiled(kernels)))
 """
