@@ -6,6 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from bnmtl import plotting
+
 
 def frame(seed, n=80):
     """Columns a -> b -> c and an unrelated d."""
@@ -40,7 +42,7 @@ def without_pictures(monkeypatch, *names):
     It is for tests of numbers and texts; tests that are marked `drawn` draw what all others have.
     """
     for name in names:
-        monkeypatch.setattr(f"bnmtl.plotting.{name}", partial(_blank, name))
+        monkeypatch.setattr(plotting, name, partial(_blank, name))
 
 
 def _blank(name, *_, **__):

@@ -41,14 +41,18 @@ def little_is_drawn(request, monkeypatch):
         without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
 
 
-@pytest.fixture
-def files(tmp_path):
-    """Two tasks as files of their own, and as one table with a task column."""
+@pytest.fixture(scope="module")
+def texts():
+    """Two tasks as files of their own, and as one table with a task column, by name of file."""
     parts = {"north": frame(0), "south": frame(1)}
-    for name, part in parts.items():
-        part.to_csv(tmp_path / f"{name}.csv", index=False)
     whole = pd.concat([part.assign(region=name) for name, part in parts.items()])
-    whole.to_csv(tmp_path / "all.csv", index=False)
+    return {f"{n}.csv": t.to_csv(index=False) for n, t in {**parts, "all": whole}.items()}
+
+
+@pytest.fixture
+def files(texts, tmp_path):
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 

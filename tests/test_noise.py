@@ -62,7 +62,7 @@ def n_arcs(learner):
         ("ordered", 10, 15, 5, IdenticalLearner(table_sharing=None)),
         ("rare", 20, 15, 5, IdenticalLearner()),
         ("skewed", 60, 10, 3, MultitaskLearner()),
-        ("two", 500, 10, 3, MultitaskLearner()),
+        ("two", 300, 10, 2, MultitaskLearner()),
     ],
     ids=lambda value: value if isinstance(value, str | int) else type(value).__name__,
 )

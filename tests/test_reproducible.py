@@ -51,11 +51,13 @@ def sachs_tasks():
 
 def result(learner):
     """Everything that was learned, as plain values."""
+    validation = getattr(learner, "validation_scores_", None)
     return {
         "arcs": {t: sorted(g.edges) for t, g in learner.configuration_.items()},
         "score": learner.score_,
         "tables": {t: net.table("Akt").ravel().tolist() for t, net in learner.networks_.items()},
         "strength": learner.arcs_["strength"].tolist(),
+        "validation": None if validation is None else validation.tolist(),
     }
 
 
