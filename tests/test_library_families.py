@@ -5,6 +5,7 @@ import re
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -25,10 +26,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from bnmtl import HillClimbing, MultitaskLearner, SingleTaskLearner
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator
 from bnmtl.calibration.classifier import METHODS, calibrator_of
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.ensembles.library import settings
+from bnmtl.ensembles.library import families, settings
 from bnmtl.ensembles.library.columns import Columns, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES, TOGETHER
 from bnmtl.ensembles.library.rows import Rows
@@ -53,6 +55,15 @@ CHEAP = {
     "gradient boosting": {"steps": 8},
     "neural nets": {"epochs": 4},
 }
+
+
+@pytest.fixture(autouse=True)
+def short_searches(monkeypatch):
+    """Let networks be searched briefly, and for no groups of tasks, unless a setting says more."""
+    climb = {"search": HillClimbing(restarts=0)}
+    multitask = partial(MultitaskLearner, task_groups=None, **climb)
+    monkeypatch.setattr(families, "MultitaskLearner", multitask)
+    monkeypatch.setattr(families, "SingleTaskLearner", partial(SingleTaskLearner, **climb))
 
 
 def mixed_table(n_rows=80, seed=0):
@@ -431,7 +442,14 @@ def raw_expected(settings, make, scale=False):
             False,
         ),
         (
-            [{"family": "boosted shallow trees", "resample": False, "loss": "logistic"}],
+            [
+                {
+                    "family": "boosted shallow trees",
+                    "resample": False,
+                    "loss": "logistic",
+                    "steps": 12,
+                }
+            ],
             lambda m, seed: AdaBoostM1(
                 DecisionTreeClassifier(max_depth=2),
                 m["steps"],

@@ -1,6 +1,7 @@
 """Libraries and ensembles of several tasks, named by a column."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from pages import Page
 from sklearn.base import BaseEstimator, clone
 from sklearn.tree import DecisionTreeRegressor
 
-from bnmtl import MultitaskLearner, structures
+from bnmtl import HillClimbing, MultitaskLearner, structures
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.ensembles import (
     EnsembleSelector,
@@ -19,8 +20,9 @@ from bnmtl.ensembles import (
     NaiveBayesSampler,
     PredictionStore,
     UnusedCases,
+    unused_cases,
 )
-from bnmtl.ensembles.library import settings, workers
+from bnmtl.ensembles.library import families, settings, workers
 from bnmtl.ensembles.library.build import build_library
 from bnmtl.ensembles.library.columns import Columns
 from bnmtl.errors import InputError, InputWarning
@@ -31,6 +33,20 @@ pytestmark = pytest.mark.beside_kernels
 TOGETHER = {"family": "networks of all tasks"}
 LOGISTIC = {"family": "logistic regression"}
 FEW = [TOGETHER, {**TOGETHER, "shared": False, "penalty": 0.0}, LOGISTIC]
+FAST = {"bags": 2, "max_steps": 4, "random_state": 0}
+LEARNER = partial(MultitaskLearner, search=HillClimbing(restarts=0), task_groups=None)
+
+
+@pytest.fixture(autouse=True)
+def short_searches(monkeypatch):
+    """Let networks be searched briefly, and for no groups of tasks."""
+    monkeypatch.setattr(families, "MultitaskLearner", LEARNER)
+
+
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    """Let standard errors be those of few replicates."""
+    monkeypatch.setattr(unused_cases, "_REPLICATES", 20)
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +108,7 @@ def test_networks_of_all_tasks_are_the_classifier_of_the_tasks():
     given = {"hillclimb": (more, labels), "random_state": 0, "task_column": "clinic"}
     store = build_library(X, y, FEW, **given)
     for shared, penalty, name in [(True, 0.99, ""), (False, 0.0, ", separate tables")]:
-        learner = MultitaskLearner(table_sharing="auto" if shared else None, missing="state")
+        learner = LEARNER(table_sharing="auto" if shared else None, missing="state")
         fixed = {"task_column": "clinic", "penalty": penalty, "unseen": "ignore"}
         by_hand = MultitaskBayesNetClassifier(learner=learner, random_state=0, **fixed)
         p = by_hand.fit(X, y).predict_proba(more)[:, 1]
@@ -215,7 +231,7 @@ def test_a_column_of_other_rows_must_not_occur_twice(name):
 
 def test_scores_of_tasks_are_those_of_their_cases():
     store = store_with_tasks()
-    selector = EnsembleSelector("roc_area", bags=2, random_state=0).fit(store)
+    selector = EnsembleSelector("roc_area", **FAST).fit(store)
     found = UnusedCases.on_part(selector).tasks
     part, p = store.part("test"), selector.predict_proba("test")[:, 1]
     for task in ("north", "south"):
@@ -232,7 +248,7 @@ def test_scores_of_tasks_are_those_of_their_cases():
 
 def test_scores_of_tasks_by_folds_are_those_of_the_held_out_cases():
     store = store_with_tasks()
-    selector = EnsembleSelector(bags=2, random_state=0).fit(store)
+    selector = EnsembleSelector(**FAST).fit(store)
     found = UnusedCases.by_folds(selector)
     # The cross-entropy is a mean over cases, so that of tasks and folds are means of the same.
     by_task = np.average(found.tasks["ensemble"], weights=found.tasks["cases"])
@@ -253,8 +269,9 @@ def tables(tmp_path, monkeypatch):
     return tmp_path
 
 
-LIBRARY = ("library", "rows.csv", "--label", "bronc", "--profile", "small", "--cv", "3")
-SELECT = ("select", "store", "--metric", "cross-entropy", "--bags", "2")
+LIBRARY = ("library", "rows.csv", "--label", "bronc", "--profile", "small", "--cv", "2")
+BRIEFLY = ("--bags", "2", "--max-steps", "4")
+SELECT = ("select", "store", "--metric", "cross-entropy", *BRIEFLY)
 
 
 def test_commands_show_every_task(call, tables):
@@ -288,11 +305,11 @@ def test_tasks_of_a_table_of_predictions(call, tmp_path):
         frame = pd.DataFrame(store.predictions(part).T, columns=store.names)
         cases = store.part(part)
         frame.assign(y=cases.y, region=cases.task).to_csv(tmp_path / name, index=False)
-    select = ("select", "p.csv", "--metric", "roc-area", "--bags", "2", "--task-column", "region")
+    select = ("select", "p.csv", "--metric", "roc-area", *BRIEFLY, "--task-column", "region")
     assert call(*select, "--out", "a")[0] == 0
     assert call(*select, "--test", "t.csv", "--out", "b")[0] == 0
     found = pd.read_csv(tmp_path / "b" / "tasks.csv", index_col="task")
-    selector = EnsembleSelector("roc_area", bags=2, random_state=0).fit(store)
+    selector = EnsembleSelector("roc_area", **FAST).fit(store)
     by_hand = UnusedCases.on_part(selector).tasks
     assert found["ensemble"].to_numpy() == pytest.approx(by_hand["ensemble"], nan_ok=True)
     assert (
