@@ -70,8 +70,10 @@ class Foreseen:
 
 def test_cases_are_drawn_in_proportion_to_their_utilities():
     X, y, task = regions()
-    committee = Foreseen(np.random.default_rng(0).dirichlet([1, 1], (3, len(X))))
-    some, n = {"candidates": [60, 61, 62, 63, 64, 65]}, 200
+    apart = np.arange(90) % 5 / 10 + 0.1
+    yes = 0.5 + np.stack([0 * apart, apart, -apart])
+    committee, n = Foreseen(np.stack([1 - yes, yes], axis=2)), 200
+    some = {"candidates": [60, 61, 62, 63, 64]}
     _, found = SMALL.query(X, y, task, **some, return_utilities=True, committee=committee)
     counts = np.zeros(len(X))
     for seed in range(n):
@@ -79,11 +81,12 @@ def test_cases_are_drawn_in_proportion_to_their_utilities():
         (row,) = query.query(X, y, task, **some, committee=committee)
         counts[row] += 1
     shares = np.nan_to_num(found[0]) / np.nansum(found[0])
-    assert counts[60:66].sum() == n
-    # Four standard errors; equal shares are further away.
+    assert counts[60:65].sum() == n
+    # Four standard errors; equal shares and those of squares are further away.
     errors = 4 * np.sqrt(shares * (1 - shares) / n) + 1e-9
     assert (np.abs(counts / n - shares) < errors).all()
-    assert (np.abs(1 / 6 - shares) > errors)[60:66].any()
+    for other in (1 / 5, shares**2 / (shares**2).sum()):
+        assert (np.abs(other - shares) > errors)[60:65].any()
     query = MultitaskQuery(n_members=3, random_state=0)
     rows, by_pick = query.query(X, y, task, None, 5, return_utilities=True, committee=committee)
     assert len(set(rows)) == 5 and np.isnan(by_pick[4, rows[:4]]).all()
