@@ -452,7 +452,7 @@ def test_replicates_keep_the_groups_found_in_all_rows(kind):
             self.used.append(self.task_groups)
             super()._fit(tasks, whole, effort, report)
 
-    tasks = related()
+    tasks = {name: related()[name] for name in ("task1", "task2")}
     tasks["other"] = tasks["task1"].set_axis(list("abcdef"), axis="columns")
     learner = Recorded(task_groups="auto", **CLIMB)
     arc_confidence(tasks, learner, n_bootstrap=3, light=True)

@@ -51,6 +51,7 @@ def uniform_network(arcs, n_states):
     return BayesNet(graph, {v: tuple(map(str, range(r))) for v, r in n_states.items()}, tables)
 
 
+@settings(max_examples=40)
 @given(SEEDS, st.booleans(), SEEDS, st.data())
 def test_perturbed_graphs_are_so_many_edits_away(network_seed, with_zeros, seed, data):
     network = small_network(network_seed, with_zeros)
@@ -63,7 +64,7 @@ def test_perturbed_graphs_are_so_many_edits_away(network_seed, with_zeros, seed,
             assert len(task.parents(v)) <= max(4, len(network.parents(v)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SEEDS, st.booleans(), SEEDS, st.integers(1, 8))
 def test_perturbed_tables_follow_the_edits(network_seed, with_zeros, seed, n_edits):
     network = small_network(network_seed, with_zeros)
@@ -149,6 +150,7 @@ def test_there_is_always_room_for_the_most_edits(n_variables, full):
         perturb(network, 1, most + 1, 0)
 
 
+@settings(max_examples=40)
 @given(SEEDS, SEEDS)
 def test_fewer_edits_are_the_beginning_of_more(network_seed, seed):
     network = small_network(network_seed)

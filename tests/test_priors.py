@@ -137,15 +137,21 @@ def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data)
     k = data.draw(st.integers(1, 4))
     gains = np.random.default_rng(data.draw(st.integers(0, 999))).normal(0, 3, (k, 3)).round(1)
     prior = PairedPrior(penalty, reversal, task_distance=table)
-    tasks = TASKS[:k]
-    expected = naive_couplings.best_value(
-        gains, lambda states: prior.log_coupling(states, tasks=tasks)
-    )
+    tasks, close = TASKS[:k], naive_couplings.closeness(table)
+
+    def log_coupling(states):
+        return naive_couplings.paired_log_coupling(
+            states,
+            reversal,
+            lambda s, t: naive_couplings.shared_penalty(penalty, close[TASKS[s], TASKS[t]]),
+        )
+
+    expected = naive_couplings.best_value(gains, log_coupling)
     for method in ["auto", "branch-and-bound", "enumerate", *["min-cut"] * (reversal == 2)]:
         states, value = best_states(gains, prior, method, tasks=tasks)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
         total_gain = sum(gains[s, x + 1] for s, x in enumerate(states))
-        assert total_gain + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
+        assert total_gain + log_coupling(states) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
