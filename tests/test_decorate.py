@@ -1,6 +1,7 @@
 """DECORATE: a naive twin, laws of its artificial cases and labels, and what it refuses."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -113,8 +114,12 @@ def drawn_by(kind, frame, extra):
     def by_object(n, seed):
         return Doubled().fit(frame).sample(n, generator(seed, "sampler"))
 
+    @cache
+    def sampler():
+        return NetworkSampler().fit(frame)
+
     def by_network(n, seed):
-        return NetworkSampler().fit(frame).sample(n, generator(seed, "network"))
+        return sampler().sample(n, generator(seed, "network"))
 
     pool = marginals(10 * len(frame), generator(7, "pool").integers(2**63))
     return {
@@ -131,8 +136,11 @@ def drawn_by(kind, frame, extra):
 KINDS = ["marginals", "uniform", "pool", "unlabeled", "network", unknown, Doubled]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda one: getattr(one, "__name__", one))
-@pytest.mark.parametrize("size", [0.5, 1.0])
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [*((kind, 0.5) for kind in KINDS), ("marginals", 1.0), (Doubled, 1.0)],
+    ids=lambda one: getattr(one, "__name__", one),
+)
 def test_members_are_those_of_plain_loops(kind, size):
     frame, y = mixed()
     extra, _ = mixed(25, seed=3)
@@ -207,17 +215,18 @@ def test_what_must_not_grow():
         seen.append((labels, P, weights))
         return float(-P[np.arange(60), np.searchsorted(["a", "b", "c"], labels)].mean())
 
-    model = DecorateClassifier(GaussianNB(), reject=cost, random_state=0).fit(X, names)
+    few = {"n_estimators": 5, "max_iterations": 12, "artificial_size": 0.2, "random_state": 1}
+    model = DecorateClassifier(TREE, reject=cost, **few).fit(X, names)
     assert model.errors_["error"].tolist() == [cost(*one) for one in list(seen)]
     assert list(seen[0][0]) == list(names) and seen[0][2] is None
     kept = model.errors_.loc[model.errors_["accepted"], "error"]
-    assert kept.is_monotonic_decreasing
-    squared = DecorateClassifier(GaussianNB(), reject="squared", random_state=0).fit(X, names)
+    assert kept.is_monotonic_decreasing and len(kept) > 2
+    squared = DecorateClassifier(TREE, reject="squared", **few).fit(X, names)
     codes = np.searchsorted(squared.classes_, names)
     last = squared.errors_.loc[squared.errors_["accepted"], "error"].iloc[-1]
     assert last == pytest.approx(squared_error(codes, squared.predict_proba(X)))
-    everyone = DecorateClassifier(GaussianNB(), reject=None, random_state=0).fit(X, names)
-    assert everyone.errors_["accepted"].all() and len(everyone.estimators_) == 15
+    everyone = DecorateClassifier(TREE, reject=None, **few).fit(X, names)
+    assert everyone.errors_["accepted"].all() and len(everyone.estimators_) == 5
     assert everyone.errors_["error"].max() > everyone.errors_["error"].min()
 
 
@@ -377,7 +386,7 @@ def test_columns_without_variation_or_cells():
 def test_neither_the_order_of_columns_nor_new_row_labels_matter():
     frame, y = mixed(60)
     numbers = frame[["count", "size"]].assign(more=frame["size"] ** 2)
-    model = DecorateClassifier(GaussianNB(), random_state=1)
+    model = DecorateClassifier(GaussianNB(), 5, 12, random_state=1)
     p = model.fit(numbers, y).predict_proba(numbers)
     other = numbers[["more", "count", "size"]].set_axis(range(100, 160))
     q = model.fit(other, y).predict_proba(other)
@@ -474,7 +483,7 @@ def test_one_class_and_one_case():
 def test_weights_reach_the_members_and_the_error():
     frame, y = mixed(60)
     X, weights = frame[["count", "size"]], np.where(y == 2, 5.0, 1.0)
-    model = DecorateClassifier(GaussianNB(), reject=None, random_state=0)
+    model = DecorateClassifier(GaussianNB(), 5, reject=None, random_state=0)
     model.fit(X, y, sample_weight=weights)
     wrong = model.predict(X) != y
     assert model.errors_["error"].iloc[-1] == pytest.approx(wrong @ weights / weights.sum())

@@ -57,9 +57,9 @@ def test_naive_twin(metric, is_weighted):
     def check(seed, n_models, n_cases, grid, replacement):
         weights = np.random.default_rng(seed).integers(1, 4, n_cases) if is_weighted else None
         store = store_of(seed, n_models, n_cases, grid, weights=weights)
-        found = plain(metric, max_steps=9, replacement=replacement).fit(store).trajectory_
+        found = plain(metric, max_steps=6, replacement=replacement).fit(store).trajectory_
         predictions, y = named_predictions(store), store.parts["hillclimb"].y
-        members, values = naive_ensembles.selected(predictions, y, metric, 9, replacement, weights)
+        members, values = naive_ensembles.selected(predictions, y, metric, 6, replacement, weights)
         assert found["model"].tolist() == members
         assert found["score"].tolist() == pytest.approx(values, rel=1e-12)
 
@@ -81,9 +81,9 @@ def test_naive_twin_of_three_classes(metric):
 def test_many_members(metric):
     """Sums of more than 127 members need longer keys."""
     store = store_of(3, n_models=4, n_cases=30, grid=10)
-    found = plain(metric, max_steps=150).fit(store).trajectory_
+    found = plain(metric, max_steps=135).fit(store).trajectory_
     y = store.parts["hillclimb"].y
-    members, _ = naive_ensembles.selected(named_predictions(store), y, metric, 150)
+    members, _ = naive_ensembles.selected(named_predictions(store), y, metric, 135)
     assert found["model"].tolist() == members
 
 
@@ -135,7 +135,7 @@ def test_a_metric_without_a_useful_model_is_left_out():
 @pytest.mark.parametrize("initial", [0, "auto"])
 @pytest.mark.parametrize("metric", BINARY)
 def test_never_below_the_best_single_model(metric, initial):
-    for seed in range(12):
+    for seed in range(8):
         store = store_of(seed, grid=(10, 2, 5, 4)[seed % 4])
         selector = EnsembleSelector(metric, initial, bags=1, bag_fraction=1.0, max_steps=10)
         sign = -1 if metric in naive_ensembles.LOSSES else 1
@@ -236,7 +236,7 @@ def test_order_copies_and_threads_do_not_matter(metric):
 def test_pruning_keeps_the_best_models():
     store = store_of(7, n_models=20)
     best = store.score("cross_entropy").nsmallest(5).index
-    selector = EnsembleSelector(prune=0.25, bags=10, bag_fraction=1.0).fit(store)
+    selector = EnsembleSelector(prune=0.25, bags=2, bag_fraction=1.0, max_steps=20).fit(store)
     assert set(selector.weights_[selector.weights_ > 0].index) <= set(best)
     swept = EnsembleSelector(prune="sweep", bags=2, max_steps=5, random_state=0).fit(store)
     assert swept.prune_ == swept.prune_scores_.idxmin()
@@ -280,7 +280,7 @@ def test_another_part_is_monitored():
 
 def test_families_of_the_report():
     store = store_of(8, settings=[{"family": "trees" if at % 3 else "nets"} for at in range(12)])
-    selector = EnsembleSelector(bags=3, random_state=0).fit(store)
+    selector = EnsembleSelector(bags=3, max_steps=8, random_state=0).fit(store)
     families = selector.report().families
     assert families["models"].to_dict() == {"trees": 8, "nets": 4}
     trees = store.settings["family"] == "trees"
@@ -347,17 +347,17 @@ def test_mistakes(options, kind, text):
 def test_mistakes_of_stores_and_parts():
     store = store_of(0)
     with pytest.raises(InputError, match="`store` must have two models or more, got 1"):
-        EnsembleSelector().fit(store.subset(store.names[:1]))
+        plain("accuracy").fit(store.subset(store.names[:1]))
     with pytest.raises(InputTypeError, match="`store` must be a PredictionStore"):
         EnsembleSelector().fit([[0.1]])
     with pytest.raises(InputError, match="'f_score'.*three|more than two classes"):
         EnsembleSelector("f_score").fit(store_of(0, n_classes=3))
     with pytest.raises(InputError, match="`part` must be one of the parts `hillclimb`"):
-        EnsembleSelector().fit(store, monitor="test")
+        plain("accuracy", max_steps=1).fit(store, monitor="test")
     weighted = store_of(0, weights=np.ones(60))
     with pytest.raises(InputError, match="must be the name of a metric where cases have weights"):
         EnsembleSelector(lambda y, p: 0.0, **GREATER).fit(weighted)
-    selector = EnsembleSelector(bags=1).fit(store)
+    selector = plain("accuracy", max_steps=1).fit(store)
     with pytest.raises(InputError, match="models of positive weight; `m.*` is missing"):
         selector.predict_proba({})
     with pytest.raises(InputTypeError, match="a part of the store or a mapping"):

@@ -87,8 +87,8 @@ def selector_alpha(bags):
 
 def test_the_sweep_of_selectors_is_drawn_with_the_chosen_share():
     fitted = {
-        "with bags": selector("cross_entropy", prune="sweep", max_steps=5),
-        "without bags": selector("cross_entropy", prune="sweep", bags=1, max_steps=5),
+        "with bags": selector("cross_entropy", prune="sweep", bags=2, max_steps=3),
+        "without bags": selector("cross_entropy", prune="sweep", bags=1, max_steps=3),
     }
     axes, _ = plotting.pruning(fitted).axes
     lines = {line.get_label(): line for line in axes.lines}
@@ -194,7 +194,7 @@ def test_pictures_are_the_same_on_every_run():
     files = []
     for _ in range(2):
         buffer = io.BytesIO()
-        plotting.trajectory(selector()).savefig(buffer, format="png")
+        plotting.trajectory(selector(bags=2, max_steps=5)).savefig(buffer, format="png", dpi=40)
         files.append(buffer.getvalue())
     assert files[0] == files[1]
 

@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -123,47 +121,37 @@ def test_another_process_has_added_models(tmp_path):
     same(PredictionStore.open(tmp_path / "store"), store)
 
 
-# A fork that is killed for each folder: what it imports takes longer than the rest.
-APPEND = """
-import os
-import sys
-import numpy as np
-from bnmtl.ensembles import PredictionStore
-
-for folder in sys.argv[1:]:
-    if (child := os.fork()) == 0:
-        break
-    os.waitpid(child, 0)
-else:
-    sys.exit()
-store = PredictionStore.open(folder)
-print(os.getpid(), flush=True)
-for number in range(100_000):
-    n_models = 1 + number % 3
-    value = (number % 89 + 1) / 100
-    batch = {part: np.full((n_models, one.n_cases), value) for part, one in store.parts.items()}
-    names = [f"{number}-{at}" for at in range(n_models)]
-    store.append(batch, names, [{"value": value}] * n_models)
-"""
+def append_until_killed(folder, ready):
+    """Append batches of one to three models; writes to a pipe when the store is open."""
+    store = PredictionStore.open(folder)
+    os.write(ready, b"1")
+    for number in range(100_000):
+        n_models = 1 + number % 3
+        value = (number % 89 + 1) / 100
+        batch = {part: np.full((n_models, one.n_cases), value) for part, one in store.parts.items()}
+        names = [f"{number}-{at}" for at in range(n_models)]
+        store.append(batch, names, [{"value": value}] * n_models)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_killed_process_leaves_whole_batches(tmp_path):
     example(1, names=["first"], settings=[{"value": 0.5}]).save(tmp_path / "store")
     folders = {delay: tmp_path / f"store{delay}" for delay in (0.02, 0.11, 0.27)}
-    for fresh in folders.values():
+    for delay, fresh in folders.items():
         shutil.copytree(tmp_path / "store", fresh)
-    command = [sys.executable, "-c", APPEND, *map(str, folders.values())]
-    options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
-    with subprocess.Popen(command, **options) as process:
-        try:
-            for delay in folders:
-                child = int(process.stdout.readline())
-                time.sleep(delay)
-                os.kill(child, signal.SIGKILL)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    assert process.returncode == 0
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                append_until_killed(fresh, writing)
+            finally:
+                os._exit(1)
+        os.close(writing)
+        assert os.read(reading, 1)
+        os.close(reading)
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     known = 1
     for fresh in folders.values():
         store = PredictionStore.open(fresh)
