@@ -23,7 +23,7 @@ QUICK = {"search": Orders(starts=2, iterations=5), "random_state": 0}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
     MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK),
-    MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=3, table_sharing=None, **QUICK),
 ]
 
 
@@ -38,6 +38,12 @@ def result(learner):
         warnings.simplefilter("ignore")
         learner.fit(tasks())
     return learner.configuration_.to_frame().to_numpy().tolist(), learner.score_
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """What threads learn."""
+    return [result(learner) for learner in LEARNERS]
 
 
 def test_calls_share_the_time_that_is_left():
@@ -57,17 +63,14 @@ def test_calls_share_the_time_that_is_left():
     assert list(in_parallel(lambda effort: effort.deadline, [()], Effort(seed=0))) == [None]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
-def test_processes_learn_what_threads_learn(learner):
-    expected = result(learner)
+def test_processes_learn_what_threads_learn(expected):
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert result(learner) == expected
+        assert [result(learner) for learner in LEARNERS] == expected
 
 
-def test_a_cluster_learns_what_one_machine_learns():
+def test_a_cluster_learns_what_one_machine_learns(expected):
     """Two workers of dask, the extra [dask]."""
     distributed = pytest.importorskip("dask.distributed")
-    expected = [result(learner) for learner in LEARNERS]
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
