@@ -14,7 +14,8 @@ from scipy.integrate import dblquad, quad
 from scipy.special import beta
 from shared import counted
 
-from bnmtl._kernels import all_sets, groups, scoring, terms
+from bnmtl._kernels import all_sets, groups, scoring, takers, terms
+from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.all_sets import EXACT_ROW, PROBABLE_ROW
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import Task
@@ -293,14 +294,13 @@ def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
     for concentrations, parts in (((0.05, 1.0), None), ((0.05, 1.0), PARTS), ((100.0,), PARTS)):
         bound = bound_of(counts, concentrations, ts, parts=parts)
         k = len(bound.positions)
-        values, engine = np.zeros(1 << k, np.int64), bound.up_to_date(bound.whole)
+        engine, held = bound.up_to_date(bound.whole), np.zeros((k, 2, 2), dtype=bool)
+        may = np.broadcast_to(~np.eye(2, dtype=bool), held.shape)
+        memory = takers.new_takers(may, np.zeros(held.shape), 1 << k)
+        memory = Arrays(takers.TAKERS, **memory)
         with bound.scratch(np.arange(2)) as scratch:
-            scratch.members[:k] = range(k)
-            # fmt: off
-            all_sets.value_sets(
-                engine.table, scratch.table, k, 1, np.array([0]), 1, -1, values
-            )
-            # fmt: on
+            takers.refresh_child(engine.table, scratch.table, memory.table, held, 1)
+        values = memory.with_it
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]
             member_counts = counts[members].tolist()
