@@ -139,7 +139,7 @@ def shared_penalty(penalty, close):
 def grown_family(joint, child, before):
     """Score of the parents chosen among those before: what gains most, again and again.
 
-    In each step one variable gets new takers: the tasks in which it is a parent.
+    In each step one variable gets new holders: the tasks in which it is a parent.
     """
     k = len(joint.problem.tasks)
     parents = [set() for _ in range(k)]
@@ -156,9 +156,9 @@ def grown_family(joint, child, before):
         now, best = value(parents), None
         for p in before:
             able = np.flatnonzero(joint.problem.takes_part[:, p, child]).tolist()
-            for takers in itertools.product((False, True), repeat=len(able)):
+            for holders in itertools.product((False, True), repeat=len(able)):
                 choice = [set(of_task) - {p} for of_task in parents]
-                for s, takes in zip(able, takers, strict=True):
+                for s, takes in zip(able, holders, strict=True):
                     if takes:
                         choice[s].add(p)
                 gain = value(choice) - now

@@ -22,7 +22,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl._kernels import _jit, takers, terms
+from bnmtl._kernels import _jit, task_sets, terms
 from bnmtl.search.compilation import search_kernels
 
 pytestmark = pytest.mark.beside_kernels
@@ -197,7 +197,7 @@ def test_the_total_is_of_the_kernels_that_a_search_calls(
     behind = _jit.kernels_within(one for one in kernels if isinstance(one, _jit.Callback))
     # Only searches of many families need more memory, and only an arc that two tasks gain by is
     # solved for.
-    behind |= _jit.kernels_within([terms.move, takers.best_joint_states])
+    behind |= _jit.kernels_within([terms.move, task_sets.best_joint_states])
     differing = (_jit.kernels_within(called) ^ listed) - behind
     assert sorted(function.__qualname__ for function in differing) == []
 

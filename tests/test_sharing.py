@@ -14,7 +14,7 @@ from scipy.integrate import dblquad, quad
 from scipy.special import beta
 from shared import counted
 
-from bnmtl._kernels import all_sets, groups, scoring, takers, terms
+from bnmtl._kernels import all_sets, groups, scoring, task_sets, terms
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.all_sets import EXACT_ROW, PROBABLE_ROW
 from bnmtl.scores.bound import BoundTasks
@@ -296,10 +296,10 @@ def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
         k = len(bound.positions)
         engine, held = bound.up_to_date(bound.whole), np.zeros((k, 2, 2), dtype=bool)
         may = np.broadcast_to(~np.eye(2, dtype=bool), held.shape)
-        memory = takers.new_takers(may, np.zeros(held.shape), 1 << k)
-        memory = Arrays(takers.TAKERS, **memory)
+        memory = task_sets.new_task_sets(may, np.zeros(held.shape), 1 << k)
+        memory = Arrays(task_sets.TASK_SETS, **memory)
         with bound.scratch(np.arange(2)) as scratch:
-            takers.refresh_child(engine.table, scratch.table, memory.table, held, 1)
+            task_sets.refresh_child(engine.table, scratch.table, memory.table, held, 1)
         values = memory.with_it
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]

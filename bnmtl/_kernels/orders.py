@@ -31,8 +31,8 @@ from bnmtl._kernels.trees import (
     BEFORE,
     IS_HELD,
     KNOWN,
+    KNOWN_HOLDERS,
     KNOWN_SCORE,
-    KNOWN_TAKERS,
     MATTERS,
     MOST_KNOWN,
     MOST_KNOWN_PARENTS,
@@ -44,10 +44,10 @@ from bnmtl._kernels.trees import (
     TOLERANCE,
     find,
     hold_parents_of,
+    holds,
     list_parents,
     relate,
     score_parents,
-    takes,
 )
 
 
@@ -99,7 +99,7 @@ def hold_family(engine, scratch, tasks, shared, tree, position, child):
     for at in range(N_KNOWN(tree)[child, family]):
         v = KNOWN(tree)[place, at]
         for s in range(held.shape[0]):
-            held[s, v] = takes(KNOWN_TAKERS(tree)[place, at], s)
+            held[s, v] = holds(KNOWN_HOLDERS(tree)[place, at], s)
 
 
 @kernel
@@ -154,7 +154,7 @@ def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
             worst = family
     scores[worst] = score
     place, end = child * MOST_KNOWN + worst, np.int64(0)
-    takers = KNOWN_TAKERS(tree)[place]
+    holders = KNOWN_HOLDERS(tree)[place]
     for v in range(held.shape[1]):
         is_parent = False
         for s in range(held.shape[0]):
@@ -163,11 +163,11 @@ def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
             MATTERS(tree)[child, v] = True
             relate(tree, child, v)
             KNOWN(tree)[place, end] = v
-            for word in range(takers.shape[1]):
-                takers[end, word] = 0
+            for word in range(holders.shape[1]):
+                holders[end, word] = 0
             for s in range(held.shape[0]):
                 if held[s, v]:
-                    takers[end, s >> 6] |= np.int64(1) << (s & 63)
+                    holders[end, s >> 6] |= np.int64(1) << (s & 63)
             end += 1
     N_KNOWN(tree)[child, worst] = end
 

@@ -2,7 +2,7 @@
 
 All tasks share one order, and the parents of a child are chosen jointly for all tasks. The tree of
 a child has one node per choice of parents that was reached. Each node lists the variables whose
-takers, the tasks in which they are a parent, can be changed to improve the score, best first. To
+holders, the tasks in which they are a parent, can be changed to improve the score, best first. To
 find the family for given predecessors, repeatedly follow the first listed variable that precedes
 the child until there is none. These are the grow-shrink trees of Andrews et al. (2023, BOSS), but
 parents may be removed as soon as that gains most, and nodes cover several tasks. Growing misses
@@ -10,7 +10,7 @@ parent sets that improve the score only jointly. Families of this kind that a se
 found are stored separately.
 
 Given the order, the arc of a pair can only point in one direction, so the coupling decomposes over
-children, and for both Edit and Paired the best takers of a parent are a prefix of the tasks sorted
+children, and for both Edit and Paired the best holders of a parent are a prefix of the tasks sorted
 by gain.
 
 Data contract: ``tasks`` are the tables of `dags.TASK`, ``shared`` that of `SHARED`. The table of
@@ -37,18 +37,18 @@ TREE = layout(
     ROOTS := ints("roots"),  # (n,): -1 if a child has no tree yet
     USED := ints("used"),  # (2,): number of nodes and of listed variables
     ABOVE := ints("above"),  # (nodes,): the parent node, -1 for a root
-    VARIABLE := ints("variable"),  # (nodes,): the variable whose takers were changed
-    TAKERS := ints("takers", 2),  # (nodes, words): the tasks that take it as a parent
+    VARIABLE := ints("variable"),  # (nodes,): the variable whose holders were changed
+    HOLDERS := ints("holders", 2),  # (nodes, words): the tasks that take it as a parent
     FIRST := ints("first"),  # (nodes,): begin of the node's list
     LENGTH := ints("length"),  # (nodes,)
     SCORE := floats("score"),  # (nodes,): local scores, log prior odds and log coupling, summed
     LISTED := ints("listed"),  # flat: variables by decreasing gain
     NEXT := ints("next"),  # flat: the node that each leads to, -1 if not made yet
-    LISTED_TAKERS := ints("listed_takers", 2),  # (listed, words)
+    LISTED_HOLDERS := ints("listed_holders", 2),  # (listed, words)
     N_KNOWN := ints("n_known", 2),  # (n, `MOST_KNOWN`): number of parents in any task
     KNOWN := ints("known", 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
     KNOWN_SCORE := floats("known_score", 2),  # (n, `MOST_KNOWN`): -inf if there is none
-    KNOWN_TAKERS := ints("known_takers", 3),  # (as KNOWN, words): the tasks that take each
+    KNOWN_HOLDERS := ints("known_holders", 3),  # (as KNOWN, words): the tasks that take each
     MATTERS := flags("matters", 2),  # (n, n): [b, a] whether a was ever listed or known for b
     RELATED := flags("related", 2),  # (n, n), symmetric: whether the order of a pair may matter
     TASK_PARENTS := ints("task_parents", 2),  # (k, n): scratch, parents of a node, ascending
@@ -76,15 +76,15 @@ def new_tree(k, before, n_nodes):
         roots=np.full(n, -1),
         used=np.zeros(2, np.int64),
         **{name: np.empty(n_nodes, np.int64) for name in ("above", "variable", "first", "length")},
-        takers=np.empty((n_nodes, n_words), np.int64),
+        holders=np.empty((n_nodes, n_words), np.int64),
         score=np.empty(n_nodes),
         listed=np.empty(n_listed, np.int64),
         next=np.empty(n_listed, np.int64),
-        listed_takers=np.empty((n_listed, n_words), np.int64),
+        listed_holders=np.empty((n_listed, n_words), np.int64),
         n_known=np.zeros((n, MOST_KNOWN), np.int64),
         known=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS), np.int64),
         known_score=np.full((n, MOST_KNOWN), -np.inf),
-        known_takers=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
+        known_holders=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
         matters=np.zeros((n, n), dtype=bool),
         related=before | before.T,
         task_parents=np.zeros((k, n), np.int64),
@@ -115,16 +115,16 @@ def is_full(tree):
 
 
 @kernel
-def takes(takers, s):
+def holds(holders, s):
     """Whether task s is in a set of tasks."""
-    return (takers[s >> 6] >> (s & 63)) & 1 != 0
+    return (holders[s >> 6] >> (s & 63)) & 1 != 0
 
 
 @kernel
 def hold_parents_of(tree, tasks, child, node):
     """Mark in scratch the parents that a node stands for."""
     held, parents, n_parents = IS_HELD(tree), TASK_PARENTS(tree), N_TASK_PARENTS(tree)
-    above, variable, takers = ABOVE(tree), VARIABLE(tree), TAKERS(tree)
+    above, variable, holders = ABOVE(tree), VARIABLE(tree), HOLDERS(tree)
     # Only the latest choice of each variable counts; required parents stay.
     seen = FOUND(tree)
     for v in range(seen.size):
@@ -136,7 +136,7 @@ def hold_parents_of(tree, tasks, child, node):
         if seen[v] == 0.0:
             seen[v] = 1.0
             for s in range(n_parents.size):
-                held[s, v] = held[s, v] or takes(takers[node], s)
+                held[s, v] = held[s, v] or holds(holders[node], s)
         node = above[node]
     list_parents(held, parents, n_parents)
 
@@ -185,7 +185,7 @@ def rank(ranked, worth, end):
 
 
 @kernel
-def rank_takers(tree, tasks, shared, a, b):
+def rank_holders(tree, tasks, shared, a, b):
     """Rank the tasks in which a -> b is coupled by their gain from taking it.
 
     Returns
@@ -220,15 +220,15 @@ def rank_takers(tree, tasks, shared, a, b):
 
 
 @kernel
-def choose_takers(tree, tasks, shared, a, b, takers):
+def choose_holders(tree, tasks, shared, a, b, holders):
     """Choose the tasks that take a as a parent of b, given the current other parents.
 
-    Writes them to ``takers`` and returns the gain over the current choice.
+    Writes them to ``holders`` and returns the gain over the current choice.
     """
     worth, ranked = WORTH(tree), RANKED(tree)
-    for word in range(takers.size):
-        takers[word] = 0
-    k, m, forced, now = rank_takers(tree, tasks, shared, a, b)
+    for word in range(holders.size):
+        holders[word] = 0
+    k, m, forced, now = rank_holders(tree, tasks, shared, a, b)
     if k == 0:
         return 0.0
     before = now + log_coupling(shared, a, b, k, m)
@@ -243,7 +243,7 @@ def choose_takers(tree, tasks, shared, a, b, takers):
             best, best_m = value, m
     for at in range(best_m):
         s = ranked[at]
-        takers[s >> 6] |= np.int64(1) << (s & 63)
+        holders[s >> 6] |= np.int64(1) << (s & 63)
     if best == -np.inf:
         return 0.0
     return best - before
@@ -258,17 +258,17 @@ def relate(tree, a, b):
 
 @kernel
 def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
-    """Make a root, or a node that changes the takers of one listed variable of ``above``.
+    """Make a root, or a node that changes the holders of one listed variable of ``above``.
 
     Also computes the node's score and its list of variables.
     """
     used, node = USED(tree), USED(tree)[NODES]
-    listed, listed_takers = LISTED(tree), LISTED_TAKERS(tree)
+    listed, listed_holders = LISTED(tree), LISTED_HOLDERS(tree)
     ABOVE(tree)[node] = above
     if above >= 0:
         VARIABLE(tree)[node] = listed[listed_at]
-        for word in range(listed_takers.shape[1]):
-            TAKERS(tree)[node, word] = listed_takers[listed_at, word]
+        for word in range(listed_holders.shape[1]):
+            HOLDERS(tree)[node, word] = listed_holders[listed_at, word]
     used[NODES] += 1
     hold_parents_of(tree, tasks, child, node)
     SCORE(tree)[node] = score_parents(engine, scratch, tasks, shared, tree, child)
@@ -282,7 +282,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
         if v == child:
             continue
         # Insertion sort by decreasing gain.
-        gain = choose_takers(tree, tasks, shared, v, child, listed_takers[end])
+        gain = choose_holders(tree, tasks, shared, v, child, listed_holders[end])
         if not gain > tolerance:
             continue
         matters[v] = True
@@ -292,7 +292,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
         found[end - begin] = gain
         at = end
         while at > begin and found[at - 1 - begin] < gain:
-            exchange_listed(listed, listed_takers, found, at, begin)
+            exchange_listed(listed, listed_holders, found, at, begin)
             at -= 1
         end += 1
     FIRST(tree)[node], LENGTH(tree)[node] = begin, end - begin
@@ -301,13 +301,13 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
 
 
 @kernel
-def exchange_listed(listed, takers, found, at, begin):
+def exchange_listed(listed, holders, found, at, begin):
     """Exchange a listed variable with the one before it."""
     listed[at], listed[at - 1] = listed[at - 1], listed[at]
     left, right = at - 1 - begin, at - begin
     found[left], found[right] = found[right], found[left]
-    for word in range(takers.shape[1]):
-        takers[at, word], takers[at - 1, word] = takers[at - 1, word], takers[at, word]
+    for word in range(holders.shape[1]):
+        holders[at, word], holders[at - 1, word] = holders[at - 1, word], holders[at, word]
 
 
 @kernel

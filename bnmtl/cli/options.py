@@ -125,7 +125,7 @@ GROUPS_WORDS = ("auto", "one")
 GROUPS = text("must be auto, one or the name of a file")
 PENALTY = number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 CHANCE = number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
-SMALL_PENALTY = number("a number above 0 and below 1", lambda x: 0 < x < 1)
+OPEN_UNIT_INTERVAL = number("a number above 0 and below 1", lambda x: 0 < x < 1)
 SHARE = number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
 SIZE = number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
 SMOOTHING = number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
@@ -338,7 +338,7 @@ class RelateOptions(LearningOptions):
         "X",
         "Penalty of direct and shared (default 0.9) and of evidence (default 0.99), above 0 and "
         "below 1. It acts by log(1 - X): 0.9 is weak, 0.99 twice as strong, 0.999 three times.",
-        SMALL_PENALTY,
+        OPEN_UNIT_INTERVAL,
     )
     table_sharing: str | None = choice(
         "auto|none",
@@ -475,7 +475,7 @@ class LibraryOptions:
         "X",
         "Share of the rows that is held out of training, for calibration and selection (default "
         "0.2 with --profile small and thesis); not with --cv.",
-        SMALL_PENALTY,
+        OPEN_UNIT_INTERVAL,
     )
     cv: int | None = option(
         "K",

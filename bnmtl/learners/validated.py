@@ -385,8 +385,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     --------
     >>> from bnmtl import MultitaskLearnerCV, structures
     >>> asia = structures.load("asia")
-    >>> rows = [asia.sample(100, random_state=seed) for seed in range(5)]
-    >>> learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], random_state=0).fit(rows)
+    >>> rows = [asia.sample(100, random_state=seed) for seed in range(3)]
+    >>> learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=5, random_state=0).fit(rows)
     >>> learner.penalty_
     1.0
     """

@@ -17,7 +17,7 @@ from bnmtl._kernels import (
     shared_tables,
     sharing,
     subsets,
-    takers,
+    task_sets,
     terms,
 )
 from bnmtl._kernels._jit import (
@@ -61,7 +61,7 @@ _EXACT = (scoring.by_set, subsets.add_scores, subsets.find_sinks)
 _COUPLED = (coupling.gather_gains, coupling.optimistic_gains)
 _SOLVERS = {PairedPrior: coupling.paired_states, EditPrior: coupling.edit_states}
 _SHARED = (all_sets.EXACT_ROW, sharing.GAINS_TOGETHER, sharing.graph_score_together)
-_COUPLED_AND_SHARED = (terms.keep, all_sets.shared_value, takers.evidence_of)
+_COUPLED_AND_SHARED = (terms.keep, all_sets.shared_value, task_sets.evidence_of)
 
 
 def search_kernels(search, prior, n_sharing, finds_groups=False):
@@ -92,7 +92,10 @@ def search_kernels(search, prior, n_sharing, finds_groups=False):
     called += *_COUPLED, _SOLVERS[type(prior)]
     called += (orders.draw_extension,) * isinstance(search, Orders)
     if n_sharing:
-        called += (*_COUPLED_AND_SHARED, takers.worth_of if has_many else takers.refresh_child)
+        called += (
+            *_COUPLED_AND_SHARED,
+            task_sets.worth_of if has_many else task_sets.refresh_child,
+        )
     return called + (search_kernels(QUICK, prior, min(n_sharing, 2)) if finds_groups else ())
 
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from bnmtl._kernels import coupling, takers
+from bnmtl._kernels import coupling, task_sets
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.search.graph_state import Budget, GraphState, by_child, new_dags, one_of
@@ -335,11 +335,11 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     def evidence(self):
         """Log evidence of the data of all tasks, given the graphs."""
-        engine, memory = self._scores.engine.table, self._takers().table
+        engine, memory = self._scores.engine.table, self._task_sets().table
         with self._scores.scratch() as scratch:
             children = range(len(self.problem.variables))
             return sum(
-                takers.evidence_of(engine, scratch.table, memory, self.dags["held"], child)
+                task_sets.evidence_of(engine, scratch.table, memory, self.dags["held"], child)
                 for child in children
             )
 
@@ -356,13 +356,13 @@ class SharedConfigurationSearch(ConfigurationSearch):
     def write_optimistic_gains(self, i, optimistic):
         """Write upper bounds of the gains of pairs with variable i, above the diagonal."""
         self._versions[i] += 1
-        memory = self._takers()
+        memory = self._task_sets()
         if not len(memory.worth):
             # No bound is known.
             optimistic[:i, i] = optimistic[i, i + 1 :] = np.inf
             return
         with self._scores.scratch() as scratch:
-            takers.refresh_child(
+            task_sets.refresh_child(
                 self._scores.engine.table, scratch.table, memory.table, self.dags["held"], i
             )
             self._scores.keep_up(scratch)
@@ -396,7 +396,10 @@ class SharedConfigurationSearch(ConfigurationSearch):
         """Whether a family meets the constraints of task s and is not too large for its rows."""
         chosen = np.zeros(len(self.problem.variables), dtype=bool)
         chosen[parents] = True
-        may, required = self._takers().may[s, child], self.problem.constraints[s].required[:, child]
+        may, required = (
+            self._task_sets().may[s, child],
+            self.problem.constraints[s].required[:, child],
+        )
         engine = self._scores.engine
         return (
             not (chosen & ~may).any()
@@ -405,14 +408,14 @@ class SharedConfigurationSearch(ConfigurationSearch):
             and engine.arities[[child, *parents]].prod(dtype=float) <= engine.most_cells[s]
         )
 
-    def _takers(self):
+    def _task_sets(self):
         """Memory of the kernels."""
         if self._memory is None:
             odds = np.stack([present - absent for present, absent in self.arc_terms])
             required = by_child(np.stack([one.required for one in self.problem.constraints]))
             self._memory = Arrays(
-                takers.TAKERS,
-                **takers.new_takers(
+                task_sets.TASK_SETS,
+                **task_sets.new_task_sets(
                     self.permitted | required,
                     by_child(odds),
                     1 << len(self.states) if len(self.states) <= MOST_EXACT else 0,
@@ -422,7 +425,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     def _solved_under(self, i, j, members, coupling):
         """`solve_pair` for a coupling; None is a coupling of 0."""
-        # The values of sets of takers are written there.
+        # The values of sets of holders are written there.
         self.look_at_pairs()
         gains = self._gains(i, j, members)
         key = (gains.tobytes(), self._versions[i], self._versions[j], coupling is None)
@@ -440,7 +443,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         )
         everyone = int((1 << members).sum())
         states = np.zeros(len(members), np.int8)
-        value = takers.best_joint_states(
+        value = task_sets.best_joint_states(
             worth[j, i],
             worth[i, j],
             members,
@@ -477,7 +480,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         for a, b, state in ((i, j, 1), (j, i, -1)):
             takes = held[:, b, a].copy()
             takes[members] = states == state
-            total += takers.worth_of(
+            total += task_sets.worth_of(
                 self._scores.engine.table, scratch.table, self._memory.table, held, b, a, takes
             )
         return total

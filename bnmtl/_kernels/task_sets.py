@@ -5,8 +5,8 @@ that also have it. For few tasks, the gains of all sets of tasks with the parent
 best joint states of a pair of variables are found by enumeration. Used by ``bnmtl.search``.
 
 Data contract: the engine covers all tasks and the index of all variables; ``held`` is bool
-(k, n, n) [task, child, parent]. The table of `TAKERS` is memory of one search. A set of tasks is an
-int whose bit s stands for task s. The takers of a parent are the tasks in which it is one.
+(k, n, n) [task, child, parent]. The table of `TASK_SETS` is memory of one search. A set of tasks is
+an int whose bit s stands for task s. The holders of a parent are the tasks in which it is one.
 """
 
 import numpy as np
@@ -30,20 +30,20 @@ from bnmtl._kernels.counting import ARITIES, CODE_AT
 from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
 from bnmtl._kernels.scoring import METHOD, MOST_CELLS, SCALE, VARIABLE_KEYS
 
-TAKERS = layout(
+TASK_SETS = layout(
     WITHOUT := ints("without"),  # (sets,): evidence of a family by the set of tasks that have it
     WITH_IT := ints("with_it"),  # (sets,): the same with one more parent
     GROUP := ints("group"),  # (k,): tasks that have the same other parents
     CANDIDATES := ints("candidates"),  # (k,): indices in GROUP of tasks that may take the parent
     MAY := flags("may", 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
     ODDS_OF := floats("odds", 3),  # (k, n, n): log prior odds of the arc
-    WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] score of b if the takers of a are a set
+    WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] score of b if the holders of a are a set
     GAIN := floats("gain", 2),  # (n, n): its maximum over sets minus its current value
 )
 
 
-def new_takers(may, odds, n_sets):
-    """Memory for moves of tasks, as a dict; ``may`` and ``odds`` as in `TAKERS`.
+def new_task_sets(may, odds, n_sets):
+    """Memory for moves of tasks, as a dict; ``may`` and ``odds`` as in `TASK_SETS`.
 
     ``n_sets`` is 2 to the power of the number of tasks, or 0 without enumeration of sets.
     """
@@ -62,7 +62,7 @@ def new_takers(may, odds, n_sets):
 
 @kernel
 def refresh_child(engine: Table, scratch: Table, memory: Table, held: Flags3, child: int):
-    """Compute the scores of a child in all tasks for each variable and each set of its takers.
+    """Compute the scores of a child in all tasks for each variable and each set of its holders.
 
     The score is the evidence of all families of the child plus the log prior odds of the arcs from
     the variable, if exactly the tasks of the set have the variable as a parent; -inf if one of
@@ -80,12 +80,12 @@ def refresh_child(engine: Table, scratch: Table, memory: Table, held: Flags3, ch
                 now |= np.int64(1) << s
         if v == child or not is_looked_at:
             continue
-        for takers in range(worth.shape[1]):
-            worth[v, takers] = 0.0
+        for holders in range(worth.shape[1]):
+            worth[v, holders] = 0.0
         add_groups(engine, scratch, memory, held, child, v)
         best = worth[v, now]
-        for takers in range(worth.shape[1]):
-            best = max(best, worth[v, takers])
+        for holders in range(worth.shape[1]):
+            best = max(best, worth[v, holders])
         gain[v] = best - worth[v, now]
 
 
@@ -156,20 +156,20 @@ def add_group(engine, scratch, memory, held, n_tasks, child, n_parents, v):
     value_sets(engine, scratch, n_candidates, child, parents, n_parents, v, with_it)
     candidates, scale = CANDIDATES(memory), METHOD(engine)[SCALE]
     worth, odds = WORTH_OF(memory)[child, v], ODDS_OF(memory)
-    for takers in range(worth.size):
+    for holders in range(worth.size):
         left, taken, at, value = np.int64(0), np.int64(0), np.int64(0), 0.0
         for i in range(n_tasks):
             may_take = at < n_candidates and candidates[at] == i
-            if (takers >> group[i]) & 1:
+            if (holders >> group[i]) & 1:
                 value += odds[group[i], child, v] if may_take else -np.inf
                 taken |= np.int64(1) << at
             else:
                 left |= np.int64(1) << i
             at += may_take
         if value > -np.inf:
-            worth[takers] += (without[left] + with_it[taken]) / scale + value
+            worth[holders] += (without[left] + with_it[taken]) / scale + value
         else:
-            worth[takers] = -np.inf
+            worth[holders] = -np.inf
 
 
 @kernel
@@ -195,7 +195,7 @@ def list_candidates(engine, scratch, memory, held, n_tasks, child, n_parents, v)
 def worth_of(
     engine: Table, scratch: Table, memory: Table, held: Flags3, child: int, v: int, takes: Flags
 ):
-    """The entry of WORTH_OF for the set of takers that ``takes``, bool (k,), marks."""
+    """The entry of WORTH_OF for the set of holders that ``takes``, bool (k,), marks."""
     odds, may, worth = ODDS_OF(memory), MAY(memory), 0.0
     for s in range(held.shape[0]):
         if takes[s]:
