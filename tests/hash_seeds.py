@@ -1,23 +1,53 @@
 """What a program prints in a process whose hashes of texts differ from the ones here."""
 
+import atexit
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
+from functools import cache
+
+RUN_EACH = """
+import contextlib, io, json, sys, traceback
+
+for line in sys.stdin:
+    printed, failure = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(json.loads(line), {"__name__": "__main__"})
+        except Exception:
+            failure = traceback.format_exc()
+    print(json.dumps([printed.getvalue(), failure]), flush=True)
+"""
+
+
+@cache
+def process():
+    """A process with another hash seed that runs one program after the other."""
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    started = subprocess.Popen(
+        [sys.executable, "-c", RUN_EACH],
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(started.communicate)
+    return started
 
 
 def with_another_seed(program):
     """What a program prints in a process with another hash seed; it may import test modules."""
-    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-    run = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
-    )
-    assert not run.returncode, run.stderr
-    assert run.stdout.strip()
-    return run.stdout
+    child = process()
+    child.stdin.write(json.dumps(program) + "\n")
+    child.stdin.flush()
+    printed, failure = json.loads(child.stdout.readline())
+    assert failure is None, failure
+    assert printed.strip()
+    return printed
 
 
 def printed(program):

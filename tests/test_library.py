@@ -21,7 +21,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib.externals.loky import ProcessPoolExecutor
-from library_classifiers import GATE, SETTINGS, Troubled, Waits, build, numeric_frame
+from library_classifiers import (
+    GATE,
+    SETTINGS,
+    Troubled,
+    Waits,
+    build,
+    numeric_frame,
+    run_here,
+)
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -48,15 +56,6 @@ from bnmtl.errors import InputError, InputTypeError
 pytestmark = pytest.mark.beside_kernels
 RIDGES = [{"family": "logistic regression", "ridge": ridge} for ridge in (1.0, 100.0)]
 SEED = 4
-
-
-def run_here(function, tasks, arguments_of, n_workers, *_):
-    """In place of `workers.run`: run fits in this process."""
-    for task in tasks:
-        try:
-            yield workers.Done(task, function(*arguments_of(task)), None, 0.0)
-        except Exception as error:
-            yield workers.Done(task, None, f"{type(error).__name__}: {error}", 0.0)
 
 
 @pytest.fixture

@@ -19,6 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
 MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
+# Models of libraries are fitted in the process of the notebook: starting another takes seconds.
+HERE = """import bnmtl.ensembles.library.workers
+from library_classifiers import run_here
+
+bnmtl.ensembles.library.workers.run = run_here
+"""
 # What tests need not do as often: text of a notebook, and what stands there instead.
 LESS_OFTEN = {
     "01_first_networks": {
@@ -253,7 +259,9 @@ def notebook_runner(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernel")
     resources = {"metadata": {"path": str(folder)}}
     runner = NotebookClient(nbformat.v4.new_notebook(), timeout=180, resources=resources)
-    environment = os.environ | {"IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))}
+    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    ipython = str(tmp_path_factory.mktemp("ipython"))
+    environment = os.environ | {"IPYTHONDIR": ipython, "PYTHONPATH": paths}
     with runner.setup_kernel(env=environment):
         yield runner
 
@@ -262,7 +270,8 @@ def run(notebook, runner):
     """Execute all cells, with no names of the notebook before."""
     runner.nb = notebook
     runner.reset_execution_trackers()
-    cells = [nbformat.v4.new_code_cell("%reset -f"), *code_cells(notebook)]
+    before = (HERE, "%reset -f")
+    cells = [*map(nbformat.v4.new_code_cell, before), *code_cells(notebook)]
     for index, cell in enumerate(cells):
         runner.execute_cell(cell, index)
 

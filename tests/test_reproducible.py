@@ -113,6 +113,6 @@ def everything():
 
 
 def test_hash_seed():
-    """A fresh interpreter with another hash seed learns the same."""
+    """An interpreter with another hash seed learns the same."""
     code = "import json, test_reproducible as t; print(json.dumps(t.everything()))"
     assert json.loads(with_another_seed(code)) == everything()
