@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def pytest_ignore_collect(collection_path):
         marked = "\npytestmark = pytest.mark.beside_kernels\n"
         return marked in collection_path.read_text(encoding="utf-8") or None
     return None
+
+
+def pytest_collection_finish():
+    """Let collections of garbage leave out all tests and libraries, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
