@@ -524,7 +524,8 @@ def test_a_signal_while_learning(files):
     # Where the suite runs in the background, shells have its processes ignore the signal.
     program = (
         "import signal; from bnmtl.cli.main import main;"
-        "signal.signal(signal.SIGINT, signal.default_int_handler); main()"
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "open('started', 'w').close(); main()"
     )
     process = subprocess.Popen(
         [
@@ -536,7 +537,12 @@ def test_a_signal_while_learning(files):
         stderr=subprocess.PIPE,
         text=True,
     )
+    started = files / "started"
     try:
+        while not started.exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        started.unlink()
         time.sleep(3)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
