@@ -69,11 +69,11 @@ def test_processes_learn_what_threads_learn(expected):
 
 
 def test_a_cluster_learns_what_one_machine_learns(expected):
-    """A worker of dask with two threads, the extra [dask]."""
+    """Two workers of dask, the extra [dask]."""
     distributed = pytest.importorskip("dask.distributed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),

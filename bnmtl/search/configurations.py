@@ -396,10 +396,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
         """Whether a family meets the constraints of task s and is not too large for its rows."""
         chosen = np.zeros(len(self.problem.variables), dtype=bool)
         chosen[parents] = True
-        may, required = (
-            self._task_sets().may[s, child],
-            self.problem.constraints[s].required[:, child],
-        )
+        may = self._task_sets().may[s, child]
+        required = self.problem.constraints[s].required[:, child]
         engine = self._scores.engine
         return (
             not (chosen & ~may).any()
