@@ -257,7 +257,7 @@ def rows_of_cell(scratch, cell):
 @pytest.mark.parametrize("n_rows", [448, 449, 704, 720, 768, 1000])
 def test_memory_for_the_largest_task_holds_the_partitions_of_smaller_ones(n_rows):
     """Cells of a smaller task may have bit sets from fewer rows on; one row a cell needs most."""
-    room = counting.new_partition(n_rows).bits.size
+    room = counting.new_partition(n_rows)["bits"].size
     for n_smaller in range(1, n_rows + 1):
         n_words = -(-n_smaller // 64)
         fewest = max(n_words // counting.WORDS_PER_ROW, 1)

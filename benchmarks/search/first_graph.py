@@ -69,7 +69,7 @@ def _one_graph(tasks, seed):
     effort, search = shared_search(MultitaskLearner(random_state=seed), tasks)
     pooled = next(iter(PooledLearner(random_state=seed).fit(tasks).configuration_.values()))
     starts = {
-        "own": search.separate_tables.common,
+        "own": search.separate.common,
         "pooled": adjacency(pooled, search.joint.variables),
     }
     return {
@@ -84,7 +84,7 @@ def _fitted(tasks, part, seed):
     learner = MultitaskLearner(task_groups=None, random_state=seed)
     prior, began = learner._used_prior(), time.perf_counter()
     effort, search = shared_search(learner, tasks)
-    start = search.separate_tables.common
+    start = search.separate.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
     fewer = effort.with_orders(iterations=iterations)
     search.common, searched = timed(

@@ -152,9 +152,9 @@ def _cache_file(compiled):
     return kept if hasattr(kept, "_load_index") else None
 
 
-def signature_of(one):
+def signature_of(kernel):
     """The types of the arguments that Python passes to an annotated kernel."""
-    return tuple(_OF_PYTHON.get(kind, kind) for kind in one.py_func.__annotations__.values())
+    return tuple(_OF_PYTHON.get(kind, kind) for kind in kernel.py_func.__annotations__.values())
 
 
 def name_of(function):
@@ -162,62 +162,63 @@ def name_of(function):
     return f"{function.__module__}:{function.__qualname__}"
 
 
-def function_of(one):
+def function_of(kernel):
     """The function of a kernel or callback."""
-    return one._function if isinstance(one, Callback) else one.py_func
+    return kernel._function if isinstance(kernel, Callback) else kernel.py_func
 
 
 def compilable():
     """The kernels and callbacks of all imported modules that Python calls, by name."""
     if numba.config.DISABLE_JIT:
         return {}
-    annotated = [one for one in _COMPILED if one.py_func.__annotations__]
-    return {name_of(function_of(one)): one for one in [*annotated, *_CALLBACKS]}
+    annotated = [kernel for kernel in _COMPILED if kernel.py_func.__annotations__]
+    return {name_of(function_of(kernel)): kernel for kernel in [*annotated, *_CALLBACKS]}
 
 
 def uncompiled(kernels):
     """The kernels and callbacks that neither this process nor its cache on disk has compiled."""
     if numba.config.DISABLE_JIT:
         return []
-    _KNOWN.update(one for one in kernels if one not in _KNOWN and _is_compiled(one))
-    return [one for one in dict.fromkeys(kernels) if one not in _KNOWN]
+    _KNOWN.update(kernel for kernel in kernels if kernel not in _KNOWN and _is_compiled(kernel))
+    return [kernel for kernel in dict.fromkeys(kernels) if kernel not in _KNOWN]
 
 
-def _is_compiled(one):
-    is_callback = isinstance(one, Callback)
-    if "address" in vars(one) if is_callback else one.signatures:
+def _is_compiled(kernel):
+    is_callback = isinstance(kernel, Callback)
+    if "address" in vars(kernel) if is_callback else kernel.signatures:
         return True
-    if not is_kept(one):
+    if not is_kept(kernel):
         return False
     if is_callback:
-        compiler = one._compiler
+        compiler = kernel._compiler
         key = compiler._sig, compiler._targetdescr.target_context.codegen()
     else:
-        compiler, key = one, (signature_of(one), one.targetctx.codegen())
+        compiler, key = kernel, (signature_of(kernel), kernel.targetctx.codegen())
     index = _cache_file(compiler)._load_index()
     return compiler._cache._index_key(*key) in index if key[0] else bool(index)
 
 
-def is_kept(one):
+def is_kept(kernel):
     """Whether a kernel or callback is kept on disk when it is compiled."""
-    if isinstance(one, Callback):
-        return IS_ACCELERATED and _cache_file(one._compiler) is not None
-    return _cache_file(one) is not None
+    if isinstance(kernel, Callback):
+        return IS_ACCELERATED and _cache_file(kernel._compiler) is not None
+    return _cache_file(kernel) is not None
 
 
-def compile_now(one):
+def compile_now(kernel):
     """Compile a kernel or callback of `compilable`, or load it from disk, without calling it."""
-    if isinstance(one, Callback):
-        return one.address
-    return one.compile(signature_of(one))
+    if isinstance(kernel, Callback):
+        return kernel.address
+    return kernel.compile(signature_of(kernel))
 
 
 def is_first_run():
     """Whether nothing has been compiled on this machine yet, so that the first call is slow."""
     # Reads the cache files only if this process has not called any kernel yet.
-    if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
+    if numba.config.DISABLE_JIT or any(kernel.signatures for kernel in _COMPILED):
         return False
-    return not any(one._load_index() for one in map(_cache_file, _COMPILED) if one is not None)
+    files = map(_cache_file, _COMPILED)
+    return not any(file._load_index() for file in files if file is not None)
 
 
 class _Compilations(event.Listener):
@@ -246,10 +247,10 @@ def kernels_within(called):
     """The functions of kernels, and of all kernels that these and callbacks call in turn."""
     found, waiting = set(), list(called)
     while waiting:
-        one = waiting.pop()
-        is_callback = isinstance(one, Callback)
-        is_kernel = is_callback or hasattr(one, "py_func")
-        function = function_of(one) if is_kernel else None
+        value = waiting.pop()
+        is_callback = isinstance(value, Callback)
+        is_kernel = is_callback or hasattr(value, "py_func")
+        function = function_of(value) if is_kernel else None
         if function is None or function in found:
             continue
         # Numba reports no compilation of the function of a callback.
@@ -311,7 +312,7 @@ class Arrays:
 
 def stacked(many):
     """The tables of several `Arrays` with the same fields, as one array that kernels index."""
-    tables = [one.table for one in many]
+    tables = [arrays.table for arrays in many]
     return tables if numba.config.DISABLE_JIT else np.stack(tables)
 
 

@@ -31,14 +31,14 @@ def _code(functions):
 class _Kernel(NamedTuple):
     """A kernel with the functions of all kernels that it contains, and their size."""
 
-    one: object
+    kernel: object
     parts: frozenset
     size: int
 
 
 def _measured(kernels):
-    parts = [frozenset(_jit.kernels_within([one])) for one in kernels]
-    return [_Kernel(one, its, _code(its)) for one, its in zip(kernels, parts, strict=True)]
+    parts = [frozenset(_jit.kernels_within([kernel])) for kernel in kernels]
+    return [_Kernel(kernel, its, _code(its)) for kernel, its in zip(kernels, parts, strict=True)]
 
 
 def _time(share):
@@ -71,7 +71,7 @@ def shares(kernels, n):
     while _make_even(found):
         pass
     return [
-        [each.one for each in sorted(share, key=lambda each: -each.size)]
+        [each.kernel for each in sorted(share, key=lambda each: -each.size)]
         for share in sorted(found, key=_time, reverse=True)
     ]
 
@@ -120,7 +120,7 @@ class Processes:
         self._lines, self._running = queue.SimpleQueue(), []
         for share in shares(kernels, n):
             with contextlib.suppress(OSError):
-                self._start([_jit.name_of(_jit.function_of(one)) for one in share])
+                self._start([_jit.name_of(_jit.function_of(kernel)) for kernel in share])
 
     def _start(self, names):
         # A folder with the modules of this process comes first, and the current folder never.

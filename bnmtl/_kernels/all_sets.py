@@ -60,7 +60,6 @@ from bnmtl._kernels.joint_rows import (
 )
 from bnmtl._kernels.scoring import (
     ASKED,
-    BASES,
     CACHE,
     CALLS,
     CHILD_KEYS,
@@ -69,12 +68,10 @@ from bnmtl._kernels.scoring import (
     COUNTERS,
     CUT,
     METHOD,
-    OWNERS,
     PARTITIONS,
     PARTS,
     SCALE,
     TASK_KEYS,
-    TERMS,
     VARIABLE_KEYS,
     family_value,
 )
@@ -462,15 +459,14 @@ def row_exactly(engine, scratch, m, r, step):
     evidence of all m tasks to TOTALS. The row of one task is not partitioned: its evidence is only
     written to SEPARATE.
     """
-    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
     method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
     if m == 1 and step == _ALL:
         alone = SEPARATE(scratch)[1:2]
         counts, one = COUNTS(scratch), np.int64(1)
-        mixture_evidence(terms, owners, bases, counts, one, r, concentrations, scale, alone)
+        mixture_evidence(scratch, counts, one, r, concentrations, scale, alone)
         return
-    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
+    sum_sets(scratch, m, r, concentrations, partitions, scale, step)
     if step == _FULL:
         add_logs(scratch, m, concentrations.size, partitions.size, scale)
 
@@ -478,7 +474,6 @@ def row_exactly(engine, scratch, m, r, step):
 @kernel
 def row_probably(engine, scratch, m, r):
     """Add the evidence of a row to TOTALS, using the most probable partitions."""
-    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
     method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
-    add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    add_probable_partitions(scratch, m, r, concentrations, partitions, scale)

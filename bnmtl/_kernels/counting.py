@@ -12,7 +12,6 @@ state of the child. This module is independent of scores.
 import numpy as np
 
 from bnmtl._kernels._jit import (
-    Arrays,
     flags,
     ints,
     kernel,
@@ -22,6 +21,7 @@ from bnmtl._kernels._jit import (
     uint32s,
     words,
 )
+from bnmtl._kernels.terms import TERM_TABLES
 
 ROWS = layout(
     ARITIES := ints("arities"),  # (n,): number of declared states
@@ -36,6 +36,7 @@ ROWS = layout(
 )
 
 PARTITION = layout(
+    *TERM_TABLES,
     CELL_SIZES := ints("sizes"),  # (cells,): number of rows of each cell
     OPENS := flags("opens"),  # (cells + 1,): whether a cell is the first of its configuration
     ROWS_AT := ints("rows_at"),  # (cells,): begin of a cell's rows in `order`, -1 if it has bits
@@ -74,27 +75,26 @@ def most_bits(n_rows):
 
 
 def new_partition(n_rows):
-    """Memory for partitions of tasks with at most ``n_rows`` rows."""
+    """Memory for partitions of tasks with at most ``n_rows`` rows, as a dict."""
     n_rows = max(n_rows, 1)
     n_words = -(-n_rows // 64)
-    return Arrays(
-        PARTITION,
-        sizes=np.empty(n_rows, np.int64),
-        opens=np.empty(n_rows + 1, np.bool_),
-        rows_at=np.empty(n_rows, np.int64),
-        order=np.empty(n_rows, np.uint32),
-        bits_at=np.empty(n_rows, np.int64),
-        bits=np.empty(most_bits(n_rows), np.uint64),
-        stack=np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
-        digits=np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
-        keys=np.empty(n_rows, np.int64),
-        swap=np.empty(n_rows, np.uint32),
-        slots=np.zeros(SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1, np.int64),
-        histogram=np.zeros(256, np.int64),
-        margin=np.zeros(256, np.int64),
-        cells=np.empty(n_rows, np.int64),
-        configurations=np.empty(n_rows, np.int64),
-    )
+    return {
+        "sizes": np.empty(n_rows, np.int64),
+        "opens": np.empty(n_rows + 1, np.bool_),
+        "rows_at": np.empty(n_rows, np.int64),
+        "order": np.empty(n_rows, np.uint32),
+        "bits_at": np.empty(n_rows, np.int64),
+        "bits": np.empty(most_bits(n_rows), np.uint64),
+        "stack": np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
+        "digits": np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
+        "keys": np.empty(n_rows, np.int64),
+        "swap": np.empty(n_rows, np.uint32),
+        "slots": np.zeros(SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1, np.int64),
+        "histogram": np.zeros(256, np.int64),
+        "margin": np.zeros(256, np.int64),
+        "cells": np.empty(n_rows, np.int64),
+        "configurations": np.empty(n_rows, np.int64),
+    }
 
 
 @kernel

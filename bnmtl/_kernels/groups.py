@@ -9,8 +9,8 @@ contributes a mean of probabilities of its counts.
 
 Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int whose
 bit i stands for the i-th of the tasks that have counts in the row. Log evidences are integers, as
-in ``terms``, whose ``terms``, ``owners`` and ``bases`` are passed on. Arrays over all pairs of a
-concentration t of partitions and a concentration c of cells are flat, c varying fastest.
+in ``terms``. Arrays over all pairs of a concentration t of partitions and a concentration c of
+cells are flat, c varying fastest.
 """
 
 import math
@@ -68,6 +68,10 @@ GROUPS = layout(
     SET_EVIDENCE := ints("set_evidence"),  # (sets,): log evidence of a family
     SET_GAINS := floats("set_gains"),  # (sets,): the same beyond that of the set's tasks alone
     PART_SUMS := floats("part_sums"),  # (sets,): logs of sums over the partitions into parts
+    ACTIVE := ints("active"),  # (k,): tasks that have counts in the row
+    ROLES := ints("roles"),  # (k,): of the tasks for a group, see ``shared_tables``
+    CHANCES := floats("chances"),  # (t c,): probabilities of a group
+    TOGETHER := floats("together", 2),  # (k, k): probability that two tasks are in the same group
 )
 
 
@@ -113,6 +117,10 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "set_evidence": (n_sets,),
         "set_gains": (n_sets,),
         "part_sums": (n_sets,),
+        "active": (k,),
+        "roles": (k,),
+        "chances": (tc,),
+        "together": (k, k),
     }
     fields = [field for field in GROUPS if field.name in sizes]
     made = {field.name: np.zeros(sizes[field.name], field.dtype) for field in fields}
@@ -147,12 +155,12 @@ def know_rising(scratch, partitions):
 
 
 @kernel
-def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step):
+def sum_sets(scratch, m, r, concentrations, partitions, scale, step):
     """Sums over the partitions of sets of the m tasks.
 
     ``step`` is 1 for all sets, or 2 for every second set and the full set.
     """
-    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    weigh_groups(scratch, m, r, concentrations, partitions, scale)
     weights, sums = WEIGHTS_OF(scratch), SUMS(scratch)
     matters, full = MATTERS(scratch), (np.int64(1) << m) - 1
     for members in range(step, full, step):
@@ -178,7 +186,7 @@ def log_sum(scratch, members, size, t, c, n_c, scale):
 
 
 @kernel
-def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+def weigh_groups(scratch, m, r, concentrations, partitions, scale):
     """Compute merged counts and weights of all sets of tasks as groups; initialize the sums.
 
     The weight of a group is t (size - 1)! times the factor gained by merging its tasks' counts. A
@@ -196,7 +204,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     if is_few:
         counts, n_rows = COUNTS(scratch), m
     evidence = EVIDENCE(scratch)
-    mixture_evidence(terms, owners, bases, counts, n_rows, r, concentrations, scale, evidence)
+    mixture_evidence(scratch, counts, n_rows, r, concentrations, scale, evidence)
     add_separate(scratch, full, n_c, is_few)
     if is_few:
         gain_by_factors(scratch, full, r, concentrations)
@@ -402,7 +410,7 @@ def rank_by_counts(counts, ranked, m, r):
 
 
 @kernel
-def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+def add_probable_partitions(scratch, m, r, concentrations, partitions, scale):
     """Add the log evidence of a row to TOTALS, using the most probable partitions of its m tasks.
 
     Returns
@@ -421,9 +429,7 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
         weights[0, at] = 1.0
     for placed in range(m):
         task_counts = counts[ranked[placed]]
-        n_next = place(
-            terms, owners, bases, scratch, task_counts, begin, n_kept, r, concentrations, scale
-        )
+        n_next = place(scratch, task_counts, begin, n_kept, r, concentrations, scale)
         weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
         n_kept = keep_probable(scratch, task_counts, begin, n_next, placed, r)
         begin = BEAM - begin
@@ -431,7 +437,7 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
 
 
 @kernel
-def place(terms, owners, bases, scratch, task_counts, begin, n_kept, r, concentrations, scale):
+def place(scratch, task_counts, begin, n_kept, r, concentrations, scale):
     """Compute the log evidence of every group of every partition after adding one more task.
 
     The last group of a partition is a new one. Returns the number of groups.
@@ -445,12 +451,8 @@ def place(terms, owners, bases, scratch, task_counts, begin, n_kept, r, concentr
                 merged[0, state] = task_counts[state]
                 if g < n_groups[p, 0]:
                     merged[0, state] += beam[p, g, state]
-            # fmt: off
-            mixture_evidence(
-                terms, owners, bases, merged, np.int64(1), r, concentrations, scale,
-                evidence[n_next : n_next + 1],
-            )
-            # fmt: on
+            found = evidence[n_next : n_next + 1]
+            mixture_evidence(scratch, merged, np.int64(1), r, concentrations, scale, found)
             n_next += 1
     return n_next
 

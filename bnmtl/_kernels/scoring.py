@@ -39,7 +39,6 @@ from bnmtl._kernels.counting import (
     CODE_AT,
     CONFIGURATIONS,
     N_CASES,
-    PARTITION,
     ROWS,
     count_alone,
     count_with,
@@ -86,9 +85,6 @@ KIND, SAMPLE_SIZE, SCALE, CONCENTRATIONS = range(4)
 
 SCRATCH = layout(
     *JOINT,
-    TERMS := ints("terms", 2),  # (tables, length): terms by count, computed on demand
-    OWNERS := ints("owners"),  # (tables,): owner of the terms in a row, -1 if unused
-    BASES := floats("bases"),  # (tables,): subtracted from every lgamma
     MIXED := ints("mixture"),  # (concentrations,): log evidence by concentration
     COUNTERS := ints("counters"),  # see below
     EXCLUDED := ints("excluded"),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
@@ -120,10 +116,9 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
     if n_concentrations:
         longest, n_tables = LONGEST_MIXTURE, N_MIXTURE_TABLES
     n_joint_rows, n_states, n_partitions = shared or ([], 0, 0)
-    partition = new_partition(n_rows)
     return Arrays(
         SCRATCH,
-        **{field.name: getattr(partition, field.name) for field in PARTITION},
+        **new_partition(n_rows),
         **new_groups(len(n_joint_rows), n_states, n_concentrations, n_partitions),
         **new_joint(n, n_joint_rows, n_states),
         terms=np.empty((n_tables, min(n_cases + 1, longest) * n_together), np.int64),
@@ -154,30 +149,21 @@ def family_sums(engine, scratch, n_cells, n_configurations, q, r):
     """
     method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
     cells, configurations = CELLS(scratch), CONFIGURATIONS(scratch)
     if kind == MIXTURE:
         concentrations, totals = method[CONCENTRATIONS:], MIXED(scratch)
         for c in range(totals.size):
             totals[c] = 0
-        # fmt: off
-        add_mixture_terms(
-            terms, owners, bases, cells, n_cells, 1.0, concentrations, scale, np.int64(1), totals
-        )
-        add_mixture_terms(
-            terms, owners, bases, configurations, n_configurations, r, concentrations, scale,
-            np.int64(-1), totals,
-        )
-        # fmt: on
+        add_mixture_terms(scratch, cells, n_cells, 1.0, concentrations, scale, np.int64(1), totals)
+        n, sign = n_configurations, np.int64(-1)
+        add_mixture_terms(scratch, configurations, n, r, concentrations, scale, sign, totals)
         return log_mean(totals, scale), np.int64(0)
     cells_owner, cells_count, owner, count = pseudo_counts(
         kind, method[SAMPLE_SIZE], q, r, n_configurations
     )
     return (
-        table_sum(terms, owners, bases, cells, n_cells, kind, cells_owner, cells_count, scale),
-        table_sum(
-            terms, owners, bases, configurations, n_configurations, kind, owner, count, scale
-        ),
+        table_sum(scratch, cells, n_cells, kind, cells_owner, cells_count, scale),
+        table_sum(scratch, configurations, n_configurations, kind, owner, count, scale),
     )
 
 

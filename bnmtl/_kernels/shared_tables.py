@@ -9,18 +9,22 @@ Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of al
 
 import numpy as np
 
-from bnmtl._kernels._jit import Floats, Floats2, Floats3, Ints, Ints2, Ints3, Table, kernel
+from bnmtl._kernels._jit import Floats, Floats2, Floats3, Ints2, Ints3, Table, kernel
 from bnmtl._kernels.groups import (
+    ACTIVE,
     BEAM_COUNTS,
     BEAM_GROUPS,
     BEAM_PLACES,
     BEAM_SIZES,
     BEAM_WEIGHTS,
+    CHANCES,
     COUNTS,
     MERGED,
     MOST_EXACT,
     RANKED_BY,
+    ROLES,
     SUMS,
+    TOGETHER,
     TOTALS,
     WEIGHTS_OF,
     add_probable_partitions,
@@ -30,9 +34,9 @@ from bnmtl._kernels.groups import (
 
 
 @kernel
-def take_active(scratch, counts, active, left_out):
+def take_active(scratch, counts, left_out):
     """Take the counts of all tasks with counts except ``left_out``; return their number."""
-    active_counts, m = COUNTS(scratch), np.int64(0)
+    active, active_counts, m = ACTIVE(scratch), COUNTS(scratch), np.int64(0)
     for s in range(counts.shape[0]):
         total = np.int64(0)
         for state in range(counts.shape[1]):
@@ -46,12 +50,8 @@ def take_active(scratch, counts, active, left_out):
 
 @kernel
 def leave_one_out(
-    terms: Ints2,
-    owners: Ints,
-    bases: Floats,
     scratch: Table,
     counts: Ints3,
-    active: Ints,
     concentrations: Floats,
     partitions: Floats,
     scale: float,
@@ -63,28 +63,19 @@ def leave_one_out(
     given those of the other tasks.
     """
     for j in range(counts.shape[0]):
-        m = take_active(scratch, counts[j], active, np.int64(-1))
-        # fmt: off
+        m = take_active(scratch, counts[j], np.int64(-1))
         if m <= MOST_EXACT:
-            leave_out_exactly(
-                terms, owners, bases, scratch, active, m, counts.shape[2], concentrations,
-                partitions, scale, values,
-            )
+            r = counts.shape[2]
+            leave_out_exactly(scratch, m, r, concentrations, partitions, scale, values)
         else:
-            leave_out_probably(
-                terms, owners, bases, scratch, counts[j], active, m, concentrations, partitions,
-                scale, values,
-            )
-        # fmt: on
+            leave_out_probably(scratch, counts[j], m, concentrations, partitions, scale, values)
 
 
 @kernel
-def leave_out_exactly(
-    terms, owners, bases, scratch, active, m, r, concentrations, partitions, scale, values
-):
+def leave_out_exactly(scratch, m, r, concentrations, partitions, scale, values):
     """`leave_one_out` for one row, summing over all partitions."""
-    n_c = concentrations.size
-    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, np.int64(1))
+    active, n_c = ACTIVE(scratch), concentrations.size
+    sum_sets(scratch, m, r, concentrations, partitions, scale, np.int64(1))
     full = (np.int64(1) << m) - 1
     for t in range(partitions.size):
         for c in range(n_c):
@@ -96,22 +87,16 @@ def leave_out_exactly(
 
 
 @kernel
-def leave_out_probably(
-    terms, owners, bases, scratch, counts, active, m, concentrations, partitions, scale, values
-):
+def leave_out_probably(scratch, counts, m, concentrations, partitions, scale, values):
     """`leave_one_out` for one row, summing over the most probable partitions."""
-    found, r = TOTALS(scratch), counts.shape[1]
+    active, found, r = ACTIVE(scratch), TOTALS(scratch), counts.shape[1]
     for left_out in range(-1, counts.shape[0]):
-        n_left = take_active(scratch, counts, active, np.int64(left_out))
+        n_left = take_active(scratch, counts, np.int64(left_out))
         if left_out >= 0 and n_left == m:
             continue
         for at in range(found.size):
             found[at] = 0
-        # fmt: off
-        add_probable_partitions(
-            terms, owners, bases, scratch, n_left, r, concentrations, partitions, scale
-        )
-        # fmt: on
+        add_probable_partitions(scratch, n_left, r, concentrations, partitions, scale)
         if left_out >= 0:
             for at in range(found.size):
                 values[left_out, at] -= found[at]
@@ -123,20 +108,13 @@ def leave_out_probably(
 
 @kernel
 def add_tables(
-    terms: Ints2,
-    owners: Ints,
-    bases: Floats,
     scratch: Table,
     counts: Ints3,
-    active: Ints,
     concentrations: Floats,
     partitions: Floats,
     scale: float,
     of_components: Floats,
-    chances: Floats,
-    roles: Ints,
     tables: Floats3,
-    together: Floats2,
     borrowed: Floats2,
     shared: Floats2,
 ):
@@ -146,21 +124,16 @@ def add_tables(
     ----------
     of_components : float array of shape (t c,)
         Weight of each component.
-    active, roles : int array of shape (k,)
-        Scratch.
-    chances : float array of shape (t c,)
-        Scratch.
-    together : float array of shape (k, k)
-        Scratch: probability that two tasks are in the same group.
     tables : float array of shape (q, k, r)
     borrowed : float array of shape (k, k)
         The expected counts of the other tasks in a task's group are added to it.
     shared : float array of shape (k, k)
         The probability of being in the same group, times the two tasks' counts, is added to it.
     """
+    active, roles, together = ACTIVE(scratch), ROLES(scratch), TOGETHER(scratch)
     k, r = counts.shape[1:]
     for j in range(counts.shape[0]):
-        m = take_active(scratch, counts[j], active, np.int64(-1))
+        m = take_active(scratch, counts[j], np.int64(-1))
         for s in range(k):
             roles[s] = EMPTY
             for u in range(k):
@@ -168,24 +141,16 @@ def add_tables(
         for i in range(m):
             roles[active[i]] = OTHER
         add_new_groups(roles, m, of_components, concentrations, partitions, tables[j])
-        # fmt: off
         if m <= MOST_EXACT:
-            sum_sets(
-                terms, owners, bases, scratch, m, r, concentrations, partitions, scale, np.int64(1)
-            )
-            add_sets(
-                scratch, active, m, concentrations, partitions, of_components, chances, roles,
-                tables[j], together,
-            )
+            sum_sets(scratch, m, r, concentrations, partitions, scale, np.int64(1))
+            add_sets(scratch, m, concentrations, partitions, of_components, tables[j])
         else:
             begin, n_kept = add_probable_partitions(
-                terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+                scratch, m, r, concentrations, partitions, scale
             )
             add_beam(
-                scratch, active, m, begin, n_kept, concentrations, partitions, of_components,
-                chances, roles, tables[j], together,
+                scratch, m, begin, n_kept, concentrations, partitions, of_components, tables[j]
             )
-        # fmt: on
         weigh_by_counts(counts[j], together, borrowed, shared)
 
 
@@ -208,11 +173,10 @@ def add_new_groups(roles, m, of_components, concentrations, partitions, table):
 
 
 @kernel
-def add_sets(
-    scratch, active, m, concentrations, partitions, of_components, chances, roles, table, together
-):
+def add_sets(scratch, m, concentrations, partitions, of_components, table):
     """`add_tables` for one row, summing over all sets of tasks as groups."""
     weights, sums, merged = WEIGHTS_OF(scratch), SUMS(scratch), MERGED(scratch)
+    active, roles, chances = ACTIVE(scratch), ROLES(scratch), CHANCES(scratch)
     full = (np.int64(1) << m) - 1
     for group in range(1, full + 1):
         size = np.int64(0)
@@ -220,49 +184,32 @@ def add_sets(
             is_in = (group >> i) & 1
             roles[active[i]] = MEMBER if is_in else OTHER
             size += is_in
-        for at in range(chances.size):
+        for at in range(of_components.size):
             chance = weights[group, at] * sums[full ^ group, at] / sums[full, at]
             chances[at] = of_components[at] * chance
-        add_group(
-            merged[group], size, m, concentrations, partitions, chances, roles, table, together
-        )
+        add_group(scratch, merged[group], size, m, concentrations, partitions, table)
 
 
 @kernel
-def add_beam(
-    scratch,
-    active,
-    m,
-    begin,
-    n_kept,
-    concentrations,
-    partitions,
-    of_components,
-    chances,
-    roles,
-    table,
-    together,
-):
+def add_beam(scratch, m, begin, n_kept, concentrations, partitions, of_components, table):
     """`add_tables` for one row, summing over the groups of the most probable partitions."""
     ranked, places = RANKED_BY(scratch), BEAM_PLACES(scratch)
     sizes, weights = BEAM_SIZES(scratch), BEAM_WEIGHTS(scratch)
+    active, roles, chances = ACTIVE(scratch), ROLES(scratch), CHANCES(scratch)
     for p in range(begin, begin + n_kept):
-        for at in range(chances.size):
+        for at in range(of_components.size):
             chances[at] = of_components[at] * weights[p - begin, at]
         for g in range(BEAM_GROUPS(scratch)[p, 0]):
             for i in range(m):
                 roles[active[ranked[i]]] = MEMBER if places[p, i] == g else OTHER
             merged = BEAM_COUNTS(scratch)[p, g]
-            # fmt: off
-            add_group(
-                merged, sizes[p, g], m, concentrations, partitions, chances, roles, table, together
-            )
-            # fmt: on
+            add_group(scratch, merged, sizes[p, g], m, concentrations, partitions, table)
 
 
 @kernel
-def add_group(merged, size, m, concentrations, partitions, chances, roles, table, together):
+def add_group(scratch, merged, size, m, concentrations, partitions, table):
     """Add the tables of the members of a group and of tasks without counts that may join it."""
+    roles, chances, together = ROLES(scratch), CHANCES(scratch), TOGETHER(scratch)
     r, n_c = table.shape[1], concentrations.size
     n = np.int64(0)
     for state in range(r):

@@ -47,7 +47,7 @@ from bnmtl._kernels.scoring import (
     exclude,
     local_score,
 )
-from bnmtl._kernels.terms import BDEU, LONGEST_TABLE, pseudo_counts, table_sum
+from bnmtl._kernels.terms import BDEU, LONGEST_TABLE, TERM_TABLES, pseudo_counts, table_sum
 
 SUBSETS = layout(
     VARIABLES := ints("variables"),  # (m,): in ascending order
@@ -60,6 +60,7 @@ SUBSETS = layout(
 )
 
 WALK = layout(
+    *TERM_TABLES,
     AT := ints("at"),  # (2,): number of variables of the current set; number of finished sets
     SETS := ints("sets"),  # (m + 1,): the set of each depth
     NEXT_ONES := ints("next"),  # (m + 1,): index in `walked` of the variable to add next
@@ -81,9 +82,6 @@ WALK = layout(
     SIZES := ints("sizes"),  # number of rows of each new cell, 0 between uses
     MASSES := ints("masses"),  # the sum of their weights, 0 between uses
     COUNTS := ints("counts"),  # (rows + 1,): counts of the current set's cells that are not final
-    WALK_TERMS := ints("terms", 2),  # as in `terms`
-    WALK_OWNERS := ints("owners"),
-    WALK_BASES := floats("bases"),
 )
 DEPTH, DONE = range(2)
 
@@ -319,17 +317,15 @@ def sum_table(engine, subsets, walk, members, depth, n_counts, n_ones):
     """Sum the table of a set: its `COUNTS`, the final counts of a depth and ``n_ones`` ones."""
     method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners = WALK_TERMS(walk), WALK_OWNERS(walk)
-    bases, owner = WALK_BASES(walk), OWNERS_OF(subsets)[members]
-    counts, final_counts = COUNTS(walk), FINAL_COUNTS(walk)
+    counts, final_counts, owner = COUNTS(walk), FINAL_COUNTS(walk), OWNERS_OF(subsets)[members]
     n_final = N_FINAL(walk)[depth]
     _, pseudo, _, _ = pseudo_counts(
         kind, method[SAMPLE_SIZE], SET_CELLS(subsets)[members], 1.0, np.int64(0)
     )
-    total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
-    total += table_sum(terms, owners, bases, final_counts, n_final, kind, owner, pseudo, scale)
+    total = table_sum(walk, counts, n_counts, kind, owner, pseudo, scale)
+    total += table_sum(walk, final_counts, n_final, kind, owner, pseudo, scale)
     counts[0] = 1
-    each = table_sum(terms, owners, bases, counts, np.int64(1), kind, owner, pseudo, scale)
+    each = table_sum(walk, counts, np.int64(1), kind, owner, pseudo, scale)
     TABLES(subsets)[members] = total + n_ones * each
 
 

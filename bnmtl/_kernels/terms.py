@@ -1,9 +1,9 @@
 """Sums over the cells of one table, from cached tables of lgamma by count, used by ``scoring``.
 
-Data contract: row i of ``terms``, int64, contains the terms of the pseudo-count numbered
-``owners[i]`` as integers, indexed by count; entries not yet computed are MISSING. ``bases``
-contains the lgamma that is subtracted from each term. Under a mixture, a row contains the terms of
-all concentrations, adjacent for each count.
+Data contract: ``memory`` is a table that begins with the fields of `TERM_TABLES`. Row i of TERMS
+contains the terms of the pseudo-count numbered OWNERS[i] as integers, indexed by count; entries not
+yet computed are MISSING. BASES contains the lgamma that is subtracted from each term. Under a
+mixture, a row contains the terms of all concentrations, adjacent for each count.
 
 Data contract: ``cache`` is int64, flat, with 2**k slots of two numbers each; empty slots are zero.
 A slot contains the key XOR the value, then the value, so a slot that another thread is writing
@@ -14,11 +14,17 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import Ints, kernel
+from bnmtl._kernels._jit import Ints, floats, ints, kernel, layout
 
 MISSING = np.iinfo(np.int64).min
 # Number of slots in which a key may be stored.
 BUCKET = 4
+
+TERM_TABLES = layout(
+    TERMS := ints("terms", 2),  # (tables, length): computed on demand
+    OWNERS := ints("owners"),  # (tables,): -1 for unused rows
+    BASES := floats("bases"),  # (tables,)
+)
 
 
 @kernel
@@ -116,10 +122,11 @@ def pseudo_counts(kind, sample_size, q, r, n_configurations):
 
 
 @kernel
-def table_of(terms, owners, bases, owner, kind, pseudo_count):
-    """Row of ``terms`` for a pseudo-count, or -1 if all rows it may use are taken."""
+def table_of(memory, owner, kind, pseudo_count):
+    """Row of TERMS for a pseudo-count, or -1 if all rows it may use are taken."""
     if owner < 0:
         return -1
+    terms, owners, bases = TERMS(memory), OWNERS(memory), BASES(memory)
     mask = owners.size - 1
     at = (owner ^ (owner >> 8) ^ (owner >> 16)) & mask
     for _ in range(PROBES):
@@ -135,51 +142,50 @@ def table_of(terms, owners, bases, owner, kind, pseudo_count):
 
 
 @kernel
-def table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo_count, scale):
+def table_sum(memory, counts, n_counts, kind, owner, pseudo_count, scale):
     """Sum of the terms of a table all of whose cells have the same pseudo-count."""
-    at = table_of(terms, owners, bases, owner, kind, pseudo_count)
+    at = table_of(memory, owner, kind, pseudo_count)
     total = 0
     if at < 0:
         base = log_gamma(pseudo_count)
         for i in range(n_counts):
             total += term(kind, base, pseudo_count, counts[i], scale)
         return total
+    terms, base = TERMS(memory), BASES(memory)[at]
     length = terms.shape[1]
     for i in range(n_counts):
         count = counts[i]
         if count >= length:
-            total += term(kind, bases[at], pseudo_count, count, scale)
+            total += term(kind, base, pseudo_count, count, scale)
             continue
         value = terms[at, count]
         if value == MISSING:
-            value = term(kind, bases[at], pseudo_count, count, scale)
+            value = term(kind, base, pseudo_count, count, scale)
             terms[at, count] = value
         total += value
     return total
 
 
 @kernel
-def add_mixture_terms(
-    terms, owners, bases, counts, n_counts, multiple, concentrations, scale, sign, totals
-):
+def add_mixture_terms(memory, counts, n_counts, multiple, concentrations, scale, sign, totals):
     """Add ``sign`` times the sum of lgamma(a + n) - lgamma(a) over a table to ``totals``.
 
     ``totals`` has one sum per concentration c, with a = ``multiple`` c.
     """
-    at = table_of(terms, owners, bases, np.int64(multiple), np.int64(MIXTURE), 0.0)
+    terms, at = TERMS(memory), table_of(memory, np.int64(multiple), np.int64(MIXTURE), 0.0)
     for i in range(n_counts):
         add_term(terms, at, counts[i], multiple, concentrations, scale, sign, totals)
 
 
 @kernel
-def mixture_evidence(terms, owners, bases, counts, n_rows, r, concentrations, scale, values):
+def mixture_evidence(memory, counts, n_rows, r, concentrations, scale, values):
     """Write the log evidence of each row of counts of r states under each concentration.
 
     ``counts`` is an int array of shape (rows, r), ``values`` of shape (rows, concentrations).
     """
-    n = concentrations.size
-    of_cells = table_of(terms, owners, bases, np.int64(1), np.int64(MIXTURE), 0.0)
-    of_totals = table_of(terms, owners, bases, np.int64(r), np.int64(MIXTURE), 0.0)
+    terms, n = TERMS(memory), concentrations.size
+    of_cells = table_of(memory, np.int64(1), np.int64(MIXTURE), 0.0)
+    of_totals = table_of(memory, np.int64(r), np.int64(MIXTURE), 0.0)
     for row in range(n_rows):
         evidence, total = values[row], np.int64(0)
         for c in range(n):

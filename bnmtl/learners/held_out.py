@@ -477,7 +477,7 @@ def _starts(learner, search, priors):
         name = "identical" if name == "orders" else name
         # Requested starts must be included.
         with contextlib.nullcontext() if asked else contextlib.suppress(NoCommonGraph):
-            starts[name] = search.separate_tables.start(name)
+            starts[name] = (search.separate or search).start(name)
     return starts
 
 

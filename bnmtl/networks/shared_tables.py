@@ -196,16 +196,14 @@ class _Groups:
     def tables(self, weights):
         """Weighted averages: posterior means (q, k, r), borrowed and shared rows (k, k)."""
         q, k, r = self._rows.shape
-        tables, together = np.zeros((q, k, r)), np.zeros((3, k, k))
+        tables, (borrowed, in_common) = np.zeros((q, k, r)), np.zeros((2, k, k))
         weights = weights.reshape(len(PARTITIONS), len(CONCENTRATIONS))
         # Most weights are zero; skip those components.
         ts, cs = ((weights > _LEAST_WEIGHT).any(axis=axis) for axis in (1, 0))
         weights = weights[np.ix_(ts, cs)].ravel()
-        chances, roles = np.zeros_like(weights), np.zeros(k, np.int64)
         partitions, concentrations = np.array(PARTITIONS)[ts], np.array(CONCENTRATIONS)[cs]
-        outputs = weights, chances, roles, tables, *together
+        outputs = weights, tables, borrowed, in_common
         self._call(kernels.add_tables, partitions, concentrations, *outputs)
-        _, borrowed, in_common = together
         return tables, borrowed, in_common
 
     def _call(self, kernel, partitions, concentrations, *outputs):
@@ -213,11 +211,9 @@ class _Groups:
         _, k, r = self._rows.shape
         shared = [0] * k, r, len(partitions)
         scratch = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
-        memory = scratch.terms, scratch.owners, scratch.bases, scratch.table
         kernel(
-            *memory,
+            scratch.table,
             self._rows,
-            np.zeros(k, np.int64),
             np.array(concentrations),
             np.array(partitions),
             _SCALE,

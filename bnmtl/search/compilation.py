@@ -119,7 +119,7 @@ _LOCK = threading.Lock()
 def _processes(called, n_jobs=None):
     """Start processes for what has not been compiled yet; None if there is no use in that."""
     known = set(compilable().values())
-    lacking = [one for one in uncompiled(called) if one in known and is_kept(one)]
+    lacking = [kernel for kernel in uncompiled(called) if kernel in known and is_kept(kernel)]
     n = cpu_count() if n_jobs is None else n_jobs
     # Programs that embed Python are not an interpreter, and each worker of a pool would start more.
     is_able = sys.executable and not getattr(sys, "frozen", False)
@@ -149,7 +149,7 @@ def compiled_ahead(called):
         if processes is not None:
             processes.end()
             with _LOCK:
-                _STARTED[:] = [one for one in _STARTED if one is not processes]
+                _STARTED[:] = [started for started in _STARTED if started is not processes]
 
 
 def compile_together(called, listener, n_jobs=None):
@@ -194,7 +194,7 @@ def compilation_reported(report, called=None, n_jobs=None):
     if not (is_first_run() if lacking is None else lacking):
         yield
         return
-    needed = None if lacking is None else {name_of(one) for one in kernels_within(lacking)}
+    needed = None if lacking is None else {name_of(kernel) for kernel in kernels_within(lacking)}
     total, done = None if needed is None else len(needed), set()
     stage = "compiling once (about a minute)"
 
@@ -235,6 +235,6 @@ def compile_all(progress=False, n_jobs=None):
         raise OSError("No folder for compiled kernels can be written; set NUMBA_CACHE_DIR.")
     lacking = uncompiled(kernels)
     with Reporter(progress) as report, compilation_reported(report, lacking, n_jobs):
-        for one in uncompiled(lacking):
-            compile_now(one)
+        for kernel in uncompiled(lacking):
+            compile_now(kernel)
     return len(lacking)

@@ -60,9 +60,9 @@ class ConfigurationSearch:
             )
             for s in range(k)
         ]
-        self.permitted = by_child(np.stack([one.permitted for one in problem.constraints]))
+        self.permitted = by_child(np.stack([limits.permitted for limits in problem.constraints]))
         self.may_remove = np.stack([state.may_remove for state in self.states])
-        self._most_parents = np.array([one.max_parents for one in problem.constraints])
+        self._most_parents = np.array([limits.max_parents for limits in problem.constraints])
         self.log_couplings = np.zeros((n, n))
         self.violated = set()
         self._solved = {}
@@ -202,14 +202,14 @@ class ConfigurationSearch:
     def _best_repair(self):
         """The best move that gives a violated pair a finite coupling; None if there is none."""
         solved = [(*self.solve_pair(i, j), i, j) for i, j in sorted(self.violated)]
-        return self.winner([one for one in solved if one[0] > -math.inf])
+        return self.winner([move for move in solved if move[0] > -math.inf])
 
     def winner(self, solved):
         """The move with the largest improvement; ties go to the smallest key."""
         if not solved:
             return None
-        tied = [solved[at] for at in self.ties.best([one[0] for one in solved])]
-        _, members, states, i, j = min(tied, key=lambda one: self.ties.keys[one[3], one[4]])
+        tied = [solved[at] for at in self.ties.best([move[0] for move in solved])]
+        _, members, states, i, j = min(tied, key=lambda move: self.ties.keys[move[3], move[4]])
         return i, j, members, states
 
     def _read_couplings(self):
@@ -272,8 +272,8 @@ class PairQueue:
         """The best move among the pairs that can win; None if none exceeds the tolerance."""
         tolerance = self._search.ties.tolerance
         solved = [(*self._search.improve_violated(i, j), i, j) for i, j in self._violated()]
-        solved = [one for one in solved if one[0] > tolerance]
-        best = max((one[0] for one in solved), default=tolerance)
+        solved = [move for move in solved if move[0] > tolerance]
+        best = max((move[0] for move in solved), default=tolerance)
         kept = []
         while self._heap and -self._heap[0][0] >= best - tolerance:
             entry = heapq.heappop(self._heap)
@@ -410,7 +410,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         """Memory of the kernels."""
         if self._memory is None:
             odds = np.stack([present - absent for present, absent in self.arc_terms])
-            required = by_child(np.stack([one.required for one in self.problem.constraints]))
+            required = by_child(np.stack([limits.required for limits in self.problem.constraints]))
             self._memory = Arrays(
                 task_sets.TASK_SETS,
                 **task_sets.new_task_sets(

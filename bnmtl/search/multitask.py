@@ -24,6 +24,12 @@ from bnmtl.seeding import generator
 STARTS = ("single-task", "identical", "empty", "orders")
 # The start of a solution that was found from the solution of another penalty.
 FROM_NEIGHBOR = "path"
+# The start with the solution for separate tables.
+SEPARATE_TABLES = "own tables"
+# With shared tables, the search for the common start graph uses one in this number of iterations,
+# because it begins with the best graph for separate tables. Nearly all fits have the same result as
+# with all iterations, in two thirds of the time (benchmarks/search/first_graph.py).
+ITERATIONS_FOR_ONE = 8
 
 
 @dataclass(frozen=True)
@@ -52,34 +58,33 @@ class Solution:
 class MultitaskSearch:
     """Searches for configurations of tasks under any prior; results without the prior are kept.
 
+    If tasks share tables, it starts from the solution with separate tables and, unless the search
+    is hill climbing without restarts, from one graph for all tasks.
+
     Parameters
     ----------
     problems : list of TaskProblem
     effort : Effort
         Each search for a start gets half of the remaining time.
     report : Reporter
+    separate : MultitaskSearch, default=None
+        The search with separate tables for the same tasks; None if they share no tables.
     """
 
-    # The search over configurations.
-    kind = ConfigurationSearch
-
-    def __init__(self, problems, effort, report):
+    def __init__(self, problems, effort, report, separate=None):
         self.problems = problems
-        self.joint = JointProblem(problems)
+        self.separate = separate
+        self.joint = JointProblem(problems) if separate is None else separate.joint
         self._effort = effort
         self._report = report
         self._single = None
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
 
-    @property
-    def separate_tables(self):
-        """The search with separate tables."""
-        # Not kept: with a reference to itself, a search would stay until garbage is collected.
-        return self
-
     def single(self, effort=None):
         """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
+        if self.separate is not None:
+            return self.separate.single(effort)
         if self._single is None:
             required = [problem.constraints.required for problem in self.problems]
             effort = effort or self._effort
@@ -87,13 +92,24 @@ class MultitaskSearch:
         return self._single
 
     def alone(self, effort):
-        """Adjacency matrices of each task without the others."""
-        return self.single(effort)
+        """Adjacency matrices of each task without the others, under the prior of a task alone."""
+        alone = [problem.by_itself() for problem in self.problems]
+        pairs = zip(alone, self.problems, strict=True)
+        if self.separate is None or all(by_itself is problem for by_itself, problem in pairs):
+            return self.single(effort)
+        required = [problem.constraints.required for problem in alone]
+        return search_tasks(alone, required, effort, self._report)
 
     @cached_property
     def common(self):
         """The best single graph, indexed by the union of the variables."""
-        return search_common(self.joint, None, self._effort.share(0.5), self._report, False)
+        effort = self._effort.share(0.5)
+        if self.separate is None:
+            return search_common(self.joint, None, effort, self._report, False)
+        iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
+        iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)
+        effort = effort.with_orders(iterations=iterations)
+        return search_common(self.joint, self.separate.common, effort, self._report, True)
 
     @property
     def identical(self):
@@ -111,19 +127,24 @@ class MultitaskSearch:
         names : sequence of str, default=None
             Names in `STARTS`. None is all of them, without the identical start and orders if the
             constraints of the tasks contradict each other, and without orders if no orders are
-            searched.
+            searched; for shared tables, those of the class description.
 
         Returns
         -------
         dict name -> list of bool array
-            For orders, which depend on the prior, only their start graph.
+            For orders, which depend on the prior, only their start graph; for separate tables,
+            the starts of that search.
         """
         if all(self.is_uncoupled(prior) for prior in priors):
             return {}
         if names is not None:
             return {name: self.start(name) for name in names}
-        made = {}
-        for name in STARTS if isinstance(self._effort.search, Orders) else STARTS[:-1]:
+        if self.separate is None:
+            made, wanted = {}, STARTS if isinstance(self._effort.search, Orders) else STARTS[:-1]
+        else:
+            made = {SEPARATE_TABLES: self.separate.starts(priors)}
+            wanted = () if self._effort.is_light else ("identical",)
+        for name in wanted:
             with contextlib.suppress(NoCommonGraph):
                 made[name] = self.start(name)
         return made
@@ -150,6 +171,8 @@ class MultitaskSearch:
         It needs a coupling that depends only on the number of tasks with an arc, and required arcs
         with a common order. It also returns None if the budget is spent.
         """
+        if self.separate is not None:
+            return self.separate._by_orders(couplings, graph, report, effort)
         shared = couplings.shared(self._ties.tolerance)
         if shared is None:
             return None
@@ -267,6 +290,9 @@ class MultitaskSearch:
 
         None if it is impossible and not the only one.
         """
+        if name == SEPARATE_TABLES:
+            share = effort.share(0.5)
+            matrices = self.separate.solve(couplings.prior, matrices, report, share).matrices
         if name == "orders":
             matrices = self._by_orders(couplings, matrices, report, effort.share(0.5))
             if matrices is None and not is_only:
@@ -280,8 +306,11 @@ class MultitaskSearch:
 
     def evidence(self, matrices):
         """Log evidence of the rows of all tasks, given their graphs."""
-        pairs = zip(self.problems, matrices, strict=True)
-        return sum(problem.scores.score(matrix) for problem, matrix in pairs)
+        if self.separate is None:
+            pairs = zip(self.problems, matrices, strict=True)
+            return sum(problem.scores.score(matrix) for problem, matrix in pairs)
+        couplings = Couplings(PairedPrior(penalty=0), self.joint)
+        return self._at(couplings, self.joint.spread(matrices)).evidence()
 
     def _end(self, search):
         """Score, task scores and matrices of a configuration search."""
@@ -325,27 +354,22 @@ class MultitaskSearch:
             scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
             return replace(solution, score=float(sum(scores)), task_scores=scores)
         joint = JointProblem(problems)
-        matrices = joint.spread(solution.matrices)
-        search = self.kind(joint, Couplings(prior, joint), self._ties, matrices)
+        search = self._at(Couplings(prior, joint), joint.spread(solution.matrices), joint)
         score, task_scores, _ = self._end(search)
         return replace(solution, score=score, task_scores=task_scores)
 
     def is_uncoupled(self, prior):
-        """Whether nothing couples the tasks; custom couplings are assumed to."""
+        """Whether nothing couples the tasks; shared tables do, custom couplings are assumed to."""
+        if self.separate is not None:
+            return False
         if len(self.problems) == 1:
             return True
         return isinstance(prior, CouplingPrior) and prior.is_independent()
 
-    def _at(self, couplings, matrices):
-        return self.kind(self.joint, couplings, self._ties, matrices)
-
-
-# The start with the solution for separate tables.
-SEPARATE_TABLES = "own tables"
-# The search for the common start graph uses one in this number of iterations, because it begins
-# with the best graph for separate tables. Nearly all fits have the same result as with all
-# iterations, in two thirds of the time (benchmarks/search/first_graph.py).
-ITERATIONS_FOR_ONE = 8
+    def _at(self, couplings, matrices, joint=None):
+        """The search over configurations from matrices, of other problems if they are given."""
+        kind = ConfigurationSearch if self.separate is None else SharedConfigurationSearch
+        return kind(joint or self.joint, couplings, self._ties, matrices)
 
 
 def search_over(problems, effort, report):
@@ -361,77 +385,7 @@ def search_over(problems, effort, report):
     -------
     MultitaskSearch
     """
-    shares_tables = len(problems) > 1 and problems[0].scores.bound.shares_tables
-    kind = SharedMultitaskSearch if shares_tables else MultitaskSearch
-    return kind(problems, effort, report)
-
-
-class SharedMultitaskSearch(MultitaskSearch):
-    """`MultitaskSearch` for tasks that are scored together.
-
-    It starts from the solution with separate tables and, unless the search is hill climbing without
-    restarts, from one graph for all tasks.
-
-    Parameters
-    ----------
-    problems, effort, report
-        As in `MultitaskSearch`.
-    """
-
-    kind = SharedConfigurationSearch
-
-    @cached_property
-    def separate_tables(self):
-        """The search with separate tables."""
-        return MultitaskSearch(self.problems, self._effort, self._report)
-
-    def is_uncoupled(self, prior):
-        """Whether nothing couples the tasks: never, because tables do."""
-        return False
-
-    def single(self, effort=None):
-        """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
-        return self.separate_tables.single(effort)
-
-    def alone(self, effort):
-        """See `MultitaskSearch.alone`; a task alone may have a different prior."""
-        alone = [problem.by_itself() for problem in self.problems]
-        if all(one is problem for one, problem in zip(alone, self.problems, strict=True)):
-            return self.single(effort)
-        required = [problem.constraints.required for problem in alone]
-        return search_tasks(alone, required, effort, self._report)
-
-    @cached_property
-    def common(self):
-        """The best single graph, indexed by the union of the variables."""
-        effort = self._effort.share(0.5)
-        iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
-        iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)
-        effort = effort.with_orders(iterations=iterations)
-        return search_common(self.joint, self.separate_tables.common, effort, self._report, True)
-
-    def evidence(self, matrices):
-        """Log evidence of all tasks' rows, given their graphs."""
-        couplings = Couplings(PairedPrior(penalty=0), self.joint)
-        return self._at(couplings, self.joint.spread(matrices)).evidence()
-
-    def starts(self, priors, names=None):
-        """See `MultitaskSearch.starts`; the defaults are those of the class description."""
-        if names is not None:
-            return super().starts(priors, names)
-        made = {SEPARATE_TABLES: self.separate_tables.starts(priors)}
-        if self._effort.is_light:
-            return made
-        with contextlib.suppress(NoCommonGraph):
-            made["identical"] = self.identical
-        return made
-
-    def _from_start(self, couplings, name, matrices, is_only, report, effort):
-        if name == SEPARATE_TABLES:
-            matrices = self.separate_tables.solve(
-                couplings.prior, matrices, report, effort.share(0.5)
-            ).matrices
-        return super()._from_start(couplings, name, matrices, is_only, report, effort)
-
-    def _by_orders(self, couplings, graph, report, effort):
-        return self.separate_tables._by_orders(couplings, graph, report, effort)
+    separate = MultitaskSearch(problems, effort, report)
+    if not separate.joint.shares_tables:
+        return separate
+    return MultitaskSearch(problems, effort, report, separate)

@@ -104,15 +104,15 @@ class Couplings:
         """
         if not self.builtin or self.prior.by_task():
             return None
-        part, one = self._problem.takes_part, None
+        part, found = self._problem.takes_part, None
         log_penalty = np.zeros(part.shape[1:])
         for pairs in self.alike(self.coupled):
-            (_, one), (rows, columns) = self.of(*pairs[0].tolist()), pairs.T
-            log_penalty[rows, columns] = log_penalty[columns, rows] = one.log_penalty
+            (_, found), (rows, columns) = self.of(*pairs[0].tolist()), pairs.T
+            log_penalty[rows, columns] = log_penalty[columns, rows] = found.log_penalty
         coupling = np.array([trees.PAIRED, 0.0, 0.0])
-        if isinstance(one, EditCoupling):
-            coupling = np.array([trees.EDIT, one.costs[1, 2], one.costs[2, 1]])
-        required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
+        if isinstance(found, EditCoupling):
+            coupling = np.array([trees.EDIT, found.costs[1, 2], found.costs[2, 1]])
+        required = np.stack([limits.required for limits in self._problem.constraints]).any(axis=0)
         return Arrays(
             trees.SHARED,
             before=np.ascontiguousarray(required.T),
@@ -124,7 +124,7 @@ class Couplings:
 
     def check_agreement(self):
         """Raise NoCommonGraph if constraints on arcs contradict a penalty of 1."""
-        required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
+        required = np.stack([limits.required for limits in self._problem.constraints]).any(axis=0)
         for i, j in np.argwhere(np.triu(required | required.T, 1)).tolist():
             members, coupling = self.of(i, j)
             gains = np.full((len(members), 3), -np.inf)

@@ -475,11 +475,11 @@ class JointProblem:
             If the constraints of the tasks contradict each other.
         """
         part = self.takes_part
-        permits = np.stack([one.permitted for one in self.constraints])
+        permits = np.stack([limits.permitted for limits in self.constraints])
         permitted = part.any(axis=0) & (permits | ~part).all(axis=0)
-        required = np.stack([one.required & part[s] for s, one in enumerate(self.constraints)])
-        required = required.any(axis=0)
-        limit = min(one.max_parents for one in self.constraints)
+        required = np.stack([limits.required for limits in self.constraints])
+        required = (required & part).any(axis=0)
+        limit = min(limits.max_parents for limits in self.constraints)
         self._check_common(permitted, required, limit)
         return Constraints(permitted, required, limit)
 

@@ -56,8 +56,8 @@ class GroupValue:
     def _read_states(self, concentration):
         """Allowed states of every pair and task, and log weights by number of tasks."""
         part = self.joint.takes_part
-        permitted = np.stack([one.permitted for one in self.joint.constraints]) & part
-        required = np.stack([one.required for one in self.joint.constraints]) & part
+        permitted = np.stack([limits.permitted for limits in self.joint.constraints]) & part
+        required = np.stack([limits.required for limits in self.joint.constraints]) & part
         forward, backward = permitted | required, np.swapaxes(permitted | required, 1, 2)
         is_required = required | np.swapaxes(required, 1, 2)
         # [s, i, j, state] for no arc, i -> j and j -> i.
@@ -226,13 +226,13 @@ class OneGraphValue(GroupValue):
     def _constraints(self, members):
         """Constraints of the graph of a group."""
         part = self.joint.takes_part[members]
-        limits = [self.joint.constraints[s] for s in members]
-        permitted = np.stack([one.permitted for one in limits]) | ~part
-        required = np.stack([one.required for one in limits]) & part
+        constraints = [self.joint.constraints[s] for s in members]
+        permitted = np.stack([limits.permitted for limits in constraints]) | ~part
+        required = np.stack([limits.required for limits in constraints]) & part
         return Constraints(
             permitted.all(axis=0) & part.any(axis=0),
             required.any(axis=0),
-            min(one.max_parents for one in limits),
+            min(limits.max_parents for limits in constraints),
         )
 
     def log_coupling(self, members, graphs):
@@ -504,7 +504,7 @@ class GroupSearch:
         margins = self._margins(groups, gains) if with_margins else np.full(len(gains), np.nan)
         groups = self._joined(list(groups))
         ranked = sorted(self._tried.items(), key=lambda item: (-item[1], item[0]))
-        ranked = [one for one in ranked if one[1] > -math.inf]
+        ranked = [tried for tried in ranked if tried[1] > -math.inf]
         return FoundGroups(groups, gains, margins, ranked[: N_CONFIRMED + 1])
 
     def _all_gain(self, gains):
@@ -544,7 +544,7 @@ class GroupSearch:
             if self._may_merge(a, b) and not np.isnan(mean):
                 rest = [group for group in groups if group not in (a, b)]
                 found.append((mean, canonical([*rest, (*a, *b)])))
-        return sorted(found, key=lambda one: (-one[0], one[1]))
+        return sorted(found, key=lambda merge: (-merge[0], merge[1]))
 
     def _rising(self, groups, candidates):
         """The candidate with the largest value if it exceeds that of the groups, else None."""
@@ -635,7 +635,7 @@ class GroupSearch:
         for s in self._decide if len(self._decide) > 1 else ():
             moves = sorted(self._moves(groups, s, gains), key=lambda one: (-one[1], one[0]))
             if len(self._seen) > FEW_TASKS:
-                moves = [one for one in moves if not np.isnan(one[1])][:N_EXACT]
+                moves = [move for move in moves if not np.isnan(move[1])][:N_EXACT]
             if moves and not self._is_over():
                 other = max(self._total(moved) for moved, _ in moves)
                 if other > -math.inf:
@@ -699,7 +699,7 @@ def quick_fits(search, prior, graphs, couplings_of):
     starts = [np.stack(graphs)]
     for combined in (np.any, np.all) if len(graphs) == 2 else ():
         graph = combined(starts[0], axis=0)
-        starts.append(np.stack([acyclic(graph, one) for one in joint.constraints]))
+        starts.append(np.stack([acyclic(graph, limits) for limits in joint.constraints]))
     with contextlib.suppress(NoCommonGraph):
         starts.append(joint.spread(search.identical))
     couplings = couplings_of(prior, joint)
