@@ -334,7 +334,7 @@ class MultitaskSearch:
         """Whether nothing couples the tasks; custom couplings are assumed to."""
         if len(self.problems) == 1:
             return True
-        return isinstance(prior, CouplingPrior) and prior.is_independent()
+        return isinstance(prior, CouplingPrior) and prior.is_independent(self.joint.names)
 
     def _at(self, couplings, matrices):
         return self.kind(self.joint, couplings, self._ties, matrices)
