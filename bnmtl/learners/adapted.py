@@ -36,6 +36,14 @@ def single_task(learner):
     return SingleTaskLearner(**parameters)
 
 
+def check_learns_together(learner):
+    """Raise InputTypeError unless a learner learns several tasks together."""
+    if not isinstance(learner, MultitaskLearner):
+        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
+        remedy = "tasks are compared when they are learned together"
+        raise InputTypeError(message, argument="learner", remedy=remedy)
+
+
 def at_penalty(learner, penalty):
     """A `MultitaskLearner` with one penalty and the other parameters of a given learner.
 
@@ -44,11 +52,7 @@ def at_penalty(learner, penalty):
     InputTypeError
         If the learner has no prior with a penalty.
     """
-    if not isinstance(learner, MultitaskLearner):
-        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
-        raise InputTypeError(
-            message, argument="learner", remedy="tasks are compared when they are learned together"
-        )
+    check_learns_together(learner)
     parameters = _shared(learner, MultitaskLearner)
     prior = learner._used_prior()
     if not isinstance(prior, CouplingPrior):

@@ -268,7 +268,6 @@ class MultitaskLearner(Learner):
 
     def _check_for(self, tasks):
         """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
-        self._check_parameters()
         check_prior_names(self._used_prior(), tasks)
         self._structure_priors(tasks)
         if is_by_task(self.task_groups):
