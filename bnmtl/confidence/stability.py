@@ -88,9 +88,8 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
 def _check_table(confidences):
     """Raise for a table without a column, or with a row that cannot come from replicates."""
     if not isinstance(confidences, pd.DataFrame):
-        raise InputTypeError(
-            f"must be the DataFrame of `arc_confidence`, got {type_of(confidences)}"
-        )
+        kind = type_of(confidences)
+        raise InputTypeError(f"must be the DataFrame of `arc_confidence`, got {kind}")
     lacking = [column for column in COLUMNS if column not in confidences.columns]
     if lacking:
         raise InputError(f"must have the {listed(COLUMNS, 'column')}; `{lacking[0]}` is missing")

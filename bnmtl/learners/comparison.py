@@ -85,10 +85,8 @@ def compare(learner, tasks, cv=None, groups=None):
     True
     """
     if not isinstance(learner, (SingleTaskLearner, MultitaskLearner)):
-        message = (
-            "must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV, got "
-            f"{type_of(learner)}"
-        )
+        kinds = "a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV"
+        message = f"must be {kinds}, got {type_of(learner)}"
         raise InputTypeError(message, argument="learner")
     learner._check_parameters()
     check_sample_size(learner.parameter_sample_size)
@@ -193,27 +191,23 @@ def _checked_groups(groups, tasks):
         raise InputTypeError(message, argument="groups")
     for name in [*tasks, *groups]:
         if name not in groups or name not in tasks:
-            message = (
-                "must have the names of the tasks, each with an array; "
-                f"{'the data have no such task' if name in groups else 'it is missing'}"
-            )
+            found = "the data have no such task" if name in groups else "it is missing"
+            message = f"must have the names of the tasks, each with an array; {found}"
             raise InputError(message, argument="groups", task=name)
     checked = {}
     for name, task in tasks.items():
-        given = np.asarray(groups[name])
+        given, about = np.asarray(groups[name]), {"argument": "groups", "task": name}
         if given.shape != (task.n_rows,):
             message = f"must be one name per row, {task.n_rows}; its shape is {given.shape}"
-            raise InputError(
-                message, argument="groups", task=name, remedy="drop rows with missing values before"
-            )
+            raise InputError(message, **about, remedy="drop rows with missing values before")
         if pd.isna(given).any():
             row = int(pd.isna(given).argmax())
             message = f"must be one name per row, {task.n_rows}; that of row {row} is missing"
-            raise InputError(message, argument="groups", task=name, remedy="fill it")
+            raise InputError(message, **about, remedy="fill it")
         checked[name] = given.astype(str)
         if (checked[name] == checked[name][0]).all():
             message = "must divide the rows of every task into two groups or more; it has one"
-            raise InputError(message, argument="groups", task=name)
+            raise InputError(message, **about)
     return checked
 
 
@@ -404,10 +398,8 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, at_command_line=False
         return ["No rows were held out, so the gain from the arcs is unknown."]
     if record.get("ended_by"):
         chosen = ", and the penalty chosen by it is unreliable" if record.get("chooses") else ""
-        return [
-            "Cross-validation ended early, so the gain from the arcs is unknown"
-            f"{chosen}; give more time."
-        ]
+        unknown = f"Cross-validation ended early, so the gain from the arcs is unknown{chosen}"
+        return [f"{unknown}; give more time."]
     is_found, first = of_arcs(record)
     if not is_found:
         return [f"{first} {more}"]

@@ -202,8 +202,7 @@ class MultitaskLearner(Learner):
         for prior in self._priors().values():
             if isinstance(prior, CouplingPrior):
                 prior.resolved()
-        if not self._is_given():
-            self._start_names()
+        self._start_names()
 
     def _kernels_called(self, tasks, effort):
         return super()._kernels_called(tasks, effort, self._used_prior())
@@ -216,7 +215,7 @@ class MultitaskLearner(Learner):
             # Groups of one task have the graphs of tasks alone.
             effort = replace(effort, memory=Memory())
         groups = groups_for(self, tasks, whole, problems, effort, report)
-        names = None if given else self._start_names()
+        names = self._start_names()
         known = groups.solutions if self.start is None else {}
 
         def solve(members, effort):
@@ -286,8 +285,8 @@ class MultitaskLearner(Learner):
         return True
 
     def _start_names(self):
-        """Names of the requested starts; None if the learner chooses."""
-        if self.start is None:
+        """Names of the requested starts; None if graphs are given or the learner chooses."""
+        if self.start is None or self._is_given():
             return None
         if self.start not in STARTS:
             message = (

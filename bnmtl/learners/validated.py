@@ -357,9 +357,8 @@ class MultitaskLearnerCV(MultitaskLearner):
                 f"{self.rule!r}"
             )
             about = {"argument": "rule", "options": ("validation", "cv")}
-            raise InputError(
-                message, **about, remedy="leave `validation` out, or give `cv` instead"
-            )
+            remedy = "leave `validation` out, or give `cv` instead"
+            raise InputError(message, **about, remedy=remedy)
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
 
@@ -368,9 +367,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         prior = self._used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
             message = f"must have a `penalty` to choose, got {prior!r}"
-            raise InputTypeError(
-                message, argument="prior", remedy="use MultitaskLearner for a custom coupling"
-            )
+            remedy = "use MultitaskLearner for a custom coupling"
+            raise InputTypeError(message, argument="prior", remedy=remedy)
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
 
@@ -385,7 +383,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         priors = self._possible_priors(problems, groups.names)
         search = search_in_groups(self, groups.members, whole, problems, effort.share(0.6), report)
         given = self._given_starts(whole, problems)
-        names = None if given else self._start_names()
+        names = self._start_names()
         if names == ("orders",):
             search.check_orders(next(iter(priors.values())))
         on_all, train, test = search, tasks, None
@@ -498,9 +496,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         has_posterior = isinstance(prior, CouplingPrior) and not prior.by_task()
         if self.validation == "posterior" and not has_posterior:
             message = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
-            raise InputError(
-                message, argument="validation", remedy="leave it out to choose by held-out rows"
-            )
+            remedy = "leave it out to choose by held-out rows"
+            raise InputError(message, argument="validation", remedy=remedy)
 
     def _without_choice(self, tasks):
         """The parameter of the prior with a penalty for every pair; None if there is none."""

@@ -194,28 +194,26 @@ class Syntax:
         remedy = _QUOTE if word in _MARKS else None
         self.fail(f"must continue with {what}; `{word}` {found}", self._offset, remedy)
 
-    def _number(self, what):
-        word = self._word(what)
+    def _number(self):
+        word = self._word("a probability")
         if not _NUMBER.fullmatch(word):
-            self._refuse(what, "is not a number", word)
-        value = float(word)
-        if value < 0:
-            self._refuse(what, "is negative", word)
-        return value
+            self._refuse("a probability", "is not a number", word)
+        if float(word) < 0:
+            self._refuse("a probability", "is negative", word)
+        return float(word)
 
-    def _list(self, close, read, what):
-        """Read items up to a closing mark; either all or none are separated by commas."""
-        items = [read(what)]
-        commas = 0
-        while (token := self._take()) != close:
+    def _numbers(self):
+        """Read probabilities up to a semicolon; either all or none are separated by commas."""
+        numbers, commas = [self._number()], 0
+        while (token := self._take()) != ";":
             if token == ",":
                 commas += 1
             else:
                 self._at -= 1
-            items.append(read(what))
-        if commas not in (0, len(items) - 1):
+            numbers.append(self._number())
+        if commas not in (0, len(numbers) - 1):
             self.fail("must have commas between all values or none", self._offset)
-        return items
+        return numbers
 
     def _texts(self, close, what, marks, are_blanks=False):
         """Read texts between marks, up to a closing mark, as lists of words.
@@ -348,8 +346,7 @@ class Syntax:
                 self._property()
                 continue
             labels = self._texts(")", "a state", {","}) if keyword == "(" else []
-            row = Row(labels, self._list(";", self._number, "a probability"), start)
-            statements.append((keyword, row))
+            statements.append((keyword, Row(labels, self._numbers(), start)))
         self._blocks.append((head, statements))
 
     def _add_family(self, head, statements):

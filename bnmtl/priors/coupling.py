@@ -81,17 +81,13 @@ def read_closeness(table):
 def read_distances(table, name):
     """A checked table of dissimilarities of tasks: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
-        message = (
-            "must be a square DataFrame with a row and a column for each task, "
-            f"got {type_of(table)}"
-        )
+        kind = type_of(table)
+        message = f"must be a square DataFrame with a row and a column for each task, got {kind}"
         raise InputTypeError(message, argument=name, remedy="`bnmtl.relatedness.direct` makes one")
     rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
     if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
-        message = (
-            f"must have one row and one column for each task; the rows are {listed(rows)}, the "
-            f"columns {listed(columns)}"
-        )
+        found = f"the rows are {listed(rows)}, the columns {listed(columns)}"
+        message = f"must have one row and one column for each task; {found}"
         raise InputError(message, argument=name)
     cells = table.to_numpy(dtype=object)
     values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
@@ -122,10 +118,8 @@ def _cells(table, name):
     values = table.to_numpy()
     labels = [str(label) for label in table.index]
     if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        message = (
-            "must be a symmetric table with the same names as rows and columns; its shape is "
-            f"{table.shape}"
-        )
+        rule = "must be a symmetric table with the same names as rows and columns"
+        message = f"{rule}; its shape is {table.shape}"
         raise InputError(message, argument=name, remedy="a missing value is not symmetric either")
     for i, j in itertools.combinations(range(len(labels)), 2):
         yield (labels[i], labels[j]), values[i, j].item()
@@ -534,13 +528,10 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            message = (
-                f"and `reversal` must not both be given; they are {self.costs!r} "
-                f"and {self.reversal!r}"
-            )
-            raise InputError(
-                message, argument="costs", options=("reversal",), remedy="leave `reversal` out"
-            )
+            given = f"{self.costs!r} and {self.reversal!r}"
+            message = f"and `reversal` must not both be given; they are {given}"
+            about = {"argument": "costs", "options": ("reversal",)}
+            raise InputError(message, **about, remedy="leave `reversal` out")
         if set(self.costs) != {"add", "delete", "reverse"}:
             given = sorted(map(str, self.costs))
             message = f"must have exactly the keys 'add', 'delete' and 'reverse', got {given!r}"

@@ -386,9 +386,8 @@ def _encoded(frame, wanted):
             names = column_names(frame)
         lacking = sorted(wanted - set(names))
         if lacking:
-            message = (
-                f"must have a column for every variable of the family; `{lacking[0]}` is missing"
-            )
+            rule = "must have a column for every variable of the family"
+            message = f"{rule}; `{lacking[0]}` is missing"
             remedy = f"the columns are {listed(sorted(names))}"
             raise InputError(message, argument="frame", remedy=remedy)
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
@@ -407,10 +406,8 @@ def _indexed(family, task):
     child, *parents = family
     indices = [task.index[child], *sorted(task.index[parent] for parent in parents)]
     if math.prod(task.arities[indices].tolist()) > _MOST_CELLS:
-        message = (
-            f"must have at most {_MOST_CELLS:.0e} joint states with `{child}`; there are "
-            f"{len(parents)} parents"
-        )
+        rule = f"must have at most {_MOST_CELLS:.0e} joint states with `{child}`"
+        message = f"{rule}; there are {len(parents)} parents"
         raise InputError(message, argument="parents", remedy="name fewer")
     return indices
 
@@ -427,11 +424,9 @@ def _checked_weights(weights, n_rows):
     if array.shape != (n_rows,):
         raise InputError(f"{rule}; the shape is {array.shape}", argument="weights")
     for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
-        raise InputError(
-            f"must be finite and at least 0; row {row} has {array[row]}", argument="weights"
-        )
+        message = f"must be finite and at least 0; row {row} has {array[row]}"
+        raise InputError(message, argument="weights")
     if not array.any():
-        raise InputError(
-            "must not all be 0", argument="weights", remedy="give at least one row a weight"
-        )
+        remedy = "give at least one row a weight"
+        raise InputError("must not all be 0", argument="weights", remedy=remedy)
     return array
