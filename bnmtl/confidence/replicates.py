@@ -103,13 +103,6 @@ def share_of(share):
     return draw
 
 
-def lighter(learner):
-    """The learner with the search of light replicates."""
-    # Orders are a start only if the search is over orders.
-    start = None if isinstance(learner.start, str) and learner.start == "orders" else learner.start
-    return changed(learner, search=_LIGHT, start=start)
-
-
 def arc_confidence(
     tasks, learner, n_bootstrap=100, random_state=None, subsample=0.5, light=False, time_limit=None
 ):
@@ -190,7 +183,9 @@ def arc_confidence(
     stopped = set()
     learner = keeping_groups(learner, encoded, stopped)
     if light:
-        learner = lighter(learner)
+        # Orders are a start only if the search is over orders.
+        is_orders = isinstance(learner.start, str) and learner.start == "orders"
+        learner = changed(learner, search=_LIGHT, start=None if is_orders else learner.start)
     if time_limit is not None:
         time_limit = max(0.0, time_limit - (time.monotonic() - began))
     seed = seed_of(learner.random_state if random_state is None else random_state)

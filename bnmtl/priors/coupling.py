@@ -257,8 +257,10 @@ class CouplingPrior(BaseEstimator):
         >>> round(EditPrior(penalty=0.9).log_coupling([1, 1, 0]), 4)
         -2.3026
         """
-        states = _checked_states(states)
-        return self.coupling(len(states), pair, tasks).log_coupling(states)
+        array = np.asarray(states)
+        if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
+            raise InputError(f"must be a list of -1, 0 and +1, got {states!r}", argument="states")
+        return self.coupling(len(array), pair, tasks).log_coupling(array.astype(np.int8))
 
     def log_prior(self, configuration):
         """Log coupling of a whole configuration, summed over all pairs of variables.
@@ -569,10 +571,3 @@ def _log_of(penalty):
     """log(1 - penalty) as an array, -inf for 1."""
     with np.errstate(divide="ignore"):
         return np.log1p(-np.asarray(float(penalty)))
-
-
-def _checked_states(states):
-    array = np.asarray(states)
-    if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
-        raise InputError(f"must be a list of -1, 0 and +1, got {states!r}", argument="states")
-    return array.astype(np.int8)
