@@ -63,6 +63,21 @@ def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
         pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks, cv=3), expected)
 
 
+def test_folds_of_a_fit_are_handed_over_to_a_comparison_with_another_limit():
+    tasks, events = encode(dict(list(related().items())[:2])), []
+    settings = {**AUTO, "penalties": [0.0, 0.9], "cv": 3, "limits": Limits(time_limit=1000)}
+    learner = MultitaskLearnerCV(**ONE_GROUP, **settings).fit(tasks)
+    expected = compare(learner, tasks, cv=3)
+    learner.set_params(progress=events.append)
+    scored = comparison.compare_within(learner, tasks, 3, 0.0)
+    pd.testing.assert_frame_equal(scored, expected)
+    assert scored.attrs["ended_by"] == () and not events
+    with pytest.warns(UserWarning, match="`time_limit` ended a search"):
+        other = comparison.compare_within(learner, tasks, 2, 0.0)
+    assert other.attrs["ended_by"] == ("time_limit",)
+    assert learner.limits.time_limit == 1000
+
+
 @pytest.mark.slow_without_jit
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
 def test_folds_that_a_time_limit_cut_short_are_not_used_again():

@@ -236,8 +236,12 @@ def test_ends_of_the_penalty_stay_ends_at_any_distance():
         assert none.log_coupling([1, 0, -1], tasks=tasks) == 0
         assert full.log_coupling([1, 1, 0], tasks=tasks) == -math.inf
         assert full.log_coupling([1, 1, 1], tasks=tasks) == 0
-        assert none.is_independent()
-    assert not PairedPrior(0, task_penalty={("a", "b"): 0.1}).is_independent()
+        assert none.is_independent(tasks)
+    some = PairedPrior(0, task_penalty={("a", "b"): 0.1})
+    assert not some.is_independent(tasks) and some.is_independent(["a", "c"])
+    all_listed = dict.fromkeys([("a", "b"), ("a", "c"), ("b", "c")], 0.0)
+    assert PairedPrior(0.9, task_penalty=all_listed).is_independent(tasks)
+    assert not PairedPrior(0.9, task_penalty=all_listed).is_independent([*tasks, "d"])
 
 
 @pytest.mark.parametrize(

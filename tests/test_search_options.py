@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from functools import partial
 
 import networkx as nx
 import pytest
@@ -10,6 +11,7 @@ from small import ONE_GROUP, related
 
 import bnmtl
 from bnmtl import (
+    BDeu,
     Exact,
     HillClimbing,
     IdenticalLearner,
@@ -19,7 +21,9 @@ from bnmtl import (
     PairedPrior,
     PooledLearner,
     SingleTaskLearner,
+    relatedness,
 )
+from bnmtl.confidence import arc_stability
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.search import Limits
 from bnmtl.search.options import search_of
@@ -123,6 +127,37 @@ def test_unknown_options_are_refused_as_scikit_learn_does():
 def test_options_are_checked_by_fit(parameters, error, words):
     with pytest.raises(error, match=words):
         SingleTaskLearner(**parameters).fit(related())
+
+
+GROUPED, CHOOSING = MultitaskLearner(n_jobs=0), MultitaskLearnerCV(n_jobs=0)
+WITHOUT_SMOOTHING = SingleTaskLearner(parameter_sample_size=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (MultitaskLearner(PairedPrior(2)).fit, "`penalty` must be a number from 0 to 1"),
+        (MultitaskLearnerCV(PairedPrior(reversal=3)).fit, "`reversal` must be 1 or 2"),
+        (SingleTaskLearner(BDeu(-1)).fit, "`equivalent_sample_size` must be a number above 0"),
+        (IdenticalLearner(start={"t": nx.DiGraph()}).fit, "`start` of IdenticalLearner must be"),
+        (partial(relatedness.direct, learner=GROUPED), "`n_jobs` must not be 0"),
+        (partial(relatedness.shared, learner=GROUPED), "`n_jobs` must not be 0"),
+        (partial(relatedness.evidence, learner=CHOOSING), "`n_jobs` must not be 0"),
+        (partial(relatedness.indirect, learner=GROUPED), "`n_jobs` must not be 0"),
+        (partial(relatedness.indirect, learner=WITHOUT_SMOOTHING), "`parameter_sample_size` must"),
+        (relatedness.TaskClusterer(GROUPED).fit, "`n_jobs` must not be 0"),
+        (relatedness.TaskSelector(CHOOSING, "t").fit, "`n_jobs` must not be 0"),
+        (
+            partial(arc_stability, learner=SingleTaskLearner(), compare={"other": GROUPED}),
+            "`n_jobs` must not be 0",
+        ),
+        (partial(BDeu(-1).local_score, "a", []), "`equivalent_sample_size` must be a number"),
+        (partial(BDeu().local_score, "a", ["b", "b"]), "`parents` must be distinct"),
+    ],
+)
+def test_parameters_are_checked_before_the_data(call, words):
+    with pytest.raises((InputError, InputTypeError), match=words):
+        call(None)
 
 
 @pytest.mark.parametrize("kind", [SingleTaskLearner, IdenticalLearner, PooledLearner])

@@ -23,7 +23,7 @@ from bnmtl.errors import InputWarning
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen, at_penalty, for_tasks, with_graphs
 from bnmtl.learners.held_out import score_folds
-from bnmtl.learners.task_groups import group_sentence
+from bnmtl.learners.task_groups import GroupsByData, group_sentence
 from bnmtl.search import Limits
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
@@ -169,6 +169,20 @@ def test_folds_of_a_choice_keep_the_groups_and_comparisons_find_them_again(rows,
     found = MultitaskLearner(task_groups="auto", **settings)
     folds = score_folds(found, tasks, 2, [PairedPrior(0.99)], found._effort(), lambda done: None)
     assert len(searched) == len(folds) == 2
+
+
+def test_penalties_of_0_for_all_pairs_of_tasks_need_no_search_for_groups(rows, monkeypatch):
+    def search(*_):
+        raise AssertionError("The search for groups is needless.")
+
+    monkeypatch.setattr(GroupsByData, "_search", search)
+    nothing = PairedPrior(0.9, task_penalty=dict.fromkeys(itertools.combinations(rows, 2), 0.0))
+    settings = {"table_sharing": None, **QUICK}
+    learner = MultitaskLearner(nothing, **settings).fit(rows)
+    assert learner.task_groups_.to_list() == [1, 2, 3, 4]
+    assert arcs_of(learner) == arcs_of(SingleTaskLearner(**QUICK).fit(rows))
+    together = MultitaskLearner(nothing, task_groups=None, **settings).fit(rows)
+    assert arcs_of(together) == arcs_of(learner)
 
 
 def test_groups_are_found_at_the_default_penalty(rows):

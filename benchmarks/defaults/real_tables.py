@@ -196,7 +196,7 @@ def _folds(tasks, score, parents):
         random_state=SEED,
     )
     effort = learner._effort()
-    priors = learner._possible_priors(learner._problems(tasks, effort), effort)
+    priors = learner._possible_priors(learner._problems(tasks, effort))
     return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 

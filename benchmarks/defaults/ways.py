@@ -87,7 +87,7 @@ class Path:
         effort, silent = learner._effort(), Reporter(False)
         problems = learner._problems(tasks, effort)
         search = MultitaskSearch(problems, effort, silent)
-        priors = learner._possible_priors(problems, effort)
+        priors = learner._possible_priors(problems)
         values = list(priors.values())
         self.penalties = list(priors)
         self.solutions = solve_path(search, values, search.starts(values), effort)

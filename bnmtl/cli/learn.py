@@ -21,13 +21,14 @@ from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words, wit
 from bnmtl.errors import InputError, warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import check_file_sizes, check_required
-from bnmtl.learners import SingleTaskLearner, compare
+from bnmtl.learners import SingleTaskLearner
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.learners.arcs import sharing_counts, sharing_kinds
 from bnmtl.learners.comparison import (
     NOTHING_FOUND,
     WAYS,
     WAYS_TO_LEARN,
+    compare_within,
     held_out_record,
     nothing_found,
     sentences,
@@ -205,13 +206,8 @@ def _warn_of_few_rows(learner):
 
 def _compared(options, learner, tasks, seconds):
     """Return the comparison on held-out rows."""
-    of_learning = learner.limits
-    # Not a copy, so that the held-out predictions of the fit are reused.
-    learner.set_params(limits=of_learning.replaced(time_limit=seconds))
-    try:
-        return held_out_record(compare(learner, tasks, n_folds(options, learner, tasks)))
-    finally:
-        learner.set_params(limits=of_learning)
+    cv = n_folds(options, learner, tasks)
+    return held_out_record(compare_within(learner, tasks, cv, seconds))
 
 
 def _replicated(learner, tasks, options, seconds):

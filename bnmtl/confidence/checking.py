@@ -1,5 +1,6 @@
 """Posterior predictive checks: do the pairs of variables look as the learned networks say?"""
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -74,12 +75,11 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
     """
     check_whole("n", n, least=20)
     networks = {"task1": networks} if isinstance(networks, BayesNet) else networks
-    if not isinstance(networks, Mapping) or not all(
-        isinstance(one, BayesNet) for one in networks.values()
-    ):
+    is_mapping = isinstance(networks, Mapping)
+    if not is_mapping or not all(isinstance(network, BayesNet) for network in networks.values()):
         message = f"must be a BayesNet or a mapping of tasks to these, got {type_of(networks)}"
         raise InputTypeError(message, argument="networks")
-    networks = {str(name): one for name, one in networks.items()}
+    networks = {str(name): network for name, network in networks.items()}
     frames, seed = named_frames(tasks), seed_of(random_state)
     lacking = [name for name in frames if name not in networks]
     if lacking:
@@ -102,9 +102,14 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
         found.loc[known, "p_corrected"] = stats.false_discovery_control(found.loc[known, "p"])
     excess = found["distance"] / found["expected"]
     order = np.lexsort((-excess.fillna(0), found["p"].fillna(2)))
-    columns = ["task", "first", "second", "distance", "expected", "p", "p_corrected"]
-    columns += ["first_value", "second_value", "frequency", "drawn_frequency"]
+    columns = ["task", *_COLUMNS]
+    columns.insert(columns.index("p") + 1, "p_corrected")
     return found.iloc[order].reset_index(drop=True)[columns]
+
+
+# Of a pair of variables.
+_COLUMNS = ["first", "second", "distance", "expected", "p"]
+_COLUMNS += ["first_value", "second_value", "frequency", "drawn_frequency"]
 
 
 class _Pairs:
@@ -140,25 +145,14 @@ class _Pairs:
         mean = total / n
         observed = self._distances(self._observed, mean)
         # Each drawn table is compared with the mean of the others.
-        distances = np.stack([self._distances(one, (total - one) / (n - 1)) for one in drawn])
+        distances = np.stack([self._distances(table, (total - table) / (n - 1)) for table in drawn])
         n_as_far = (distances >= observed * (1 - 1e-9)).sum(axis=0)
         p = np.where(n_as_far, (1 + n_as_far) / (n + 1), _tail(observed, distances))
         rows = []
-        for i in range(len(self._names)):
-            for j in range(i + 1, len(self._names)):
-                rows.append(
-                    {
-                        "first": self._names[i],
-                        "second": self._names[j],
-                        "distance": observed[i, j],
-                        "expected": distances[:, i, j].mean(),
-                        "p": p[i, j],
-                        **self._worst_values(i, j, mean),
-                    }
-                )
-        names = ["first", "second", "distance", "expected", "p"]
-        names += ["first_value", "second_value", "frequency", "drawn_frequency"]
-        return pd.DataFrame(rows, columns=names)
+        for (i, first), (j, second) in itertools.combinations(enumerate(self._names), 2):
+            numbers = observed[i, j], distances[:, i, j].mean(), p[i, j]
+            rows.append((first, second, *numbers, *self._worst_values(i, j, mean)))
+        return pd.DataFrame(rows, columns=_COLUMNS)
 
     def _cells(self, table, expected):
         """What each pair of values adds to the distance; half a row stands for none."""
@@ -171,17 +165,14 @@ class _Pairs:
         return np.add.reduceat(by_first, self._starts, axis=1)
 
     def _worst_values(self, i, j, mean):
-        """The pair of values that adds most, and its frequencies."""
+        """The two values that add most, and their observed and drawn frequency."""
         block = tuple(slice(self._starts[at], self._starts[at] + self._sizes[at]) for at in (i, j))
         observed, drawn = self._observed[block], mean[block]
         at = np.unravel_index(self._cells(observed, drawn).argmax(), observed.shape)
+        first, second = (self._network.states[self._names[v]] for v in (i, j))
         n = observed.sum()
-        return {
-            "first_value": self._network.states[self._names[i]][at[0]],
-            "second_value": self._network.states[self._names[j]][at[1]],
-            "frequency": observed[at] / n if n else np.nan,
-            "drawn_frequency": drawn[at] / n if n else np.nan,
-        }
+        frequencies = (observed[at] / n, drawn[at] / n) if n else (np.nan, np.nan)
+        return first[at[0]], second[at[1]], *frequencies
 
 
 def _tail(observed, drawn):

@@ -49,7 +49,11 @@ class Replicates:
     def __init__(self, tasks, learner, draw, n, seed, time_limit=None, stage="bootstrap"):
         self._tasks, self._learner, self._draw, self._n = tasks, learner, draw, n
         self._seed, self._stage = seed, stage
-        self._rows = {name: _rows_to_draw(task) for name, task in tasks.items()}
+        self._rows = {}
+        for name, task in tasks.items():
+            order, sizes = task.originals
+            # The first row of each group of copies, in an order independent of the given one.
+            self._rows[name] = order[np.cumsum(sizes) - sizes]
         # Replicates for which no time is left.
         self._required = learner._required_graphs(tasks) if time_limit is not None else {}
         self._time_limit = time_limit
@@ -79,9 +83,10 @@ class Replicates:
             name: self._draw(rows, generator(self._seed, "bootstrap", number, name))
             for name, rows in self._rows.items()
         }
-        silent = Reporter(False), effort.tally.stopped
-        drawn = self._tasks.take(drawn)
-        return fitted._fit_rows(drawn, self._tasks, *silent).configuration_
+        stopped, silent = effort.tally.stopped, Reporter(False)
+        return fitted._fit_rows(
+            self._tasks.take(drawn), self._tasks, silent, stopped
+        ).configuration_
 
 
 def bootstrap(rows, rng):
@@ -96,19 +101,6 @@ def share_of(share):
         return rows[rng.permutation(len(rows))[: max(2, round(share * len(rows)))]]
 
     return draw
-
-
-def lighter(learner):
-    """The learner with the search of light replicates."""
-    # Orders are a start only if the search is over orders.
-    start = None if isinstance(learner.start, str) and learner.start == "orders" else learner.start
-    return changed(learner, search=_LIGHT, start=start)
-
-
-def _rows_to_draw(task):
-    """The first row of each group of copies, in an order independent of the given one."""
-    order, sizes = task.originals
-    return order[np.cumsum(sizes) - sizes]
 
 
 def arc_confidence(
@@ -184,14 +176,16 @@ def arc_confidence(
     check_number("subsample", subsample, above=0, below=1, optional=True)
     began = time.monotonic()
     if time_limit is not None:
-        limits = learner._used_limits()
-        learner = changed(learner, limits=limits.replaced(time_limit=time_limit))
-        learner._check_parameters()
+        limits = learner._used_limits().replaced(time_limit=time_limit)
+        limits.check()
+        learner = changed(learner, limits=limits)
     encoded = encode(tasks, missing=learner.missing)
     stopped = set()
     learner = keeping_groups(learner, encoded, stopped)
     if light:
-        learner = lighter(learner)
+        # Orders are a start only if the search is over orders.
+        is_orders = isinstance(learner.start, str) and learner.start == "orders"
+        learner = changed(learner, search=_LIGHT, start=None if is_orders else learner.start)
     if time_limit is not None:
         time_limit = max(0.0, time_limit - (time.monotonic() - began))
     seed = seed_of(learner.random_state if random_state is None else random_state)
@@ -202,45 +196,29 @@ def arc_confidence(
         for name, graph in configuration.items():
             counts[name] += adjacency(graph, encoded[name].variables)
     ended_by = tuple(sorted(stopped.union(replicates.ended_by)))
-    _warn_if_ended(ended_by)
-    table = _table(encoded, counts, n_bootstrap)
-    table.attrs["ended_by"] = ended_by
-    return table
-
-
-def _warn_if_ended(limits):
-    if limits:
-        names = all_of([f"`{name}`" for name in limits])
+    if ended_by:
+        names = all_of([f"`{name}`" for name in ended_by])
         message = (
             f"Replicates were ended by {names} and may lack arcs, so that confidences are too low"
         )
-        warn(message, options=limits, remedy="raise it, or draw fewer replicates")
+        warn(message, options=ended_by, remedy="raise it, or draw fewer replicates")
+    table = _table(encoded, counts, n_bootstrap)
+    table.attrs["ended_by"] = ended_by
+    return table
 
 
 def _table(tasks, counts, n_bootstrap):
     """One row per task and ordered pair of its variables."""
     parts = []
     for name, task in tasks.items():
-        n = task.n_variables
-        parent, child = np.nonzero(~np.eye(n, dtype=bool))
-        arcs = counts[name]
-        parts.append(
-            pd.DataFrame(
-                {
-                    "task": name,
-                    "parent": np.array(task.variables, dtype=object)[parent],
-                    "child": np.array(task.variables, dtype=object)[child],
-                    "arc": arcs[parent, child] / n_bootstrap,
-                    "edge": (arcs + arcs.T)[parent, child] / n_bootstrap,
-                }
-            )
-        )
+        pair = parent, child = np.nonzero(~np.eye(task.n_variables, dtype=bool))
+        names, arcs = np.array(task.variables, dtype=object), counts[name]
+        part = {"task": name, "parent": names[parent], "child": names[child]}
+        part |= {"arc": arcs[pair] / n_bootstrap, "edge": (arcs + arcs.T)[pair] / n_bootstrap}
+        parts.append(pd.DataFrame(part))
     table = pd.concat(parts, ignore_index=True)
-    for column, known in (
-        ("task", tasks.names),
-        ("parent", tasks.variables),
-        ("child", tasks.variables),
-    ):
+    columns = {"task": tasks.names, "parent": tasks.variables, "child": tasks.variables}
+    for column, known in columns.items():
         table[column] = pd.Categorical(table[column], categories=list(known))
     return table
 
@@ -286,11 +264,9 @@ def with_confidence(arcs, confidences=None):
     """
     if confidences is None:
         return arcs.assign(confidence=np.nan, edge_confidence=np.nan)
-    keys = zip(
-        *(confidences[name].astype(str) for name in ("task", "parent", "child")), strict=True
-    )
+    names = (confidences[name].astype(str) for name in ("task", "parent", "child"))
     shares = zip(confidences["arc"], confidences["edge"], strict=True)
-    known = dict(zip(keys, shares, strict=True))
+    known = dict(zip(zip(*names, strict=True), shares, strict=True))
     values = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
     found = np.array(values, dtype=float).reshape(-1, 2)
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
@@ -348,8 +324,8 @@ def sure_words(
     text = (
         f"{n_sure or 'None'} of {count(len(shares), 'arc')}{by_task} {are} well supported (at "
         f"least {100 * _SURE:.0f} % of the replicates join {their} two variables); "
-        f"{n_doubtful or 'none'} "
-        f"{'is' if n_doubtful <= 1 else 'are'} doubtful (fewer than half do)."
+        f"{n_doubtful or 'none'} {'is' if n_doubtful <= 1 else 'are'} doubtful (fewer than half "
+        "do)."
     )
     if n_sure == len(shares):
         return text

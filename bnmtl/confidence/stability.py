@@ -75,7 +75,8 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
     """
     check_choice("by", by, ("arc", "edge"))
     check_number("threshold", threshold, above=0, most=1)
-    _check_table(confidences)
+    with located(argument="confidences"):
+        _check_table(confidences)
     configuration = Configuration()
     for task, table in confidences.groupby("task", sort=False, observed=True):
         name = str(task)
@@ -85,23 +86,17 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
 
 
 def _check_table(confidences):
+    """Raise for a table without a column, or with a row that cannot come from replicates."""
     if not isinstance(confidences, pd.DataFrame):
-        message = f"must be the DataFrame of `arc_confidence`, got {type_of(confidences)}"
-        raise InputTypeError(message, argument="confidences")
+        kind = type_of(confidences)
+        raise InputTypeError(f"must be the DataFrame of `arc_confidence`, got {kind}")
     lacking = [column for column in COLUMNS if column not in confidences.columns]
     if lacking:
-        message = f"must have the {listed(COLUMNS, 'column')}; `{lacking[0]}` is missing"
-        raise InputError(message, argument="confidences")
+        raise InputError(f"must have the {listed(COLUMNS, 'column')}; `{lacking[0]}` is missing")
     for column in ("arc", "edge"):
         values = confidences[column]
         if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
-            raise InputError("must hold shares from 0 to 1", argument="confidences", column=column)
-    with located(argument="confidences"):
-        _check_rows(confidences)
-
-
-def _check_rows(confidences):
-    """Raise for the first row that cannot come from replicates."""
+            raise InputError("must hold shares from 0 to 1", column=column)
     for column in ("task", "parent", "child"):
         row = _first(confidences, confidences[column].isna())
         if row is not None:
@@ -110,11 +105,8 @@ def _check_rows(confidences):
     parents, children = (confidences[column].astype(str) for column in ("parent", "child"))
     row = _first(confidences, parents == children)
     if row is not None:
-        message = (
-            f"must join different variables; row {row.name!r} has `{row['parent']}` as parent "
-            "and as child"
-        )
-        raise InputError(message, remedy="leave it out")
+        same = f"row {row.name!r} has `{row['parent']}` as parent and as child"
+        raise InputError(f"must join different variables; {same}", remedy="leave it out")
     row = _first(confidences, confidences["edge"] < confidences["arc"] - _ROUNDING)
     if row is not None:
         message = (
@@ -228,16 +220,16 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
         raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
     check_choice("scheme", scheme, ("halves", "bootstrap", "delete-d"))
     check_whole("n", n, least=2, remedy="50 is usual")
+    learner._check_parameters()
     seed = seed_of(learner.random_state if random_state is None else random_state)
     learners = {GIVEN: learner} | _others(tasks, learner, compare, seed)
     draw = {"halves": share_of(0.5), "bootstrap": bootstrap, "delete-d": _all_but_few}[scheme]
     summaries, arcs = {}, {}
-    for name, one in learners.items():
-        one._check_parameters()
-        encoded = encode(tasks, missing=one.missing)
+    for name, used in learners.items():
+        encoded = encode(tasks, missing=used.missing)
         graphs = {task: [] for task in encoded.names}
-        one = keeping_groups(one, encoded, set())
-        for configuration in Replicates(encoded, one, draw, n, seed, stage=f"stability: {name}"):
+        used = keeping_groups(used, encoded, set())
+        for configuration in Replicates(encoded, used, draw, n, seed, stage=f"stability: {name}"):
             for task, graph in configuration.items():
                 graphs[task].append(graph)
         for task, made in graphs.items():
@@ -261,32 +253,30 @@ def _others(tasks, learner, compare, seed):
     if compare is None:
         return {}
     if isinstance(compare, Mapping):
-        for name, one in compare.items():
-            if not isinstance(one, Learner):
-                raise InputTypeError(
-                    f"must be a learner for `{name}`, got {type_of(one)}", argument="compare"
-                )
+        for name, other in compare.items():
+            if not isinstance(other, Learner):
+                message = f"must be a learner for `{name}`, got {type_of(other)}"
+                raise InputTypeError(message, argument="compare")
+            other._check_parameters()
         if GIVEN in compare:
-            raise InputError(
-                f"must have other names than `{GIVEN}`, got {GIVEN!r}", argument="compare"
-            )
+            message = f"must have other names than `{GIVEN}`, got {GIVEN!r}"
+            raise InputError(message, argument="compare")
         return dict(compare)
     check_choice("compare", compare, ("alone",))
     if isinstance(learner, SingleTaskLearner):
-        message = (
-            f"must learn tasks together to be compared with each alone, got {type_of(learner)}"
-        )
+        kind = type_of(learner)
+        message = f"must learn tasks together to be compared with each alone, got {kind}"
         raise InputError(message, argument="learner")
     alone = single_task(learner)
-    wanted = _n_arcs(tasks, learner, seed)
-    sparse = [changed(alone, structure_prior=ArcPrior(one)) for one in _PROBABILITIES]
-    gaps = [abs(_n_arcs(tasks, one, seed) - wanted) for one in sparse]
+    alone._check_parameters()
+
+    def n_arcs(used):
+        return len(changed(used, random_state=seed, progress=False).fit(tasks).arcs_)
+
+    wanted = n_arcs(learner)
+    sparse = [changed(alone, structure_prior=ArcPrior(chance)) for chance in _PROBABILITIES]
+    gaps = [abs(n_arcs(candidate) - wanted) for candidate in sparse]
     return {ALONE: alone, SPARSE: sparse[int(np.argmin(gaps))]}
-
-
-def _n_arcs(tasks, learner, seed):
-    """Number of arcs from all rows."""
-    return len(changed(learner, random_state=seed, progress=False).fit(tasks).arcs_)
 
 
 def _summary(graphs, variables):
@@ -352,7 +342,7 @@ def _expected_shd(patterns, upper):
     n = len(patterns)
     # None, one direction, the other, both: what a pair is in each replicate.
     states = (patterns + 2 * patterns.swapaxes(1, 2))[:, upper]
-    same = sum(np.mean(states == one, axis=0) ** 2 for one in range(4))
+    same = sum(np.mean(states == state, axis=0) ** 2 for state in range(4))
     return float((1 - same).sum() * n / (n - 1))
 
 

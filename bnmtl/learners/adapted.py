@@ -36,6 +36,14 @@ def single_task(learner):
     return SingleTaskLearner(**parameters)
 
 
+def check_learns_together(learner):
+    """Raise InputTypeError unless a learner learns several tasks together."""
+    if not isinstance(learner, MultitaskLearner):
+        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
+        remedy = "tasks are compared when they are learned together"
+        raise InputTypeError(message, argument="learner", remedy=remedy)
+
+
 def at_penalty(learner, penalty):
     """A `MultitaskLearner` with one penalty and the other parameters of a given learner.
 
@@ -44,11 +52,7 @@ def at_penalty(learner, penalty):
     InputTypeError
         If the learner has no prior with a penalty.
     """
-    if not isinstance(learner, MultitaskLearner):
-        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
-        raise InputTypeError(
-            message, argument="learner", remedy="tasks are compared when they are learned together"
-        )
+    check_learns_together(learner)
     parameters = _shared(learner, MultitaskLearner)
     prior = learner._used_prior()
     if not isinstance(prior, CouplingPrior):
@@ -105,8 +109,7 @@ def keeping_groups(learner, tasks, stopped):
         problems = learner._problems(tasks, effort)
         groups = groups_for(learner, tasks, tasks, problems, effort, report)
     stopped.update(effort.tally.stopped)
-    labels = {name: at for at, group in enumerate(groups.names, 1) for name in group}
-    return changed(learner, task_groups=labels)
+    return changed(learner, task_groups=groups.numbers)
 
 
 def family_limits(learner):
@@ -125,7 +128,7 @@ def family_limits(learner):
         allowed; a required one always is.
     """
     tasks = learner.tasks_
-    problems = {one.name: one for one in learner._problems(tasks, learner._effort())}
+    problems = dict(zip(tasks, learner._problems(tasks, learner._effort()), strict=True))
 
     def allowed(name, child, parents):
         problem = problems[name]
@@ -169,40 +172,35 @@ def with_graphs(learner, configuration):
     groups = learner._groups_of_names()
     members = [[tasks.names.index(name) for name in group] for group in groups]
     if isinstance(learner, MultitaskLearner):
-        score, task_scores = _scored_by_group(other, problems, matrices, members)
+        given = [Solution([matrices[s] for s in group], 0.0, [], "given", {}) for group in members]
+        prior, effort = as_chosen(learner)._used_prior(), learner._effort()
+        search = search_in_groups(learner, members, tasks, problems, effort, Reporter(False))
+        scored = joined(members, search.scored(prior, given, search.problems))
+        score, task_scores = scored.score, scored.task_scores
     elif isinstance(learner, IdenticalLearner):
         score, task_scores = _one_graph_scored(other, problems, matrices, members)
     else:
         pairs = zip(problems, matrices, strict=True)
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
         score = sum(task_scores)
-    groups = groups if len(groups) > 1 else None
-    other._set_fitted(tasks, tasks, problems, matrices, score, task_scores, groups=groups)
+    other._set_fitted(tasks, tasks, matrices, score, task_scores, groups=groups)
     return other
-
-
-def _scored_by_group(learner, problems, matrices, members):
-    """Score and task scores of given graphs under a fitted `MultitaskLearner`."""
-    prior, effort = as_chosen(learner)._used_prior(), learner._effort()
-    search = search_in_groups(learner, members, learner.tasks_, problems, effort, Reporter(False))
-    given = [Solution([matrices[s] for s in group], 0.0, [], "given", {}) for group in members]
-    scored = joined(members, search.scored(prior, given, search.problems))
-    return scored.score, scored.task_scores
 
 
 def _one_graph_scored(learner, problems, matrices, members):
     """Score and task scores of given graphs under a fitted `IdenticalLearner`."""
     joints = learner._joint_problems(problems, learner.tasks_, members)
-    score, task_scores, graphs = 0.0, {}, []
+    solutions, graphs = [], []
     for joint, group in zip(joints, members, strict=True):
         given = [matrices[s] for s in group]
         graphs.append(joint.spread(given).any(axis=0))
-        of_group, of_tasks = score_identical(joint, graphs[-1])
+        score, task_scores = score_identical(joint, graphs[-1])
         cut = (joint.restrict(at, graphs[-1]) for at in range(len(group)))
-        score += of_group if all(map(np.array_equal, cut, given)) else -np.inf
-        task_scores.update(zip(group, of_tasks, strict=True))
+        score = score if all(map(np.array_equal, cut, given)) else -np.inf
+        solutions.append(Solution(given, score, task_scores, "given", {}))
     learner._set_common(learner._groups_of_names(), joints, graphs)
-    return score, [task_scores[s] for s in range(len(problems))]
+    found = joined(members, solutions)
+    return found.score, found.task_scores
 
 
 def for_tasks(learner, tasks):
@@ -224,24 +222,25 @@ def for_tasks(learner, tasks):
     parameters = learner.get_params(deep=False)
     for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
         value = parameters[name]
-        if is_by_task(value):
-            kept = {task: one for task, one in value.items() if str(task) in tasks.names}
-            # Arcs and tiers of a task name its own variables; graphs and priors name those of any
-            # task.
-            if name in ("structure_prior", "start"):
-                kept = {task: _among(name, one, tasks) for task, one in kept.items()}
-            parameters[name] = kept
-        else:
+        if not is_by_task(value):
             parameters[name] = _among(name, value, tasks)
+            continue
+        # Arcs and tiers of a task name its own variables; graphs and priors name those of any task.
+        is_free = name in ("structure_prior", "start")
+        parameters[name] = {
+            task: _among(name, of_task, tasks) if is_free else of_task
+            for task, of_task in value.items()
+            if str(task) in tasks.names
+        }
     if is_by_task(parameters.get("task_groups")):
         labels = parameters["task_groups"].items()
-        labels = {task: label for task, label in labels if str(task) in tasks.names}
-        parameters["task_groups"] = labels
+        kept = {task: label for task, label in labels if str(task) in tasks.names}
+        parameters["task_groups"] = kept
     prior = parameters.get("prior")
     if isinstance(prior, CouplingPrior):
         parameters["prior"] = prior.among(tasks.variables, tasks.names)
     restricted = changed(learner, **parameters)
-    if isinstance(restricted, MultitaskLearnerCV) and not restricted._has_choice(tasks):
+    if isinstance(restricted, MultitaskLearnerCV) and restricted._without_choice(tasks):
         return at_penalty(restricted, restricted.prior.penalty)
     return restricted
 
@@ -263,5 +262,5 @@ def _among(name, value, tasks):
 
 def _shared(learner, kind):
     """The parameters of a learner that another kind of learner also has."""
-    known = kind().get_params(deep=False)
-    return {name: v for name, v in learner.get_params(deep=False).items() if name in known}
+    known, parameters = kind().get_params(deep=False), learner.get_params(deep=False)
+    return {name: value for name, value in parameters.items() if name in known}

@@ -52,27 +52,22 @@ def tau_b(counts):
     )
     if not untied_x or not untied_y:
         return math.nan, math.nan
-    denominator = math.sqrt(untied_x * untied_y) / 2
-    return _excess(table) / denominator, math.sqrt(_variance(n, of_x, of_y)) / denominator
-
-
-def _excess(table):
-    """Concordant minus discordant pairs of rows."""
-    total = 0
-    # For every cell, the rows above and to the left minus those above and to the right.
-    above = [0] * len(table[0])
+    # Concordant minus discordant pairs: for every cell, its rows times those above and to the left
+    # minus those above and to the right.
+    excess, above = 0, [0] * len(table[0])
     for row in table:
         left, right = 0, sum(above)
         for count, higher in zip(row, above, strict=True):
             right -= higher
-            total += count * (left - right)
+            excess += count * (left - right)
             left += higher
         above = [higher + count for higher, count in zip(above, row, strict=True)]
-    return total
+    denominator = math.sqrt(untied_x * untied_y) / 2
+    return excess / denominator, math.sqrt(_variance(n, of_x, of_y)) / denominator
 
 
 def _variance(n, of_x, of_y):
-    """Variance of `_excess` over permutations."""
+    """Variance of concordant minus discordant pairs over permutations."""
 
     def without_ties(t):
         return t * (t - 1) * (2 * t + 5)
@@ -151,7 +146,7 @@ def arc_table(configuration, tasks, bound, groups=None):
         standard error of 0 or the states of a variable have no order); sorted by from, to and task.
         The group is all tasks, unless tasks learn from each other in several groups.
     """
-    rows, together = [], bound.shares_tables
+    rows = []
     groups = [tasks.names] if groups is None else groups
     counts = sharing_in_groups(configuration, groups)
     group_of = {name: group for group in groups for name in group}
@@ -159,17 +154,15 @@ def arc_table(configuration, tasks, bound, groups=None):
         graph, scores = configuration[name], bound.of(at)
         compelled = compelled_arcs(graph)
         for child, parents in graph.pred.items():
-            if parents and not together:
+            if parents and not bound.shares_tables:
                 held = sorted(task.index[parent] for parent in parents)
                 gains = scores.gains(task.index[child], held)
             for parent in parents:
-                if together:
-                    strength = _strength_together(
-                        configuration, at, parent, child, bound, group_of[name]
-                    )
+                arc = parent, child
+                if bound.shares_tables:
+                    strength = _strength_together(configuration, at, *arc, bound, group_of[name])
                 else:
                     strength = -gains[task.index[parent]]
-                arc = parent, child
                 numbers = *counts[name][arc], signed_association(task, *arc)
                 rows.append((*arc, name, strength, arc in compelled, *numbers))
     # Rows of the same arc stay in the order of the tasks.
@@ -190,7 +183,7 @@ def _strength_together(configuration, at, parent, child, bound, group):
             for s, (name, graph) in enumerate(configuration.items())
             if s != at and name in group and child in graph and set(graph.pred[child]) == parents
         ]
-        family = index[child], [index[one] for one in parents]
+        family = index[child], [index[variable] for variable in parents]
         gain = bound.evidence(*family, [*tasks, at])
         gain -= bound.evidence(*family, tasks) if tasks else 0
         value += gain if is_now else -gain
@@ -210,9 +203,8 @@ def counted_in_groups(arcs, configuration, task_groups):
     counts = sharing_in_groups(configuration, groups_by_label(task_groups))
     rows = zip(arcs["task"], arcs["from"], arcs["to"], strict=True)
     found = [counts[task][parent, child] for task, parent, child in rows]
-    return arcs.assign(
-        n_tasks=[one.n_tasks for one in found], n_tasks_possible=[one.n_possible for one in found]
-    )
+    n_possible = [sharing.n_possible for sharing in found]
+    return arcs.assign(n_tasks=[sharing.n_tasks for sharing in found], n_tasks_possible=n_possible)
 
 
 def sharing_counts(arcs, task_groups=None):

@@ -30,7 +30,7 @@ from bnmtl.scores import (
 )
 from bnmtl.search.compilation import compilation_reported, search_kernels
 from bnmtl.search.effort import Effort
-from bnmtl.search.options import Exact, Limits, search_of
+from bnmtl.search.options import Limits, search_of
 from bnmtl.search.problem import TaskProblem, by_task, check_names, constraints_by_task
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -68,57 +68,13 @@ def auto_prior(score, n_variables, n_tasks=1):
     return None
 
 
-def structure_priors(tasks, value, automatic):
-    """The structure prior of every task, by name, given once for all or by task.
-
-    Parameters
-    ----------
-    tasks : Tasks
-    value : "auto", structure prior, mapping of these by task, or None
-    automatic : mapping task -> structure prior or None
-        The priors for "auto".
-
-    Returns
-    -------
-    dict task -> structure prior or None
-    """
-    priors, _ = by_task(tasks, value, "structure_prior")
-    for name, prior in priors.items():
-        if isinstance(prior, str) and prior == "auto":
-            priors[name] = prior = automatic[name]
-        if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
-            message = (
-                "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping "
-                f"by task, got {prior!r}"
-            )
-            raise InputTypeError(message, argument="structure_prior")
-        if prior is not None:
-            check_names("structure_prior", prior.names(), tasks.variables, "variable")
-    return priors
-
-
-def arc_probabilities(priors, tasks):
-    """Probability of an arc in one direction under the structure prior of each task.
-
-    Parameters
-    ----------
-    priors : mapping task -> structure prior or None
-    tasks : Tasks
-
-    Returns
-    -------
-    dict task -> float
-        1/2 under the uniform prior, nan where it differs between arcs.
-    """
-    found = {}
-    for name, prior in priors.items():
-        variables = tasks[name].variables
-        odds = np.zeros(1)
-        if prior is not None and len(variables) > 1:
-            present, absent = prior.arc_terms(variables)
-            odds = (present - absent)[~np.eye(len(variables), dtype=bool)]
-        found[name] = float(expit(odds[0])) if np.ptp(odds) < _ALIKE else np.nan
-    return found
+def _arc_probability(prior, variables):
+    """Probability of an arc in one direction; 1/2 if uniform, nan if it differs between arcs."""
+    if prior is None or len(variables) < 2:
+        return 0.5
+    present, absent = prior.arc_terms(variables)
+    odds = (present - absent)[~np.eye(len(variables), dtype=bool)]
+    return float(expit(odds[0])) if np.ptp(odds) < _ALIKE else np.nan
 
 
 def start_matrices(tasks, constraints, start):
@@ -158,81 +114,31 @@ def _start_matrix(task, limits, graph, is_by_task):
     graph = nx.relabel_nodes(graph, str)
     active = set(task.variables) - set(task.constant)
     if is_by_task:
-        unknown = sorted({str(v) for arc in graph.edges for v in arc} - active)
+        unknown = sorted({v for arc in graph.edges for v in arc} - active)
         if unknown:
             message = (
                 f"has arcs of `{unknown[0]}`, which is not a variable with more "
                 "than one state there"
             )
             raise InputError(message, argument="start", task=task.name, remedy="remove them")
-    cut = graph.subgraph(active)
-    matrix = adjacency(cut, task.variables)
+    matrix = adjacency(graph.subgraph(active), task.variables)
     wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
     if len(wrong):
         parent, child = (task.variables[at] for at in wrong[0])
         message = (
             f"must hold the required arcs and no forbidden one; it does not for {parent} -> {child}"
         )
-        raise InputError(
-            message, argument="start", task=task.name, remedy="correct the start graph"
-        )
+        about = {"argument": "start", "task": task.name}
+        raise InputError(message, **about, remedy="correct the start graph")
     too_many = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(too_many):
         message = (
             f"gives `{task.variables[too_many[0]]}` more parents than `max_parents` allows, "
             f"{limits.max_parents}"
         )
-        raise InputError(
-            message,
-            argument="start",
-            task=task.name,
-            options=("max_parents",),
-            remedy="remove some",
-        )
+        about = {"argument": "start", "task": task.name, "options": ("max_parents",)}
+        raise InputError(message, **about, remedy="remove some")
     return matrix
-
-
-def check_common(learner):
-    """Raise for parameters of a learner out of range for any data."""
-    search_of(learner.search)
-    if learner.limits is not None and not isinstance(learner.limits, Limits):
-        message = f"must be a `Limits` or None, got {learner.limits!r}"
-        raise InputTypeError(
-            message, argument="limits", remedy="for example `Limits(time_limit=60)`"
-        )
-    learner._used_limits().check()
-    check_jobs(learner.n_jobs)
-    if learner.score is not None and not isinstance(learner.score, Score):
-        message = f"must be one of the scores of `bnmtl.scores` or None, got {learner.score!r}"
-        raise InputTypeError(message, argument="score", remedy="for example MixedDirichlet()")
-    if isinstance(learner.score, LogLikelihood) and learner.max_parents is None:
-        message = "LogLikelihood() always prefers more arcs and needs `max_parents`"
-        raise InputError(
-            message,
-            argument="score",
-            options=("max_parents",),
-            remedy="set it, or take BIC() or MixedDirichlet()",
-        )
-    check_size("parameter_sample_size", learner.parameter_sample_size)
-    check_choice("table_sharing", learner.table_sharing, ("auto", None))
-
-
-def check_start(learner):
-    """Raise InputError for a start graph of one search if that search replaces it anyway.
-
-    A search that a limit may end early can return its start.
-    """
-    limits = learner._used_limits()
-    is_limited = limits.time_limit is not None or limits.max_families is not None
-    if learner.start is None or is_limited or not isinstance(search_of(learner.search), Exact):
-        return
-    message = "has no effect with `search='exact'`, which finds the best of all graphs"
-    raise InputError(
-        message,
-        argument="start",
-        options=("search",),
-        remedy="leave it out, or take another `search`",
-    )
 
 
 # Parameters whose options need an object, with an example.
@@ -287,11 +193,8 @@ class Learner(BaseEstimator):
             value = parameters.get(owner, getattr(self, owner, None))
             if option and (value is None or isinstance(value, str)) and owner in _WITH_OPTIONS:
                 message = f"sets an option of `{owner}`, which has none, got {value!r}"
-                raise InputTypeError(
-                    message,
-                    argument=name,
-                    remedy=f"set the object that has it, such as `{_WITH_OPTIONS[owner]}`",
-                )
+                remedy = f"set the object that has it, such as `{_WITH_OPTIONS[owner]}`"
+                raise InputTypeError(message, argument=name, remedy=remedy)
         return super().set_params(**parameters)
 
     def fit(self, tasks, memory=None):
@@ -399,16 +302,28 @@ class Learner(BaseEstimator):
                 f"excluded families of more than {limits.max_cells} cells; for example `{child}` "
                 f"given {listed(parents)}"
             )
-            warn(
-                message,
-                argument="max_cells",
-                options=("max_parents",),
-                remedy="raise it, or set `max_parents`, or merge rare states",
-            )
+            remedy = "raise it, or set `max_parents`, or merge rare states"
+            warn(message, argument="max_cells", options=("max_parents",), remedy=remedy)
 
     def _check_parameters(self):
         """Raise InputTypeError or InputError for parameters out of range for any data."""
-        check_common(self)
+        search_of(self.search)
+        if self.limits is not None and not isinstance(self.limits, Limits):
+            message = f"must be a `Limits` or None, got {self.limits!r}"
+            remedy = "for example `Limits(time_limit=60)`"
+            raise InputTypeError(message, argument="limits", remedy=remedy)
+        self._used_limits().check()
+        check_jobs(self.n_jobs)
+        if self.score is not None and not isinstance(self.score, Score):
+            message = f"must be one of the scores of `bnmtl.scores` or None, got {self.score!r}"
+            raise InputTypeError(message, argument="score", remedy="for example MixedDirichlet()")
+        if isinstance(self.score, LogLikelihood) and self.max_parents is None:
+            message = "LogLikelihood() always prefers more arcs and needs `max_parents`"
+            about = {"argument": "score", "options": ("max_parents",)}
+            raise InputError(message, **about, remedy="set it, or take BIC() or MixedDirichlet()")
+        self._used_score()._check()
+        check_size("parameter_sample_size", self.parameter_sample_size)
+        check_choice("table_sharing", self.table_sharing, ("auto", None))
 
     def _used_score(self):
         """The score used by `fit`."""
@@ -443,12 +358,25 @@ class Learner(BaseEstimator):
         """
         score, adds_up = self._used_score(), self._adds_up(whole)
         groups = [whole.names] if groups is None else groups
-        n_tasks = {name: len(group) if adds_up else 1 for group in groups for name in group}
-        sizes = {}
+        automatic = {}
         for group in groups:
-            sizes.update(self._n_varying({name: whole[name] for name in group}))
-        automatic = {name: auto_prior(score, n, n_tasks[name]) for name, n in sizes.items()}
-        return structure_priors(whole, self.structure_prior, automatic)
+            sizes, n_tasks = self._n_varying({name: whole[name] for name in group}), len(group)
+            for name, n in sizes.items():
+                automatic[name] = auto_prior(score, n, n_tasks if adds_up else 1)
+        priors, _ = by_task(whole, self.structure_prior, "structure_prior")
+        for name, prior in priors.items():
+            if isinstance(prior, str) and prior == "auto":
+                priors[name] = prior = automatic[name]
+            if prior is None:
+                continue
+            if isinstance(prior, type) or not hasattr(prior, "arc_terms"):
+                message = (
+                    "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task, "
+                    f"got {prior!r}"
+                )
+                raise InputTypeError(message, argument="structure_prior")
+            check_names("structure_prior", prior.names(), whole.variables, "variable")
+        return priors
 
     def _n_varying(self, tasks):
         """Number of variables that may have arcs, for each task."""
@@ -512,7 +440,7 @@ class Learner(BaseEstimator):
         problems : list of TaskProblem
             Of all tasks.
         whole : Tasks
-            As in `problems`.
+            As in `_problems`.
         members : list of int
         effort : Effort, default=None
             Counts the local scores of the group.
@@ -539,11 +467,11 @@ class Learner(BaseEstimator):
         labels = getattr(self, "task_groups_", None)
         return given_groups(None if labels is None else labels.to_dict(), self.tasks_.names)
 
-    def _start_matrices(self, whole, problems, start):
-        """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
-        if start is None:
+    def _start_matrices(self, whole, problems):
+        """Adjacency matrices of given start graphs, or of the required arcs if none are given."""
+        if self.start is None:
             return [problem.constraints.required for problem in problems]
-        given = start_matrices(whole, self._constraints(whole), start)
+        given = start_matrices(whole, self._constraints(whole), self.start)
         pairs = zip(problems, given, strict=True)
         return [problem.constraints.allowed_of(matrix) for problem, matrix in pairs]
 
@@ -585,20 +513,19 @@ class Learner(BaseEstimator):
         if not hasattr(self, "tasks_"):
             raise AttributeError(f"`{name}` is there after `fit` of the {type(self).__name__}.")
 
-    def _set_fitted(
-        self, tasks, whole, problems, matrices, score, task_scores, *, rows=None, groups=None
-    ):
+    def _set_fitted(self, tasks, whole, matrices, score, task_scores, *, rows=None, groups=None):
         """Set the learned attributes from the adjacency matrices.
 
         Tables come from other ``rows``, if any are given; tasks learn from each other in ``groups``
         of names, by default in one.
         """
+        groups = None if groups is None or len(groups) == 1 else groups
         self.score_ = float(score)
         index = pd.Index(tasks.names, name="task")
         self.task_scores_ = pd.Series(np.array(task_scores, dtype=float), index=index)
         self.configuration_ = Configuration(
-            (problem.name, learned_graph(tasks[problem.name], matrix))
-            for problem, matrix in zip(problems, matrices, strict=True)
+            (name, learned_graph(task, matrix))
+            for (name, task), matrix in zip(tasks.items(), matrices, strict=True)
         )
         sources = tasks if rows is None else rows
         self._tables_of = sources, self.parameter_sample_size, self._shares_tables(tasks), groups
@@ -607,6 +534,6 @@ class Learner(BaseEstimator):
         # From an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
-        chances = arc_probabilities(self._structure_priors(whole, groups), tasks)
-        chances = np.array([chances[name] for name in tasks.names])
+        priors = self._structure_priors(whole, groups)
+        chances = [_arc_probability(priors[name], tasks[name].variables) for name in tasks.names]
         self.arc_probability_ = pd.Series(chances, index=index)

@@ -4,10 +4,13 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.base import Learner, check_start
-from bnmtl.learners.task_groups import OneGraphFits, check_task_groups, groups_for
+from bnmtl.learners.base import Learner
+from bnmtl.learners.task_groups import OneGraphFits, by_label, check_task_groups, groups_for
 from bnmtl.search.effort import in_parallel
+from bnmtl.search.grouped import joined
+from bnmtl.search.multitask import Solution
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
+from bnmtl.search.options import Exact, search_of
 from bnmtl.search.problem import JointProblem, is_by_task
 from bnmtl.tasks import Task, Tasks
 
@@ -15,9 +18,23 @@ from bnmtl.tasks import Task, Tasks
 class _FromGraph(Learner):
     """Base of learners without a coupling, where ``start`` is the start of a search for a graph."""
 
+    # Parameters that are given once for all tasks.
+    _common = ()
+
     def _check_parameters(self):
         super()._check_parameters()
-        check_start(self)
+        for name in self._common:
+            if is_by_task(getattr(self, name)):
+                kind = type(self).__name__
+                message = f"of {kind} must be one value for all tasks, got a mapping by task"
+                raise InputTypeError(message, argument=name)
+        limits = self._used_limits()
+        # A search that a limit may end early can return its start.
+        is_limited = limits.time_limit is not None or limits.max_families is not None
+        if self.start is not None and not is_limited and isinstance(search_of(self.search), Exact):
+            message = "has no effect with `search='exact'`, which finds the best of all graphs"
+            remedy = "leave it out, or take another `search`"
+            raise InputError(message, argument="start", options=("search",), remedy=remedy)
 
 
 class SingleTaskLearner(_FromGraph):
@@ -99,11 +116,11 @@ class SingleTaskLearner(_FromGraph):
 
     def _fit(self, tasks, whole, effort, report):
         problems = self._problems(tasks, effort, whole)
-        starts = self._start_matrices(whole, problems, self.start)
+        starts = self._start_matrices(whole, problems)
         matrices = search_tasks(problems, starts, effort, report)
         pairs = zip(problems, matrices, strict=True)
         scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-        self._set_fitted(tasks, whole, problems, matrices, sum(scores), scores)
+        self._set_fitted(tasks, whole, matrices, sum(scores), scores)
 
 
 class IdenticalLearner(_FromGraph):
@@ -188,6 +205,8 @@ class IdenticalLearner(_FromGraph):
     True
     """
 
+    _common = ("start",)
+
     def __init__(
         self,
         score=None,
@@ -241,10 +260,8 @@ class IdenticalLearner(_FromGraph):
         return OneGraphFits()
 
     def _fit(self, tasks, whole, effort, report):
-        problems, given = self._problems(tasks, effort, whole), None
-        if self.start is not None:
-            _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
-            given = self._start_matrices(whole, problems, self.start)
+        problems = self._problems(tasks, effort, whole)
+        given = None if self.start is None else self._start_matrices(whole, problems)
         groups = groups_for(self, tasks, whole, problems, effort, report)
         joints = self._joint_problems(problems, whole, groups.members, effort)
 
@@ -256,23 +273,18 @@ class IdenticalLearner(_FromGraph):
 
         calls = list(zip(joints, groups.members, strict=True))
         found = list(in_parallel(solve, calls, effort))
-        names = groups.names if len(groups.names) > 1 else None
-        matrices, scores = {}, {}
-        for joint, members, (graph, _, task_scores) in zip(
-            joints, groups.members, found, strict=True
-        ):
+        solutions = []
+        for (joint, members), (graph, *scores) in zip(calls, found, strict=True):
             cut = [joint.restrict(at, graph) for at in range(len(members))]
-            matrices.update(zip(members, cut, strict=True))
-            scores.update(zip(members, task_scores, strict=True))
-        order = range(len(problems))
-        score, task_scores = sum(one[1] for one in found), [scores[s] for s in order]
-        matrices = [matrices[s] for s in order]
-        self._set_fitted(tasks, whole, problems, matrices, score, task_scores, groups=names)
+            solutions.append(Solution(cut, *scores, "identical", {}))
+        solution = joined(groups.members, solutions)
+        learned = solution.matrices, solution.score, solution.task_scores
+        self._set_fitted(tasks, whole, *learned, groups=groups.names)
         groups.set_fitted(self, tasks, whole)
         self._set_common(groups.names, joints, [graph for graph, _, _ in found])
 
     def _joint_problems(self, problems, whole, members, effort=None):
-        """The joint problem of each group of tasks; arguments as in `group_problems`."""
+        """The joint problem of each group of tasks; arguments as in `_group_problems`."""
         return [
             JointProblem(self._group_problems(problems, whole, group, effort)) for group in members
         ]
@@ -281,10 +293,7 @@ class IdenticalLearner(_FromGraph):
         """Set the common graphs of groups of task names from their adjacency matrices."""
         pairs = zip(joints, matrices, strict=True)
         graphs = [from_adjacency(matrix, joint.variables) for joint, matrix in pairs]
-        found = self.task_groups_.to_dict()
-        labels = [found[group[0]] for group in names]
-        by_label = dict(zip(labels, graphs, strict=True))
-        self.graph_ = graphs[0] if len(graphs) == 1 else by_label
+        self.graph_ = graphs[0] if len(graphs) == 1 else by_label(self, names, graphs)
 
 
 class PooledLearner(_FromGraph):
@@ -357,19 +366,19 @@ class PooledLearner(_FromGraph):
     True
     """
 
+    _common = ("required", "forbidden", "tiers", "structure_prior", "start")
+
     def _fit(self, tasks, whole, effort, report):
-        for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
-            _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
         rows, all_rows = _pooled(tasks), _pooled(whole)
         (pooled,) = self._problems(rows, effort, all_rows)
-        (start,) = self._start_matrices(all_rows, [pooled], self.start)
+        (start,) = self._start_matrices(all_rows, [pooled])
         matrix = search_task(pooled, start, report, effort)
         constraints = dict.fromkeys(tasks, pooled.constraints)
         problems = self._problems(tasks, effort, whole, constraints)
         scores = [problem.log_posterior(matrix) for problem in problems]
         everywhere = dict.fromkeys(tasks, rows["pooled"])
         matrices, score = [matrix] * len(problems), pooled.log_posterior(matrix)
-        self._set_fitted(tasks, whole, problems, matrices, score, scores, rows=everywhere)
+        self._set_fitted(tasks, whole, matrices, score, scores, rows=everywhere)
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(_pooled(tasks)).values()
@@ -382,22 +391,12 @@ def _pooled(tasks):
     for task in tasks.values():
         differing = sorted(set(first.variables) ^ set(task.variables))
         if differing:
+            owner = first if differing[0] in first.variables else task
             message = (
                 f"must have the same variables as `{first.name}` to be pooled with it; "
-                f"`{differing[0]}` is "
-                f"only in `{(first if differing[0] in first.variables else task).name}`"
+                f"`{differing[0]}` is only in `{owner.name}`"
             )
-            raise InputError(
-                message,
-                task=task.name,
-                remedy="drop it, or learn the tasks together with MultitaskLearner",
-            )
+            remedy = "drop it, or learn the tasks together with MultitaskLearner"
+            raise InputError(message, task=task.name, remedy=remedy)
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
     return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])
-
-
-def _refuse_mapping(name, value, learner, wanted):
-    if is_by_task(value):
-        raise InputTypeError(
-            f"of {learner} must be {wanted} for all tasks, got a mapping by task", argument=name
-        )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.learners.adapted import changed
 from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.learners.held_out import (
     check_sample_size,
@@ -16,7 +17,6 @@ from bnmtl.learners.held_out import (
     score_folds,
 )
 from bnmtl.learners.multitask import MultitaskLearner
-from bnmtl.learners.task_groups import AUTO
 from bnmtl.learners.validated import MultitaskLearnerCV, best_penalty, chosen_penalty
 from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
@@ -85,10 +85,8 @@ def compare(learner, tasks, cv=None, groups=None):
     True
     """
     if not isinstance(learner, (SingleTaskLearner, MultitaskLearner)):
-        message = (
-            "must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV, got "
-            f"{type_of(learner)}"
-        )
+        kinds = "a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV"
+        message = f"must be {kinds}, got {type_of(learner)}"
         raise InputTypeError(message, argument="learner")
     learner._check_parameters()
     check_sample_size(learner.parameter_sample_size)
@@ -98,9 +96,33 @@ def compare(learner, tasks, cv=None, groups=None):
         groups = _checked_groups(groups, tasks)
         remedy = "give no more than the groups of the task that has the most"
     check_whole("cv", cv, 2, most_folds(tasks, groups), optional=True, remedy=remedy)
+    return _compared(learner, tasks, cv, groups, learner if groups is None else None)
+
+
+def compare_within(learner, tasks, cv, time_limit):
+    """`compare` for a learner that was fitted to these tasks, with another limit on time.
+
+    Parameters
+    ----------
+    learner : SingleTaskLearner, MultitaskLearner or MultitaskLearnerCV
+        Fitted; folds of the fit are reused.
+    tasks : Tasks
+    cv : int or None
+    time_limit : float or None
+        In seconds.
+    """
+    limits = learner._used_limits().replaced(time_limit=time_limit)
+    return _compared(changed(learner, limits=limits), tasks, cv, None, learner)
+
+
+def _compared(learner, tasks, cv, groups, fitted):
+    """`compare` for checked arguments; it reuses the folds of a fitted learner that match."""
     n_folds = default_folds(tasks, leave_one_out=True, groups=groups) if cv is None else int(cv)
-    with Reporter(learner.progress) as report:
-        folds, penalties = _folds(learner, tasks, n_folds, groups, report)
+    found = fitted._known_folds(tasks, n_folds) if isinstance(fitted, MultitaskLearnerCV) else None
+    if found is None:
+        with Reporter(learner.progress) as report:
+            found = _folds(learner, tasks, n_folds, groups, report)
+    folds, penalties = found
     table = _table(tasks, folds, penalties, _chosen(learner, folds, penalties))
     if groups is not None:
         pairs = zip(table["task"], table["row"], strict=True)
@@ -169,63 +191,39 @@ def _checked_groups(groups, tasks):
         raise InputTypeError(message, argument="groups")
     for name in [*tasks, *groups]:
         if name not in groups or name not in tasks:
-            message = (
-                "must have the names of the tasks, each with an array; "
-                f"{'the data have no such task' if name in groups else 'it is missing'}"
-            )
+            found = "the data have no such task" if name in groups else "it is missing"
+            message = f"must have the names of the tasks, each with an array; {found}"
             raise InputError(message, argument="groups", task=name)
     checked = {}
     for name, task in tasks.items():
-        given = np.asarray(groups[name])
+        given, about = np.asarray(groups[name]), {"argument": "groups", "task": name}
         if given.shape != (task.n_rows,):
             message = f"must be one name per row, {task.n_rows}; its shape is {given.shape}"
-            raise InputError(
-                message, argument="groups", task=name, remedy="drop rows with missing values before"
-            )
+            raise InputError(message, **about, remedy="drop rows with missing values before")
         if pd.isna(given).any():
             row = int(pd.isna(given).argmax())
             message = f"must be one name per row, {task.n_rows}; that of row {row} is missing"
-            raise InputError(message, argument="groups", task=name, remedy="fill it")
+            raise InputError(message, **about, remedy="fill it")
         checked[name] = given.astype(str)
         if (checked[name] == checked[name][0]).all():
             message = "must divide the rows of every task into two groups or more; it has one"
-            raise InputError(message, argument="groups", task=name)
+            raise InputError(message, **about)
     return checked
 
 
 def _folds(learner, tasks, n_folds, groups, report):
     """The scored folds and their penalties, the largest first."""
-    priors, given, posterior, beside = {}, None, None, False
-    effort = learner._effort()
-    # The groups that were found from all rows must not be used.
-    chooses = isinstance(learner, MultitaskLearnerCV)
-    if chooses and learner.task_groups != AUTO and groups is None:
-        known = learner._known_folds(tasks, n_folds)
-        if known is not None:
-            return known, list(learner.validation_scores_.index[::-1])
+    effort, priors, options = learner._effort(), {}, {"row_groups": groups}
     if isinstance(learner, MultitaskLearner):
         problems = learner._problems(tasks, effort)
-        given = learner._given_starts(tasks, problems)
-        priors = learner._possible_priors(problems, effort)
-        beside = learner.task_groups is not None and len(tasks) > 1
-    if chooses and learner._way_of_choosing() == "posterior":
-        posterior = learner._posterior
-    stage = "comparing on held-out rows"
-    done = report.of_part(stage, 0, n_folds)
+        priors = learner._possible_priors(problems)
+        options["given"] = learner._given_starts(tasks, problems)
+        options["one_group"] = learner.task_groups is not None and len(tasks) > 1
+    if isinstance(learner, MultitaskLearnerCV) and learner.validation == "posterior":
+        options["posterior"] = learner._posterior
+    done = report.of_part("comparing on held-out rows", 0, n_folds)
     done(0)
-    values = list(priors.values())
-    folds = score_folds(
-        learner,
-        tasks,
-        n_folds,
-        values,
-        effort,
-        done,
-        given,
-        posterior=posterior,
-        one_group=beside,
-        row_groups=groups,
-    )
+    folds = score_folds(learner, tasks, n_folds, list(priors.values()), effort, done, **options)
     learner._warn_of_limits(effort)
     return folds, list(priors)
 
@@ -391,62 +389,55 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None, at_command_line=False
         return ["The search ended before it found an arc; more time may show some."]
     if not n_arcs and max_cells is not None:
         limit = f"--max-cells {max_cells}" if at_command_line else f"max_cells={max_cells}"
-        return [
-            f"No arc was learned, and `{limit}` kept out families that might have had one; raise "
-            "it."
-        ]
+        found = f"No arc was learned, and `{limit}` kept out families that might have had one"
+        return [f"{found}; raise it."]
     if not n_arcs:
-        return [f"{NOTHING_FOUND}: no arc was learned. {more}", *_gain_of_tables(record)]
+        nothing = f"{NOTHING_FOUND}: no arc was learned. {more}"
+        return list(filter(None, [nothing, _gain_of_tables(record)]))
     if record is None:
         return ["No rows were held out, so the gain from the arcs is unknown."]
     if record.get("ended_by"):
         chosen = ", and the penalty chosen by it is unreliable" if record.get("chooses") else ""
-        return [
-            "Cross-validation ended early, so the gain from the arcs is unknown"
-            f"{chosen}; give more time."
-        ]
+        unknown = f"Cross-validation ended early, so the gain from the arcs is unknown{chosen}"
+        return [f"{unknown}; give more time."]
     is_found, first = of_arcs(record)
     if not is_found:
         return [f"{first} {more}"]
     if "together - alone" not in record["differences"]:
         return [first]
-    return [first, *_gain_of_sharing(record, at_command_line), *_of_worse(record)]
+    found = [first, _gain_of_sharing(record, at_command_line)]
+    worse = record.get("worse_together", {})
+    if worse:
+        named = all_of([f"{name} ({value(*numbers)})" for name, numbers in worse.items()])
+        found.append(f"Learning together is worse than alone for {named}, in nats per row.")
+    return found
 
 
 def _gain_of_sharing(record, at_command_line):
-    """A list with a sentence on learning together against each task alone."""
+    """A sentence on learning together against each task alone."""
     difference, error = record["differences"]["together - alone"]
     size = f"{value(difference, error)} nats per row against each task alone"
     if max(abs(difference), error) < _ROUNDING:
-        return ["Learning the tasks together made no difference."]
+        return "Learning the tasks together made no difference."
     if difference > SURE * error:
-        return [f"Learning the tasks together helped: {size}."]
+        return f"Learning the tasks together helped: {size}."
     if difference < -SURE * error:
-        return [
+        return (
             f"Learning the tasks together did not help: {size}; tasks may have little in common "
-            f"({_COMPARE[at_command_line]}).",
-        ]
-    return [f"It is unclear whether learning together helped: {size}. {_MORE[at_command_line]}"]
-
-
-def _of_worse(record):
-    """A list with a sentence that names the tasks that pay for learning together, if any do."""
-    worse = record.get("worse_together", {})
-    if not worse:
-        return []
-    named = [f"{name} ({value(*numbers)})" for name, numbers in worse.items()]
-    return [f"Learning together is worse than alone for {all_of(named)}, in nats per row."]
+            f"({_COMPARE[at_command_line]})."
+        )
+    return f"It is unclear whether learning together helped: {size}. {_MORE[at_command_line]}"
 
 
 def _gain_of_tables(record):
-    """A list with a sentence if shared tables gain without arcs; otherwise empty."""
+    """A sentence on the gain from shared tables without arcs; empty if there is none."""
     if record is None or record.get("ended_by") or not record.get("shares_tables"):
-        return []
+        return ""
     difference, error = record["differences"].get("together - alone", (0.0, 0.0))
     if difference <= max(SURE * error, _ROUNDING):
-        return []
+        return ""
     size = value(difference, error)
-    return [f"Sharing tables still helped: {size} nats per row against each task alone."]
+    return f"Sharing tables still helped: {size} nats per row against each task alone."
 
 
 def value(difference, error, signed=True):

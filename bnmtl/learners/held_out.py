@@ -87,10 +87,9 @@ def held_out_rows(
             # 0.07 * 100 is slightly more than 7 in floating point.
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
-                message = (
-                    f"has {_rows(task)}, and holding out {n_held_out} leaves none to learn from"
-                )
-                raise InputError(message, task=name, remedy=f"{remedy}, or give the task more rows")
+                left = f"holding out {n_held_out} leaves none to learn from"
+                advice = f"{remedy}, or give the task more rows"
+                raise InputError(f"has {_rows(task)}, and {left}", task=name, remedy=advice)
             folds[0][name] = np.concatenate(rows[:n_held_out])
             continue
         if n_rows < cv <= most and leave_one_out:
@@ -98,8 +97,7 @@ def held_out_rows(
                 fold[name] = row
             continue
         if n_rows < cv:
-            rows = _rows(task)
-            message = f"must not be more than the {rows} of the task, got {cv!r}"
+            message = f"must not be more than the {_rows(task)} of the task, got {cv!r}"
             raise InputError(message, argument="cv", task=name, remedy="use fewer folds")
         for fold, part in zip(folds, np.array_split(np.arange(n_rows), cv), strict=True):
             fold[name] = np.concatenate([rows[at] for at in part])
@@ -117,28 +115,17 @@ def _blocks(task, groups):
 
 def _rows(task):
     """The number of rows of a task as text, copies counted once."""
-    n_rows = _n_originals(task)
+    n_rows = len(_blocks(task, None))
     n_copies = task.n_rows - n_rows
     return f"{n_rows} rows (without {n_copies} copies)" if n_copies else f"{n_rows} rows"
-
-
-def _n_originals(task):
-    """Number of a task's rows, copies counted once."""
-    _, sizes = task.originals
-    return len(sizes)
 
 
 def check_sample_size(size):
     """Raise unless every state of held-out rows has a probability above 0."""
     if size == 0:
         message = f"must be above 0 where held-out rows are predicted, got {size!r}"
-        raise InputError(
-            message,
-            argument="parameter_sample_size",
-            remedy=(
-                "with 0, a state that is new among them has probability 0; 'auto' is the default"
-            ),
-        )
+        remedy = "with 0, a state that is new among them has probability 0; 'auto' is the default"
+        raise InputError(message, argument="parameter_sample_size", remedy=remedy)
 
 
 def most_folds(tasks, groups=None):
@@ -299,7 +286,7 @@ class Fold:
     together: np.ndarray
     alone: np.ndarray
     empty: np.ndarray
-    log_posterior: np.ndarray | None
+    log_posterior: np.ndarray | None = None
     one_group: np.ndarray | None = None
     ended_by: set = field(default_factory=set)
 
@@ -384,29 +371,27 @@ def score_folds(
             whole = _path_of_one_group(learner, joint, priors, given, fold_effort)
         together = by_learner(learner, train, test)
         separate = HeldOutTasks(train, test, learner.parameter_sample_size)
+
+        def rows_under(solution, groups=None):
+            return _row_scores(together, train, solution.matrices, solution.score, groups)
+
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
         alone = _row_scores(separate, train, search.alone(fold_effort))
         stopped.update(fold_effort.tally.stopped)
-        return Fold(
+        fold = Fold(
             **_which_rows(train, test, held_out),
-            together=np.array(
-                [
-                    _row_scores(together, train, one.matrices, one.score, of_fold.names)
-                    for one in solutions
-                ]
-            ),
+            together=np.array([rows_under(solution, of_fold.names) for solution in solutions]),
             alone=alone,
             empty=_row_scores(together, train, empty, groups=of_fold.names),
-            log_posterior=None
-            if posterior is None
-            else np.array(
-                [search.posterior(posterior, *one) for one in zip(priors, path, strict=True)]
-            ),
-            one_group=None
-            if not one_group or whole is None
-            else np.array([_row_scores(together, train, one.matrices, one.score) for one in whole]),
             ended_by=fold_effort.tally.stopped,
         )
+        if posterior is not None:
+            pairs = zip(priors, path, strict=True)
+            log_posterior = [search.posterior(posterior, *pair) for pair in pairs]
+            fold = replace(fold, log_posterior=np.array(log_posterior))
+        if one_group and whole is not None:
+            fold = replace(fold, one_group=np.array([rows_under(solution) for solution in whole]))
+        return fold
 
     folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True, groups=row_groups)
     found = []
@@ -460,7 +445,7 @@ def _path(learner, search, priors, given, effort):
         return []
     starts = search.within(given) if given else None
     if starts is None:
-        starts = [_starts(learner, one, priors) for one in search.searches]
+        starts = [_starts(learner, of_group, priors) for of_group in search.searches]
     return search.greedy_path(priors, starts, effort)
 
 

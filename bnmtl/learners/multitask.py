@@ -11,6 +11,7 @@ from bnmtl.learners.base import Learner, start_matrices
 from bnmtl.learners.task_groups import (
     AUTO,
     CoupledFits,
+    by_label,
     check_task_groups,
     given_groups,
     groups_for,
@@ -197,10 +198,11 @@ class MultitaskLearner(Learner):
     def _check_parameters(self):
         super()._check_parameters()
         check_task_groups(self.task_groups)
-        if self.prior is not None:
-            check_prior(self.prior)
-        if not self._is_given():
-            self._start_names()
+        check_prior(self._used_prior())
+        for prior in self._priors().values():
+            if isinstance(prior, CouplingPrior):
+                prior.resolved()
+        self._start_names()
 
     def _kernels_called(self, tasks, effort):
         return super()._kernels_called(tasks, effort, self._used_prior())
@@ -213,41 +215,51 @@ class MultitaskLearner(Learner):
             # Groups of one task have the graphs of tasks alone.
             effort = replace(effort, memory=Memory())
         groups = groups_for(self, tasks, whole, problems, effort, report)
-        known = groups.solutions if given is None and self.start is None else {}
+        names = self._start_names()
+        known = groups.solutions if self.start is None else {}
 
         def solve(members, effort):
             if tuple(members) in known:
                 return known[tuple(members)]
-            starts = given and {
-                name: [graphs[s] for s in members] for name, graphs in given.items()
-            }
-            return self._solved(
-                self._group_problems(problems, whole, members, effort), starts, effort, report
-            )
+            of_group = self._group_problems(problems, whole, members, effort)
+            prior, search = self._used_prior(), search_over(of_group, effort, report)
+            if given:
+                starts = {name: [graphs[s] for s in members] for name, graphs in given.items()}
+            else:
+                if names == ("orders",):
+                    search.check_orders(prior)
+                starts = search.starts([prior], names)
+            return search.solve(prior, starts, report)
 
         solutions = list(in_parallel(solve, [(group,) for group in groups.members], effort))
-        self._publish_groups(tasks, whole, problems, groups, solutions)
+        self._publish(tasks, whole, groups, solutions)
 
     def _group_fits(self):
         """The fits of groups in the search for groups."""
         return CoupledFits(self._used_prior())
 
-    def _solved(self, problems, given, effort, report):
-        """The best configuration of tasks that learn from each other."""
-        prior, search = self._used_prior(), search_over(problems, effort, report)
-        names = None if given else self._start_names()
-        if names == ("orders",):
-            search.check_orders(prior)
-        return search.solve(prior, given or search.starts([prior], names), report)
-
-    def _publish_groups(self, tasks, whole, problems, groups, solutions):
+    def _publish(self, tasks, whole, groups, solutions):
         """Set the learned attributes from the solution of each group."""
-        names = groups.names if len(groups.names) > 1 else None
-        self._publish_solution(tasks, whole, problems, joined(groups.members, solutions), names)
+        found = joined(groups.members, solutions)
+        if found.score == -float("inf"):
+            message = (
+                "of 1 requires that tasks agree, but no such configuration was found; the "
+                "constraints of the tasks may contradict each other"
+            )
+            remedy = (
+                "make them agree, or use `start='identical'`, which reports where they do, or "
+                "lower the penalty"
+            )
+            raise InputError(message, argument="penalty", options=("start",), remedy=remedy)
+        learned = found.matrices, found.score, found.task_scores
+        self._set_fitted(tasks, whole, *learned, groups=groups.names)
         groups.set_fitted(self, tasks, whole)
-        if names is not None:
-            self.start_ = groups.by_label(self, [one.start for one in solutions])
-            self.start_scores_ = groups.by_label(self, [one.start_scores for one in solutions])
+        self.start_, self.start_scores_ = found.start, found.start_scores
+        if len(groups.names) > 1:
+            starts = [solution.start for solution in solutions]
+            scores = [solution.start_scores for solution in solutions]
+            self.start_ = by_label(self, groups.names, starts)
+            self.start_scores_ = by_label(self, groups.names, scores)
 
     def _used_prior(self):
         """The prior, or the default one if none is given."""
@@ -255,7 +267,6 @@ class MultitaskLearner(Learner):
 
     def _check_for(self, tasks):
         """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
-        self._check_parameters()
         check_prior_names(self._used_prior(), tasks)
         self._structure_priors(tasks)
         if is_by_task(self.task_groups):
@@ -274,8 +285,8 @@ class MultitaskLearner(Learner):
         return True
 
     def _start_names(self):
-        """Names of the requested starts; None if the learner chooses."""
-        if self.start is None:
+        """Names of the requested starts; None if graphs are given or the learner chooses."""
+        if self.start is None or self._is_given():
             return None
         if self.start not in STARTS:
             message = (
@@ -285,36 +296,20 @@ class MultitaskLearner(Learner):
             raise InputError(message, argument="start")
         return (self.start,)
 
-    def _possible_priors(self, problems, effort):
+    def _priors(self):
         """The prior by its penalty; nan for a custom coupling without one."""
         prior = self._used_prior()
         return {getattr(prior, "penalty", math.nan): prior}
+
+    def _possible_priors(self, problems):
+        """The priors that the constraints of the tasks allow."""
+        return self._priors()
 
     def _given_starts(self, whole, problems):
         """Matrices of given start graphs, by name; None if none are given."""
         if not self._is_given():
             return None
-        return {"given": self._start_matrices(whole, problems, self.start)}
-
-    def _publish_solution(self, tasks, whole, problems, solution, groups=None):
-        if solution.score == -float("inf"):
-            message = (
-                "of 1 requires that tasks agree, but no such configuration was found; the "
-                "constraints of the tasks may contradict each other"
-            )
-            raise InputError(
-                message,
-                argument="penalty",
-                options=("start",),
-                remedy=(
-                    "make them agree, or use `start='identical'`, which reports where they do, or "
-                    "lower the penalty"
-                ),
-            )
-        found = solution.matrices, solution.score, solution.task_scores
-        self._set_fitted(tasks, whole, problems, *found, groups=groups)
-        self.start_ = solution.start
-        self.start_scores_ = solution.start_scores
+        return {"given": self._start_matrices(whole, problems)}
 
 
 def check_prior_names(prior, tasks):

@@ -132,8 +132,6 @@ def _of_tasks(joint, graph):
 AUTO = "auto"
 # Most groups, and most tasks of a group, that a sentence names.
 _MOST_GROUPS, _MOST_NAMES = 4, 6
-# Attributes of groups that are found from the data.
-EVIDENCE = ("group_gains_", "group_margins_", "alternatives_")
 # A task with fewer rows cannot tell which group it belongs to: rivers with 4 to 9 sites were
 # separated from others whose graphs predict their sites best (`benchmarks.groups.real_groups`).
 FEWEST_ROWS = 10
@@ -176,28 +174,18 @@ def given_groups(value, names):
     for task, label in value.items():
         name = str(task)
         if name in labels:
-            raise InputError(
-                f"must name every task once; `{name}` is there twice", argument="task_groups"
-            )
+            message = f"must name every task once; `{name}` is there twice"
+            raise InputError(message, argument="task_groups")
         if pd.api.types.is_scalar(label) and pd.isna(label):
             message = f"must have a label for every task, got {label!r}"
-            raise InputError(
-                message,
-                argument="task_groups",
-                task=name,
-                remedy="give one to each that learns alone",
-            )
+            remedy = "give one to each that learns alone"
+            raise InputError(message, argument="task_groups", task=name, remedy=remedy)
         labels[name] = label
     check_names("task_groups", labels, names, "task")
     for name in names:
         if name not in labels:
-            message = "names no group"
-            raise InputError(
-                message,
-                argument="task_groups",
-                task=name,
-                remedy="add it, with a label of its own if it learns alone",
-            )
+            remedy = "add it, with a label of its own if it learns alone"
+            raise InputError("names no group", argument="task_groups", task=name, remedy=remedy)
     return groups_by_label({name: labels[name] for name in names})
 
 
@@ -269,7 +257,6 @@ def few_rows(learner):
 
 def _named(names):
     """Names as text, the first ones if there are many."""
-    names = list(map(str, names))
     if len(names) <= _MOST_NAMES:
         return all_of(names)
     shown = names[: _MOST_NAMES - 1]
@@ -329,6 +316,11 @@ class TaskGroups:
     solutions: dict = field(default_factory=dict)
     too_few: list = field(default_factory=list)
 
+    @property
+    def numbers(self):
+        """The number of each task's group, from 1, by name."""
+        return {name: at for at, group in enumerate(self.names, 1) for name in group}
+
     def set_fitted(self, learner, tasks, whole):
         """Set the attributes of a learner that describe groups, and warn of tasks too small.
 
@@ -339,12 +331,11 @@ class TaskGroups:
             The training rows, and the same tasks with all rows.
         """
         given = learner.task_groups if is_by_task(learner.task_groups) else {}
-        labels = {str(name): label for name, label in given.items()}
-        numbers = {name: at for at, group in enumerate(self.names, 1) for name in group}
+        labels = self.numbers | {str(name): label for name, label in given.items()}
         index = pd.Index(tasks.names, name="task")
-        values = [labels.get(name, numbers[name]) for name in tasks.names]
-        learner.task_groups_ = pd.Series(values, index=index)
-        for name in EVIDENCE:
+        learner.task_groups_ = pd.Series([labels[name] for name in tasks.names], index=index)
+        # From an earlier fit.
+        for name in ("group_gains_", "group_margins_", "alternatives_"):
             learner.__dict__.pop(name, None)
         learner.__dict__.update(self.evidence)
         if self.too_few and tasks is whole:
@@ -353,15 +344,14 @@ class TaskGroups:
                 f"finds no group for tasks with fewer than {FEWEST_ROWS} rows, "
                 f"{listed(self.too_few)}; they join the group with which they gain most"
             )
-            warn(
-                message, argument="task_groups", remedy="give them more rows, or name their groups"
-            )
+            remedy = "give them more rows, or name their groups"
+            warn(message, argument="task_groups", remedy=remedy)
 
-    def by_label(self, learner, values):
-        """Values of the groups, by the label of the group in a learner."""
-        found = learner.task_groups_.to_dict()
-        labels = [found[group[0]] for group in self.names]
-        return dict(zip(labels, values, strict=True))
+
+def by_label(learner, groups, values):
+    """Values of groups of task names, by the labels of the groups in a fitted learner."""
+    labels = learner.task_groups_.to_dict()
+    return {labels[group[0]]: value for group, value in zip(groups, values, strict=True)}
 
 
 def groups_for(learner, rows, whole, problems, effort, report):
@@ -503,7 +493,9 @@ class GroupsByData:
 
     def _fit(self, members, near):
         """Configurations found for a group by quick searches near some graphs, or by a full one."""
-        problems = self._problems_of(members)
+        problems = self._learner._group_problems(self._problems, self._whole, members, self._effort)
+        if problems is not self._problems:
+            self._bounds.append(problems[0].scores.bound)
         variables = sorted(set().union(*(problem.variables for problem in problems)))
         at = np.array([self._index[variable] for variable in variables])
         if near is not None:
@@ -519,12 +511,6 @@ class GroupsByData:
         n = len(self._index)
         return [[_widened(graph, at, n) for graph in graphs] for graphs in found]
 
-    def _problems_of(self, members):
-        problems = self._learner._group_problems(self._problems, self._whole, members, self._effort)
-        if problems is not self._problems:
-            self._bounds.append(problems[0].scores.bound)
-        return problems
-
     def _pairs(self):
         """Pairs of tasks that can agree, and those that have a pair of variables in common.
 
@@ -534,8 +520,7 @@ class GroupsByData:
         """
         k = len(self._problems)
         varying = [
-            {v for v, varies in zip(one.variables, one.active, strict=True) if varies}
-            for one in self._problems
+            set(itertools.compress(problem.variables, problem.active)) for problem in self._problems
         ]
         allowed, can_tell = np.ones((k, k), bool), np.zeros((k, k), bool)
         for a, b in itertools.combinations(range(k), 2):

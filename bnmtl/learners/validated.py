@@ -20,15 +20,12 @@ from bnmtl.learners.held_out import (
 )
 from bnmtl.learners.multitask import PENALTY, MultitaskLearner, check_prior_names
 from bnmtl.learners.task_groups import AUTO, CoupledFits, given_groups, groups_for, search_in_groups
-from bnmtl.priors.coupling import CouplingPrior, check_prior, read_penalties
-from bnmtl.progress import Reporter
-from bnmtl.search.grouped import GroupedSearch, joined
-from bnmtl.search.multitask import search_over
+from bnmtl.priors.coupling import CouplingPrior, read_penalties
+from bnmtl.search.grouped import joined
 from bnmtl.search.neighborhood import Couplings
 from bnmtl.search.penalty_posterior import log_posterior
-from bnmtl.search.problem import NoCommonGraph, is_by_task
+from bnmtl.search.problem import JointProblem, NoCommonGraph, is_by_task
 
-# Relative rounding error of fold scores.
 RULES = ("best", "one-standard-error")
 
 # 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
@@ -62,7 +59,7 @@ def penalty_grid(penalties):
     """
     grid = DEFAULT_PENALTIES if penalties is None else penalties
     try:
-        values = None if isinstance(grid, str | Iterator) else [float(one) for one in grid]
+        values = None if isinstance(grid, str | Iterator) else list(map(float, grid))
     except (TypeError, ValueError):
         values = None
     if values is None:
@@ -159,104 +156,6 @@ def penalty_name(penalty):
     if 0 < rest < 5e-5:
         return f"1 - {rest:.0e}"
     return f"{penalty:.6g}"
-
-
-def judge_of(learner, *parts):
-    """The judge for the parameters of a learner; ``parts`` as in `_Judge`."""
-    kind = {"posterior": _Posterior, "held-out rows": _HeldOutRows}
-    return kind.get(learner._way_of_choosing(), _Folds)(learner, *parts)
-
-
-class _Judge:
-    """Scores penalties by the solutions of all groups of tasks.
-
-    Parameters
-    ----------
-    learner : MultitaskLearnerCV
-    tasks, whole : Tasks
-        The training rows, and the same tasks with all rows.
-    groups : TaskGroups
-    search : GroupedSearch
-        On the training rows.
-    given : dict name -> list of bool array, or None
-        Start graphs given by the user.
-    effort : Effort
-    report : Reporter
-
-    Attributes
-    ----------
-    search : GroupedSearch
-        Finds the solutions to be scored.
-    folds : list of Fold or None
-        The scored folds, if folds choose the penalty.
-    """
-
-    folds = None
-
-    def __init__(self, learner, tasks, whole, groups, search, given, effort, report):
-        self.search = search
-        self._learner, self._tasks, self._groups, self._given = learner, tasks, groups, given
-        self._effort, self._report = effort, report
-
-    def on_all_rows(self, prior, solutions):
-        """The solutions of the groups with their scores on all training rows."""
-        return solutions
-
-
-class _Folds(_Judge):
-    """Each row is held out once; the solutions use all rows."""
-
-    def scores(self, priors, solutions):
-        """The contribution of each fold to the score of each penalty, shape (p, n_folds)."""
-        n_folds = self._learner.cv or default_folds(self._tasks, leave_one_out=True)
-        done = self._report.of_part("folds", 0, n_folds)
-        effort = self._effort.share(0.7)
-        self.folds = score_folds(
-            self._learner, self._tasks, n_folds, priors, effort, done, self._given, self._groups
-        )
-        return penalty_scores(self.folds)
-
-
-class _HeldOutRows(_Judge):
-    """Some rows are held out once; the solutions use the others."""
-
-    def __init__(self, learner, tasks, whole, groups, search, given, effort, report):
-        super().__init__(learner, tasks, whole, groups, search, given, effort, report)
-        (rows,) = held_out_rows(tasks, learner.validation, None, effort.seed)
-        self._train, self._test = held_out_split(tasks, rows)
-        constraints = {one.name: one.constraints for part in search.problems for one in part}
-        problems = learner._problems(self._train, effort, whole, constraints)
-        self._on_all = search
-        self.search = search_in_groups(
-            learner, groups.members, whole, problems, effort.share(0.6), report
-        )
-
-    def scores(self, priors, solutions):
-        """Mean over tasks of the mean log-likelihood of a held-out row, shape (p, 1)."""
-        held_out = by_learner(self._learner, self._train, self._test)
-        of_all = [joined(self._groups.members, parts) for parts in solutions]
-        return np.array([self._mean(held_out, solution) for solution in of_all])[:, None]
-
-    def _mean(self, held_out, solution):
-        if solution.score == -np.inf:
-            return -np.inf
-        graphs = graphs_by_task(self._train, solution.matrices)
-        means = held_out.means(graphs, self._groups.names)
-        return float(np.mean(list(means.values())))
-
-    def on_all_rows(self, prior, solutions):
-        return self._on_all.scored(prior, solutions, self.search.problems)
-
-
-class _Posterior(_Judge):
-    """The posterior of each penalty; no rows are held out."""
-
-    def scores(self, priors, solutions):
-        """Log posterior of each penalty up to a constant, shape (p, 1); the sum over groups."""
-        pairs = zip(priors, solutions, strict=True)
-        return np.array([self.search.posterior(self._learner._posterior, *one) for one in pairs])[
-            :, None
-        ]
 
 
 # Parameters that affect only the time and the progress reports of a fit.
@@ -441,23 +340,15 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _check_parameters(self):
         super()._check_parameters()
         if self.validation is not None and self.cv is not None:
-            message = (
-                f"and `cv` must not both be given; they are {self.validation!r} and {self.cv!r}"
-            )
-            raise InputError(
-                message, argument="validation", options=("cv",), remedy="leave one out"
-            )
+            given = f"{self.validation!r} and {self.cv!r}"
+            message = f"and `cv` must not both be given; they are {given}"
+            about = {"argument": "validation", "options": ("cv",)}
+            raise InputError(message, **about, remedy="leave one out")
         share = self.validation
         if not isinstance(share, str) or share != "posterior":
-            check_number(
-                "validation",
-                share,
-                above=0,
-                below=1,
-                optional=True,
-                options=("validation",),
-                remedy="`validation='posterior'` holds out no rows",
-            )
+            remedy = "`validation='posterior'` holds out no rows"
+            about = {"options": ("validation",), "remedy": remedy}
+            check_number("validation", share, above=0, below=1, optional=True, **about)
         check_whole("cv", self.cv, least=2, optional=True)
         check_choice("rule", self.rule, RULES)
         if self.rule != "best" and share is not None:
@@ -465,27 +356,19 @@ class MultitaskLearnerCV(MultitaskLearner):
                 f"must be 'best' with `validation` {share!r}, which has no folds to compare, got "
                 f"{self.rule!r}"
             )
-            raise InputError(
-                message,
-                argument="rule",
-                options=("validation", "cv"),
-                remedy="leave `validation` out, or give `cv` instead",
-            )
+            about = {"argument": "rule", "options": ("validation", "cv")}
+            remedy = "leave `validation` out, or give `cv` instead"
+            raise InputError(message, **about, remedy=remedy)
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
-        for prior in self._priors().values():
-            check_prior(prior)
-            if isinstance(prior, CouplingPrior):
-                prior.resolved()
 
     def _priors(self):
         """The prior at each penalty of the grid, the largest penalty first."""
         prior = self._used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
             message = f"must have a `penalty` to choose, got {prior!r}"
-            raise InputTypeError(
-                message, argument="prior", remedy="use MultitaskLearner for a custom coupling"
-            )
+            remedy = "use MultitaskLearner for a custom coupling"
+            raise InputTypeError(message, argument="prior", remedy=remedy)
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
 
@@ -493,27 +376,52 @@ class MultitaskLearnerCV(MultitaskLearner):
         priors = self._priors()
         self._folds, self._parameters_of_folds = None, self.get_params()
         self.chosen_by_ = self._way_of_choosing()
-        for prior in priors.values():
-            check_prior_names(prior, tasks)
+        check_prior_names(next(iter(priors.values())), tasks)
         self._check_choice(tasks)
         problems = self._problems(tasks, effort, whole)
         groups = groups_for(self, tasks, whole, problems, effort, report)
-        on_all = search_in_groups(self, groups.members, whole, problems, effort.share(0.6), report)
-        priors = self._possible(on_all, priors)
+        priors = self._possible_priors(problems, groups.names)
+        search = search_in_groups(self, groups.members, whole, problems, effort.share(0.6), report)
         given = self._given_starts(whole, problems)
-        names = None if given else self._start_names()
+        names = self._start_names()
         if names == ("orders",):
-            on_all.check_orders(next(iter(priors.values())))
-        judge = judge_of(self, tasks, whole, groups, on_all, given, effort, report)
-        search, values = judge.search, list(priors.values())
+            search.check_orders(next(iter(priors.values())))
+        on_all, train, test = search, tasks, None
+        if self.chosen_by_ == "held-out rows":
+            (rows,) = held_out_rows(tasks, self.validation, None, effort.seed)
+            train, test = held_out_split(tasks, rows)
+            constraints = {problem.name: problem.constraints for problem in problems}
+            search = search_in_groups(
+                self,
+                groups.members,
+                whole,
+                self._problems(train, effort, whole, constraints),
+                effort.share(0.6),
+                report,
+            )
+        values = list(priors.values())
         starts = search.within(given) if given else search.starts(values, names)
         done = report.of_part("penalties", 0, len(priors) * len(groups.members))
         path = search.solve_path(values, starts, effort.share(0.6), done)
-        self._choose(list(priors), judge.scores(values, path))
-        self._folds = judge.folds
+        if self.chosen_by_ == "posterior":
+            pairs = zip(values, path, strict=True)
+            scores = [[search.posterior(self._posterior, *pair)] for pair in pairs]
+        elif test is not None:
+            held_out = by_learner(self, train, test)
+            scores = [[_mean_score(held_out, train, groups, parts)] for parts in path]
+        else:
+            n_folds = self.cv or default_folds(tasks, leave_one_out=True)
+            done = report.of_part("folds", 0, n_folds)
+            self._folds = score_folds(
+                self, tasks, n_folds, values, effort.share(0.7), done, given, groups
+            )
+            scores = penalty_scores(self._folds)
+        self._choose(list(priors), np.asarray(scores))
         prior, found = priors[self.penalty_], path[list(priors).index(self.penalty_)]
         solutions = search.complete(prior, found, starts, report, effort)
-        self._publish_groups(tasks, whole, problems, groups, judge.on_all_rows(prior, solutions))
+        if test is not None:
+            solutions = on_all.scored(prior, solutions, search.problems)
+        self._publish(tasks, whole, groups, solutions)
 
     def _group_fits(self):
         """The fits of groups in the search for groups, at the default penalty."""
@@ -522,13 +430,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _known_folds(self, tasks, n_folds):
         """The scored folds of the last fit; None unless they match this learner and these tasks.
 
-        Folds that a time limit cut short match no learner, nor do folds of groups that were found
-        from all rows.
-
-        Parameters
-        ----------
-        tasks : Tasks
-        n_folds : int
+        They are returned with their penalties, the largest first. Folds that a time limit cut short
+        match no learner, nor do folds of groups that were found from all rows.
         """
         folds = getattr(self, "_folds", None)
         if self.task_groups == AUTO and len(tasks) > 1:
@@ -541,17 +444,11 @@ class MultitaskLearnerCV(MultitaskLearner):
         if now.keys() != before.keys():
             return None
         changed = {name for name, value in now.items() if value is not before[name]}
-        return folds if changed <= _WITHOUT_EFFECT else None
+        penalties = list(self.validation_scores_.index[::-1])
+        return (folds, penalties) if changed <= _WITHOUT_EFFECT else None
 
     def _choose(self, penalties, scores):
-        """Choose a penalty and set the attributes of the choice.
-
-        Parameters
-        ----------
-        penalties : list of float
-            The largest first.
-        scores : float array of shape (p, n_folds)
-        """
+        """Choose one of the penalties, the largest first, by scores of shape (p, n_folds)."""
         best = chosen_penalty(scores, self.rule)
         index = pd.Index(penalties[::-1], name="penalty")
         kind = "nats" if self.chosen_by_ == "posterior" else "nats per row"
@@ -586,12 +483,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         """Whether sparsity is learned with the penalty because no structure prior is given."""
         priors = self.structure_prior
         priors = list(priors.values()) if is_by_task(priors) else [priors]
-        return all(one is None or isinstance(one, str) for one in priors)
-
-    def _has_posterior(self):
-        """Whether the coupling depends only on the number of tasks with an arc, not on which."""
-        prior = self._used_prior()
-        return isinstance(prior, CouplingPrior) and not prior.by_task()
+        return all(prior is None or isinstance(prior, str) for prior in priors)
 
     def _check_choice(self, tasks):
         """Raise InputError if the penalty to choose has no effect."""
@@ -599,15 +491,13 @@ class MultitaskLearnerCV(MultitaskLearner):
         if fixed is not None:
             message = "gives every pair its own penalty, so there is none to choose"
             raise InputError(message, argument=fixed, remedy="use MultitaskLearner")
-        if self.validation == "posterior" and not self._has_posterior():
+        prior = self._used_prior()
+        # A posterior depends only on the number of tasks with an arc, not on which.
+        has_posterior = isinstance(prior, CouplingPrior) and not prior.by_task()
+        if self.validation == "posterior" and not has_posterior:
             message = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
-            raise InputError(
-                message, argument="validation", remedy="leave it out to choose by held-out rows"
-            )
-
-    def _has_choice(self, tasks):
-        """Whether some pair of these tasks or of their variables has no individual penalty."""
-        return self._without_choice(tasks) is None
+            remedy = "leave it out to choose by held-out rows"
+            raise InputError(message, argument="validation", remedy=remedy)
 
     def _without_choice(self, tasks):
         """The parameter of the prior with a penalty for every pair; None if there is none."""
@@ -623,30 +513,34 @@ class MultitaskLearnerCV(MultitaskLearner):
         super()._check_for(tasks)
         self._check_choice(tasks)
 
-    def _possible_priors(self, problems, effort):
+    def _possible_priors(self, problems, groups=None):
         """The prior at each penalty allowed by the constraints, the largest penalty first.
 
-        Groups to be found may be all tasks.
+        Tasks learn from each other in groups of names; None is those that are given, and one group
+        where they have to be found.
         """
         names = [problem.name for problem in problems]
-        groups = [names]
-        if is_by_task(self.task_groups):
-            groups = given_groups(self.task_groups, names)
-        members = [[names.index(name) for name in group] for group in groups]
-        searches = [
-            search_over([problems[s] for s in group], effort, Reporter(False)) for group in members
-        ]
-        return self._possible(GroupedSearch(members, searches), self._priors())
-
-    def _possible(self, search, priors):
-        """The priors, without penalties of the default grid that contradict required arcs."""
+        if groups is None:
+            groups = given_groups(self.task_groups if is_by_task(self.task_groups) else None, names)
+        joints = [JointProblem([problems[names.index(name)] for name in group]) for group in groups]
         possible = {}
-        for penalty, prior in priors.items():
+        for penalty, prior in self._priors().items():
             try:
-                search.check(prior)
+                for joint in joints:
+                    Couplings(prior, joint).check_agreement()
             except NoCommonGraph:
+                # A penalty of the default grid is left out.
                 if self.penalties is not None:
                     raise
             else:
                 possible[penalty] = prior
         return possible
+
+
+def _mean_score(held_out, train, groups, solutions):
+    """Mean over tasks of the mean log-likelihood of a held-out row; -inf without a solution."""
+    found = joined(groups.members, solutions)
+    if found.score == -np.inf:
+        return -np.inf
+    means = held_out.means(graphs_by_task(train, found.matrices), groups.names)
+    return float(np.mean(list(means.values())))

@@ -9,7 +9,6 @@ probability block, `|` and `,` are blanks (BIF 0.15), and unquoted words are one
 whichever is declared.
 """
 
-import contextlib
 import gzip
 import itertools
 import os
@@ -90,13 +89,6 @@ class Family(NamedTuple):
     offset: int
 
 
-class _Block(NamedTuple):
-    """A probability block before names are known: its head as lists of words, its statements."""
-
-    head: list
-    statements: list
-
-
 class Syntax:
     """The parser of a file; after `parse`, `variables` and `families` contain its blocks by name.
 
@@ -121,29 +113,31 @@ class Syntax:
         line = self.text.count("\n", 0, offset) + 1
         raise InputError(message, file=self.source, line=line, remedy=remedy)
 
-    @contextlib.contextmanager
-    def located(self, offset):
-        """Add the file and the line of an offset to mistakes raised in the block."""
-        try:
-            yield
-        except InputError as mistake:
-            mistake.file, mistake.line = self.source, self.text.count("\n", 0, offset) + 1
-            raise
-
     def parse(self):
         """Read all blocks and check that their names match."""
         if not self._tokens:
             self.fail("must begin with `network`; the file is empty", 0)
         self._expect("network", "must begin with")
-        self._network()
+        if self._take() != "{" and self._take() != "{":
+            token = self._tokens[self._at - 1]
+            message = f"must have one name of the network, and then `{{`; `{token}` was found"
+            self.fail(message, self._offset, "put the name in quotes")
+        while self._expect(("property", "}")) == "property":
+            self._property()
         while self._at < len(self._tokens):
             keyword = self._expect(("variable", "probability"))
             self._variable() if keyword == "variable" else self._probability()
         if not self.variables:
             self.fail("ends a file that declares no variable", len(self.text))
-        for block in self._blocks:
-            self._add_family(block)
-        self._check_names()
+        for head, statements in self._blocks:
+            self._add_family(head, statements)
+        originals = set()
+        for name, declared in self.variables.items():
+            if name not in self.families:
+                self.fail(f"declares `{name}`, which has no probability block", declared.offset)
+            if declared.name in originals:
+                self.fail(f"declares another variable called {declared.name!r}", declared.offset)
+            originals.add(declared.name)
 
     def labels(self, texts, n):
         """Return the states that a row or a list names; `n` is how many are expected.
@@ -200,28 +194,26 @@ class Syntax:
         remedy = _QUOTE if word in _MARKS else None
         self.fail(f"must continue with {what}; `{word}` {found}", self._offset, remedy)
 
-    def _number(self, what):
-        word = self._word(what)
+    def _number(self):
+        word = self._word("a probability")
         if not _NUMBER.fullmatch(word):
-            self._refuse(what, "is not a number", word)
-        value = float(word)
-        if value < 0:
-            self._refuse(what, "is negative", word)
-        return value
+            self._refuse("a probability", "is not a number", word)
+        if float(word) < 0:
+            self._refuse("a probability", "is negative", word)
+        return float(word)
 
-    def _list(self, close, read, what):
-        """Read items up to a closing mark; either all or none are separated by commas."""
-        items = [read(what)]
-        commas = 0
-        while (token := self._take()) != close:
+    def _numbers(self):
+        """Read probabilities up to a semicolon; either all or none are separated by commas."""
+        numbers, commas = [self._number()], 0
+        while (token := self._take()) != ";":
             if token == ",":
                 commas += 1
             else:
                 self._at -= 1
-            items.append(read(what))
-        if commas not in (0, len(items) - 1):
+            numbers.append(self._number())
+        if commas not in (0, len(numbers) - 1):
             self.fail("must have commas between all values or none", self._offset)
-        return items
+        return numbers
 
     def _texts(self, close, what, marks, are_blanks=False):
         """Read texts between marks, up to a closing mark, as lists of words.
@@ -287,28 +279,15 @@ class Syntax:
         except UnicodeDecodeError:
             self.fail(f"must escape names; `{name.strip()}` is wrong", self._offset)
 
-    def _network(self):
-        if self._take() != "{" and self._take() != "{":
-            token = self._tokens[self._at - 1]
-            message = f"must have one name of the network, and then `{{`; `{token}` was found"
-            self.fail(message, self._offset, "put the name in quotes")
-        while self._expect(("property", "}")) == "property":
-            self._property()
-
     def _variable(self):
         what = "the name of a variable"
         start = self._at
         (words,) = self._texts("{", what, ())
         marks = {",", "|"}.intersection(self._tokens[start : self._at])
-        if marks or (len(words) > 1 and any(word.is_quoted for word in words)):
-            self.fail(
-                (
-                    "must declare one variable, with its name in quotes or without; "
-                    f"`{self._joined(words)}` was found"
-                ),
-                words[0].start,
-            )
         name, offset = self._joined(words), words[0].start
+        if marks or (len(words) > 1 and any(word.is_quoted for word in words)):
+            rule = "must declare one variable, with its name in quotes or without"
+            self.fail(f"{rule}; `{name}` was found", offset)
         if name in self.variables:
             self.fail(f"declares variable `{name}` again", offset)
         states = None
@@ -329,10 +308,9 @@ class Syntax:
             self.fail(f"declares variable `{name}` without a type", offset)
         if original_states is None:
             original_states = states
-        if len(set(original_states)) != len(states) or len(original_states) != len(states):
-            self.fail(
-                f"must give {len(states)} different states as `{STATES_PROPERTY}`", states_offset
-            )
+        n = len(states)
+        if len(set(original_states)) != n or len(original_states) != n:
+            self.fail(f"must give {n} different states as `{STATES_PROPERTY}`", states_offset)
         self.variables[name] = Declared(original_name, original_states, states, offset)
 
     def _states(self, name):
@@ -348,11 +326,9 @@ class Syntax:
         self._expect(";")
         if count != str(len(states)):
             # A comma within a state, as in `(0,1]`, makes it two.
-            self.fail(
-                f"must list {count} states of `{name}`; it lists {len(states)}",
-                offset,
-                remedy=_QUOTE if any(mark in "".join(states) for mark in "()[]") else None,
-            )
+            remedy = _QUOTE if any(mark in "".join(states) for mark in "()[]") else None
+            message = f"must list {count} states of `{name}`; it lists {len(states)}"
+            self.fail(message, offset, remedy)
         for state in states:
             if states.count(state) > 1:
                 self.fail(f"lists state `{state}` of `{name}` twice", offset)
@@ -370,14 +346,16 @@ class Syntax:
                 self._property()
                 continue
             labels = self._texts(")", "a state", {","}) if keyword == "(" else []
-            row = Row(labels, self._list(";", self._number, "a probability"), start)
-            statements.append((keyword, row))
-        self._blocks.append(_Block(head, statements))
+            statements.append((keyword, Row(labels, self._numbers(), start)))
+        self._blocks.append((head, statements))
 
-    def _add_family(self, block):
-        """Check a probability block and add it to the families."""
-        offset = block.head[0][0].start
-        child, *parents = itertools.chain(*map(self._names, block.head))
+    def _add_family(self, head, statements):
+        """Check a probability block and add it to the families.
+
+        Its head is a list of lists of words, its statements are pairs (keyword, `Row`).
+        """
+        offset = head[0][0].start
+        child, *parents = itertools.chain(*map(self._names, head))
         if child in self.families:
             self.fail(f"begins another probability block of `{child}`", offset)
         for parent in parents:
@@ -385,7 +363,7 @@ class Syntax:
                 what = "its own parent" if parent == child else f"a parent of `{child}` twice"
                 self.fail(f"makes `{parent}` {what}", offset)
         rows, once = [], {}
-        for keyword, row in block.statements:
+        for keyword, row in statements:
             if keyword == "(":
                 rows.append(row)
             elif keyword in once:
@@ -395,7 +373,7 @@ class Syntax:
         table, default = once.get("table"), once.get("default")
         if table is not None and (rows or default):
             self.fail(f"gives `{child}` a table and other rows besides", table.offset)
-        if not block.statements:
+        if not statements:
             self.fail(f"gives `{child}` no probabilities", offset)
         self.families[child] = Family(child, tuple(parents), rows, table, default, offset)
 
@@ -406,28 +384,16 @@ class Syntax:
             run = list(run)
             whole, each = self._joined(run), [word.text for word in run]
             readings = [each] if is_quoted or len(run) == 1 else [[whole], each]
-            fitting = [one for one in readings if self.variables.keys() >= set(one)]
+            fitting = [reading for reading in readings if self.variables.keys() >= set(reading)]
             if len(fitting) > 1:
-                self.fail(
-                    f"must name variables in one way; `{whole}` may be one or {listed(each)}",
-                    run[0].start,
-                    remedy="put each name into quotes",
-                )
+                message = f"must name variables in one way; `{whole}` may be one or {listed(each)}"
+                self.fail(message, run[0].start, "put each name into quotes")
             if not fitting:
                 unknown = [name for name in each if name not in self.variables]
                 name = unknown[0] if is_quoted or len(unknown) < len(each) else whole
                 self.fail(f"names `{name}`, which is not declared", run[0].start)
             names += fitting[0]
         return names
-
-    def _check_names(self):
-        originals = {}
-        for name, declared in self.variables.items():
-            if name not in self.families:
-                self.fail(f"declares `{name}`, which has no probability block", declared.offset)
-            if declared.name in originals:
-                self.fail(f"declares another variable called {declared.name!r}", declared.offset)
-            originals[declared.name] = name
 
 
 RESCALED_TOLERANCE = 1e-3
@@ -450,6 +416,7 @@ def read_parts(path):
     syntax = Syntax(_text(path), str(path))
     syntax.parse()
     graph = _graph(syntax)
+    originals = {name: declared.name for name, declared in syntax.variables.items()}
     states = {declared.name: declared.states for declared in syntax.variables.values()}
     tables = {}
     n_rescaled = n_defaults = 0
@@ -457,17 +424,13 @@ def read_parts(path):
         rows, n_off, n_filled = _rows(syntax, family, n_defaults)
         n_rescaled += n_off
         n_defaults += n_filled
-        child = syntax.variables[family.child].name
-        parents = [syntax.variables[parent].name for parent in family.parents]
+        child, *parents = (originals[name] for name in (family.child, *family.parents))
         table = rows.reshape([len(states[name]) for name in (*parents, child)])
         axes = sorted(range(len(parents)), key=parents.__getitem__)
         tables[child] = table.transpose(*axes, len(parents))
     if n_rescaled:
-        message = (
-            f"has {count(n_rescaled, 'row')} of probabilities that did not sum to 1 within "
-            f"{SUM_TOLERANCE:g}; such rows are rescaled"
-        )
-        warn(message, file=path)
+        off = f"did not sum to 1 within {SUM_TOLERANCE:g}; such rows are rescaled"
+        warn(f"has {count(n_rescaled, 'row')} of probabilities that {off}", file=path)
     return graph, states, tables
 
 
@@ -476,14 +439,14 @@ def _text(path):
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _unusable(path, error) from None
+        # The user's file instead of a temporary one.
+        raise type(error)(error.errno, error.strerror or str(error), str(path)) from None
     if path.suffix == ".gz":
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(
-                f"must be compressed by gzip; it is damaged or not: {error}", file=path
-            ) from None
+            message = f"must be compressed by gzip; it is damaged or not: {error}"
+            raise InputError(message, file=path) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -493,18 +456,12 @@ def _text(path):
 
 def _bif_path(path):
     if not isinstance(path, str | os.PathLike):
-        raise InputTypeError(
-            f"must be a path, got {type_of(path)}", argument="path", remedy="for example 'asia.bif'"
-        )
+        message = f"must be a path, got {type_of(path)}"
+        raise InputTypeError(message, argument="path", remedy="for example 'asia.bif'")
     path = Path(path)
     if not path.name.endswith((".bif", ".bif.gz")):
         raise InputError(f"must end in .bif or .bif.gz, got {listed([path])}", argument="path")
     return path
-
-
-def _unusable(path, error):
-    """Return an error of the same type that names the user's file instead of a temporary one."""
-    return type(error)(error.errno, error.strerror or str(error), str(path))
 
 
 def _graph(syntax):
@@ -533,13 +490,12 @@ def _rows(syntax, family, n_defaults):
     sizes = [*map(len, parent_states), n_states]
     with_parents = f"with {count(len(parent_states), 'parent')}"
     if not fits(sizes):
-        syntax.fail(
+        message = (
             f"must give `{family.child}` a table of at most {LARGEST_TABLE:,} cells over "
             f"{MOST_AXES} variables; {with_parents} it would have {shown_cells(sizes):.3g} over "
-            f"{len(sizes)}",
-            family.offset,
-            "remove some parents",
+            f"{len(sizes)}"
         )
+        syntax.fail(message, family.offset, "remove some parents")
     n_rows = n_cells(sizes) // n_states
     if family.table is not None:
         _check_count(syntax, family.table, n_rows * n_states)
@@ -557,19 +513,17 @@ def _rows(syntax, family, n_defaults):
     n_filled = n_left * n_states
     remedy = f"write the rows of `{family.child}`"
     if n_filled > LARGEST_DEFAULT:
-        syntax.fail(
+        message = (
             f"must leave at most {LARGEST_DEFAULT:,} cells of `{family.child}` to `default`; "
-            f"{with_parents} there would be {n_filled:,}",
-            family.offset,
-            remedy,
+            f"{with_parents} there would be {n_filled:,}"
         )
+        syntax.fail(message, family.offset, remedy)
     if n_defaults + n_filled > LARGEST_TABLE:
-        syntax.fail(
+        message = (
             f"must leave at most {LARGEST_TABLE:,} cells of all variables to `default`; with those "
-            f"of `{family.child}` there would be {n_defaults + n_filled:,}",
-            family.offset,
-            remedy,
+            f"of `{family.child}` there would be {n_defaults + n_filled:,}"
         )
+        syntax.fail(message, family.offset, remedy)
     statements = [*family.rows, *[family.default] * (n_left > 0)]
     given, n_off = _checked(syntax, family, [row.values for row in statements], statements)
     rows = np.empty((n_rows, n_states))
@@ -580,39 +534,25 @@ def _rows(syntax, family, n_defaults):
 
 def _positions(syntax, family, parent_states):
     """Return the index of each row of a block, by its labels."""
-    positions = [{state: i for i, state in enumerate(states)} for states in parent_states]
+    indices = [{state: i for i, state in enumerate(states)} for states in parent_states]
     n_states = len(syntax.variables[family.child].states)
+    # A dict, for its order.
     found = {}
     for row in family.rows:
-        labels = syntax.labels(row.labels, len(positions))
-        at = _position(syntax, family, labels, row.offset, positions)
+        labels, at = syntax.labels(row.labels, len(indices)), 0
+        if len(labels) != len(indices):
+            wanted = f"{count(len(indices), 'parent state')} in a row of `{family.child}`"
+            syntax.fail(f"must name {wanted}; it names {len(labels)}", row.offset)
+        for label, parent, index in zip(labels, family.parents, indices, strict=True):
+            if label not in index:
+                message = f"must name a state of `{parent}`, {listed(index)}; `{label}` is not one"
+                syntax.fail(message, row.offset)
+            at = at * len(index) + index[label]
         if at in found:
-            labels = ", ".join(labels)
-            syntax.fail(f"repeats row ({labels}) of `{family.child}`", row.offset)
+            syntax.fail(f"repeats row ({', '.join(labels)}) of `{family.child}`", row.offset)
         _check_count(syntax, row, n_states)
         found[at] = row
     return list(found)
-
-
-def _position(syntax, family, labels, offset, positions):
-    """Return the index of the row for a tuple of parent states."""
-    if len(labels) != len(positions):
-        syntax.fail(
-            (
-                f"must name {count(len(positions), 'parent state')} in a row of `{family.child}`; "
-                f"it names {len(labels)}"
-            ),
-            offset,
-        )
-    at = 0
-    for label, parent, position in zip(labels, family.parents, positions, strict=True):
-        if label not in position:
-            syntax.fail(
-                f"must name a state of `{parent}`, {listed(position)}; `{label}` is not one",
-                offset,
-            )
-        at = at * len(position) + position[label]
-    return at
 
 
 def _refuse_missing(syntax, family, parent_states, at, n_left):
@@ -623,13 +563,9 @@ def _refuse_missing(syntax, family, parent_states, at, n_left):
     for states in reversed(parent_states):
         first, digit = divmod(first, len(states))
         labels.insert(0, states[digit])
-    syntax.fail(
-        (
-            f"must give `{family.child}` a row ({', '.join(labels)}) or a default; {n_left} of "
-            f"{count(n_left + len(at), 'row')} are missing"
-        ),
-        family.offset,
-    )
+    row = f"a row ({', '.join(labels)}) or a default"
+    missing = f"{n_left} of {count(n_left + len(at), 'row')} are missing"
+    syntax.fail(f"must give `{family.child}` {row}; {missing}", family.offset)
 
 
 def _check_count(syntax, row, n_values):
@@ -645,11 +581,8 @@ def _checked(syntax, family, rows, statements):
     wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
     if wrong.size:
         statement = next(itertools.islice(statements, int(wrong[0]), None))
-        syntax.fail(
-            f"must give `{family.child}` probabilities that sum to 1; they sum to "
-            f"{sums[wrong[0]]:.6g}",
-            statement.offset,
-        )
+        rule = f"must give `{family.child}` probabilities that sum to 1"
+        syntax.fail(f"{rule}; they sum to {sums[wrong[0]]:.6g}", statement.offset)
     off = deviations > SUM_TOLERANCE
     if off.any():
         rows = np.where(off[:, None], rows / sums[:, None], rows)

@@ -39,10 +39,8 @@ def markov_blanket(graph, variable):
     """
     check_dag(graph, "graph")
     if not isinstance(variable, str) or variable not in graph:
-        names = sorted(graph, key=str)
-        raise InputError(
-            f"must be one of {listed(names, 'node')}, got {variable!r}", argument="variable"
-        )
+        nodes = listed(sorted(graph, key=str), "node")
+        raise InputError(f"must be one of {nodes}, got {variable!r}", argument="variable")
     return _blanket(graph, variable)
 
 
@@ -87,9 +85,8 @@ def posterior(network, variables, evidence=None):
     codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
     (distribution,) = _joint_posteriors(network, targets, codes, 1)
     if np.isnan(distribution).any():
-        raise InputError(
-            "must be possible under the network; its probability is 0", argument="evidence"
-        )
+        message = "must be possible under the network; its probability is 0"
+        raise InputError(message, argument="evidence")
     return distribution
 
 
@@ -98,9 +95,8 @@ def _checked_query(network, variables, evidence):
     if not hasattr(network, "tables"):
         raise InputTypeError(f"must be a BayesNet, got {type_of(network)}", argument="network")
     if not isinstance(variables, str | list | tuple):
-        raise InputTypeError(
-            f"must be a name or a list of names, got {variables!r}", argument="variables"
-        )
+        message = f"must be a name or a list of names, got {variables!r}"
+        raise InputTypeError(message, argument="variables")
     if evidence is not None and not isinstance(evidence, Mapping):
         message = f"must be a mapping of variables to states, got {evidence!r}"
         raise InputTypeError(message, argument="evidence", remedy="for example {'smoke': 'yes'}")
@@ -264,11 +260,7 @@ def _joint_posteriors(network, targets, codes, n_rows):
         depending[_connected(network.graph, targets, observed)].append(rows)
     for (inner, border), parts in depending.items():
         rows = np.concatenate(parts)
-        families = {
-            name
-            for name in inner | border
-            if name in inner or not inner.isdisjoint(network.parents(name))
-        }
+        families = inner | {v for v in border if not inner.isdisjoint(network.parents(v))}
         names = sorted(border)
         cells = np.array([codes[name][rows] for name in names]).reshape(len(names), len(rows))
         patterns, of_pattern = np.unique(cells, axis=1, return_inverse=True)

@@ -7,7 +7,6 @@ the probability of every task's counts given those of the others, and on its wei
 families of the graphs.
 """
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from bnmtl.networks.tables import (
     LARGEST_TABLE,
     check_family,
     check_graph,
+    joint_counts,
     log_evidences,
     posterior_mean,
 )
@@ -169,8 +169,7 @@ def learned_weights(evidences):
         Sums to 1.
     """
     n_families, n_components = evidences.shape
-    even = np.full(n_components, 1 / n_components)
-    weights = even
+    weights = even = np.full(n_components, 1 / n_components)
     for _ in range(_MOST_ROUNDS):
         responsible = softmax(evidences + np.log(weights), axis=1).sum(axis=0)
         found = (responsible + _PRIOR_FAMILIES * even) / (n_families + _PRIOR_FAMILIES)
@@ -211,14 +210,8 @@ class _Groups:
         _, k, r = self._rows.shape
         shared = [0] * k, r, len(partitions)
         scratch = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
-        kernel(
-            scratch.table,
-            self._rows,
-            np.array(concentrations),
-            np.array(partitions),
-            _SCALE,
-            *outputs,
-        )
+        priors = np.array(concentrations), np.array(partitions)
+        kernel(scratch.table, self._rows, *priors, _SCALE, *outputs)
 
 
 def _centered():
@@ -328,18 +321,21 @@ class SharedTables:
                 tables[name][family[-1]] = self._table(name, family, shared)
                 if shared is None:
                     continue
-                rows = shared.borrowed[at]
-                borrowed += [
-                    (name, family[-1], other, rows[i]) for i, other in enumerate(members) if i != at
-                ]
-                block = np.ix_(
-                    [tasks.names.index(name)], [tasks.names.index(one) for one in members]
-                )
-                sums[0][block] += shared.in_common[at]
-                sums[1][block] += shared.weights[at]
-        columns = ["task", "variable", "source", "rows"]
-        in_common = _in_common(sums, tasks.names)
-        return Fitted(tables, pd.DataFrame(borrowed, columns=columns), in_common)
+                for other, rows in zip(members, shared.borrowed[at], strict=True):
+                    if other != name:
+                        borrowed.append((name, family[-1], other, rows))
+                others = [tasks.names.index(member) for member in members]
+                sums[:, tasks.names.index(name), others] += shared.in_common[at], shared.weights[at]
+        # Averages over the families of either task.
+        chances, weights = sums + np.swapaxes(sums, 1, 2)
+        unknown = np.full_like(chances, np.nan)
+        in_common = np.divide(chances, weights, out=unknown, where=weights > 0)
+        np.fill_diagonal(in_common, 1.0)
+        return Fitted(
+            tables,
+            pd.DataFrame(borrowed, columns=["task", "variable", "source", "rows"]),
+            pd.DataFrame(in_common, index=tasks.names, columns=tasks.names),
+        )
 
     def _shared(self, owners_of, group):
         """`Shared` by family and owner in a group, for families possible in several tasks.
@@ -355,8 +351,8 @@ class SharedTables:
         if not inside:
             return {}
         known = {family: self._of(family)[1] for family in inside}
-        weights = self._weigh(np.array([known[one].evidences(at) for one, at in inside.items()]))
-        found = {}
+        evidences = [known[family].evidences(members) for family, members in inside.items()]
+        weights, found = self._weigh(np.array(evidences)), {}
         for family, members in inside.items():
             shared = known[family].averaged(weights, members)
             found |= {(family, name): shared for name in owners_of[family] if name in group}
@@ -369,7 +365,7 @@ class SharedTables:
             # Every task gets a table.
             most, shape = LARGEST_TABLE // len(names), _shape(self._tasks[names[0]], family)
             check_family(shape, "configuration", family[-1], most)
-            counts = np.stack([family_counts(self._tasks[name], family) for name in names])
+            counts = np.stack([_counts(self._tasks[name], family) for name in names])
             counts = counts.reshape(len(names), -1, counts.shape[-1])
             self._known[family] = names, Components(counts) if len(names) > 1 else None
         return self._known[family]
@@ -378,7 +374,7 @@ class SharedTables:
         """The table of a task, with one axis for each variable of a family."""
         task = self._tasks[name]
         if shared is None:
-            return posterior_mean(family_counts(task, family), "auto")
+            return posterior_mean(_counts(task, family), "auto")
         members, _ = self._of(family)
         return shared.tables[members.index(name)].reshape(_shape(task, family))
 
@@ -393,24 +389,14 @@ def _families(configuration):
     return found
 
 
-def family_counts(task, family):
+def _counts(task, family):
     """Number of rows of each joint state of a family; the last axis is the child."""
-    shape = _shape(task, family)
-    codes = [task.codes[task.index[variable]].astype(np.intp) for variable in family]
-    cells = np.ravel_multi_index(codes, shape)
-    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+    codes = task.codes[[task.index[variable] for variable in family]]
+    return joint_counts(codes, _shape(task, family))
 
 
 def _shape(task, family):
     return tuple(len(task.states[task.index[variable]]) for variable in family)
-
-
-def _in_common(sums, names):
-    """Averages over the families of either task."""
-    chances, weights = sums + np.swapaxes(sums, 1, 2)
-    table = np.divide(chances, weights, out=np.full_like(chances, np.nan), where=weights > 0)
-    np.fill_diagonal(table, 1.0)
-    return pd.DataFrame(table, index=names, columns=names)
 
 
 def borrowed_record(borrowed):
@@ -516,9 +502,8 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     check_choice("sharing", sharing, ("auto", None))
     if not isinstance(configuration, Mapping):
         message = f"must be a mapping from task names to graphs, got {type_of(configuration)}"
-        raise InputTypeError(
-            message, argument="configuration", remedy="for example {'task1': graph}"
-        )
+        remedy = "for example {'task1': graph}"
+        raise InputTypeError(message, argument="configuration", remedy=remedy)
     configuration = {str(name): graph for name, graph in configuration.items()}
     encoded = encode(tasks, missing)
     for name, graph in configuration.items():
@@ -529,10 +514,8 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
             raise InputError(message, argument="configuration")
         lacking = sorted(set(graph) - set(encoded[name].variables))
         if lacking:
-            message = (
-                f"must have a column for every variable of its graph; `{lacking[0]}` is missing"
-            )
-            raise InputError(message, task=name)
+            rule = "must have a column for every variable of its graph"
+            raise InputError(f"{rule}; `{lacking[0]}` is missing", task=name)
     tables = None if sharing is None else fit_tables(configuration, encoded).tables
     return networks_of(configuration, encoded, tables)
 

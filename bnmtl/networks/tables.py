@@ -119,7 +119,7 @@ def shown_cells(n_states):
 
 
 def check_family(n_states, argument, name, most=LARGEST_TABLE):
-    """Raise unless the table of a variable may be allocated; return its number of cells."""
+    """Raise unless the table of a variable may be allocated."""
     if not fits(n_states, most):
         message = (
             f"must have tables of at most {most:,} cells over {MOST_AXES} variables; that of "
@@ -127,7 +127,6 @@ def check_family(n_states, argument, name, most=LARGEST_TABLE):
             f"{shown_cells(n_states):.3g} over {len(n_states)}"
         )
         raise InputError(message, argument=argument, remedy="remove some of its parents")
-    return n_cells(n_states)
 
 
 def check_graph(graph, argument="graph"):
@@ -137,30 +136,28 @@ def check_graph(graph, argument="graph"):
         raise InputError("must have at least one node; it is empty", argument=argument)
     for node in graph:
         if not isinstance(node, str):
-            raise InputTypeError(
-                f"must have strings as nodes, got {node!r}", argument=argument, remedy="rename it"
-            )
+            message = f"must have strings as nodes, got {node!r}"
+            raise InputTypeError(message, argument=argument, remedy="rename it")
 
 
 def checked_states(states, graph):
     """Return {variable: tuple of its states}, or raise."""
     _check_keys("states", states, graph)
-    return {variable: _state_names(variable, states[variable]) for variable in graph}
-
-
-def _state_names(variable, states):
-    if isinstance(states, str | set | frozenset) or not np.iterable(states):
-        message = f"of `{variable}` must be a list of strings, got {states!r}"
-        raise InputTypeError(message, argument="states", remedy="for example ['no', 'yes']")
-    states = tuple(states)
-    for state in states:
-        if not isinstance(state, str):
-            message = f"of `{variable}` must be strings, got {state!r}"
-            raise InputTypeError(message, argument="states", remedy="write it as text")
-    if not states or len(set(states)) < len(states):
-        message = f"of `{variable}` must be one or more different strings, got {states!r}"
-        raise InputError(message, argument="states")
-    return states
+    checked = {}
+    for variable in graph:
+        names = states[variable]
+        if isinstance(names, str | set | frozenset) or not np.iterable(names):
+            message = f"of `{variable}` must be a list of strings, got {names!r}"
+            raise InputTypeError(message, argument="states", remedy="for example ['no', 'yes']")
+        checked[variable] = names = tuple(names)
+        for state in names:
+            if not isinstance(state, str):
+                message = f"of `{variable}` must be strings, got {state!r}"
+                raise InputTypeError(message, argument="states", remedy="write it as text")
+        if not names or len(set(names)) < len(names):
+            message = f"of `{variable}` must be one or more different strings, got {names!r}"
+            raise InputError(message, argument="states")
+    return checked
 
 
 def checked_tables(tables, parents, states):
@@ -173,18 +170,14 @@ def checked_tables(tables, parents, states):
 
 
 def _checked_table(family, table, states):
-    variable = family[-1]
-    check_family([len(states[member]) for member in family], "graph", variable)
+    variable, shape = family[-1], tuple(len(states[member]) for member in family)
+    check_family(shape, "graph", variable)
     try:
         table = np.array(table, dtype=float)
     except (TypeError, ValueError):
         message = f"must hold for `{variable}` an array of numbers, got {table!r}"
-        raise InputTypeError(
-            message,
-            argument="tables",
-            remedy="nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]",
-        ) from None
-    shape = tuple(len(states[member]) for member in family)
+        remedy = "nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]"
+        raise InputTypeError(message, argument="tables", remedy=remedy) from None
     if table.shape != shape:
         message = (
             f"must hold for `{variable}` a table of the shape {shape}, one axis for each of "
@@ -207,9 +200,8 @@ def _checked_table(family, table, states):
 
 def _check_keys(name, mapping, nodes):
     if not isinstance(mapping, Mapping):
-        message = (
-            f"must be a mapping with one entry for each node of the graph, got {type_of(mapping)}"
-        )
+        given = type_of(mapping)
+        message = f"must be a mapping with one entry for each node of the graph, got {given}"
         raise InputTypeError(message, argument=name, remedy="give a dict")
     missing = [node for node in nodes if node not in mapping]
     extra = [key for key in mapping if key not in nodes]
@@ -245,10 +237,14 @@ def estimate(graph, frame, equivalent_sample_size):
 
 def family_table(variable, codes, shape, equivalent_sample_size):
     """Estimate P(variable | parents) from codes (parents first), with one axis per variable."""
-    size = check_family(shape, "graph", variable)
+    check_family(shape, "graph", variable)
+    return posterior_mean(joint_counts(codes, shape), equivalent_sample_size)
+
+
+def joint_counts(codes, shape):
+    """Number of rows of each joint state of some variables, from their codes."""
     cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
-    counts = np.bincount(cells, minlength=size).reshape(shape)
-    return posterior_mean(counts, equivalent_sample_size)
+    return np.bincount(cells, minlength=n_cells(shape)).reshape(shape)
 
 
 def code_frame(frame, states, complete, unseen=None):
@@ -268,9 +264,8 @@ def code_frame(frame, states, complete, unseen=None):
 def column_labels(frame):
     """Return {name: label} of the columns; names are distinct strings."""
     if not isinstance(frame, pd.DataFrame):
-        raise InputTypeError(
-            f"must be a pandas DataFrame, got {type_of(frame)}", remedy="convert it"
-        )
+        message = f"must be a pandas DataFrame, got {type_of(frame)}"
+        raise InputTypeError(message, remedy="convert it")
     labels = {}
     for label in frame.columns:
         if str(label) in labels:
@@ -286,9 +281,8 @@ def _columns(frame, variables):
     labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame)
     for variable in variables:
         if variable not in labels:
-            raise InputError(
-                f"must have a column for each variable of the network; `{variable}` is missing"
-            )
+            rule = "must have a column for each variable of the network"
+            raise InputError(f"{rule}; `{variable}` is missing")
     if is_task:
         return {v: Column(frame.states[labels[v]], frame.codes[labels[v]], True) for v in variables}
     return {v: named_column(frame[labels[v]], v, None) for v in variables}
@@ -313,10 +307,8 @@ def _recoded(column, states, variable, unseen=None):
     position = {state: i for i, state in enumerate(states)}
     missing = position.get(MISSING_STATE, -1)
     unknown = missing if unseen == "ignore" else -2
-    lookup = np.array(
-        [*(position.get(label, unknown) for label in column.labels), missing], dtype=np.intp
-    )
-    codes = lookup[column.codes]
+    lookup = [*(position.get(label, unknown) for label in column.labels), missing]
+    codes = np.array(lookup, dtype=np.intp)[column.codes]
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
         message = (
@@ -331,6 +323,6 @@ def _recoded(column, states, variable, unseen=None):
             )
         elif unseen is not None:
             remedy += ", or treat them as missing with `unseen='ignore'`"
-        parts = {"column": variable, "options": ("unseen",)}
-        raise InputError(message, remedy=remedy, cli_remedy=cli_remedy, **parts)
+        about = {"column": variable, "options": ("unseen",)}
+        raise InputError(message, **about, remedy=remedy, cli_remedy=cli_remedy)
     return Column(list(states), codes, True)

@@ -73,43 +73,35 @@ def read_closeness(table):
         # Tasks that look alike by chance must not be forced to agree completely.
         closeness = median / np.maximum(distances, median / 10)
     return _Closeness(
-        (frozenset((labels[i], labels[j])), float(one))
-        for (i, j), one in zip(pairs, closeness, strict=True)
+        (frozenset((labels[i], labels[j])), float(ratio))
+        for (i, j), ratio in zip(pairs, closeness, strict=True)
     )
 
 
 def read_distances(table, name):
     """A checked table of dissimilarities of tasks: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
-        message = (
-            "must be a square DataFrame with a row and a column for each task, "
-            f"got {type_of(table)}"
-        )
+        kind = type_of(table)
+        message = f"must be a square DataFrame with a row and a column for each task, got {kind}"
         raise InputTypeError(message, argument=name, remedy="`bnmtl.relatedness.direct` makes one")
     rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
     if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
-        message = (
-            f"must have one row and one column for each task; the rows are {listed(rows)}, the "
-            f"columns {listed(columns)}"
-        )
+        found = f"the rows are {listed(rows)}, the columns {listed(columns)}"
+        message = f"must have one row and one column for each task; {found}"
         raise InputError(message, argument=name)
     cells = table.to_numpy(dtype=object)
     values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0]
-        message = (
-            f"must hold finite numbers; row `{rows[i]}`, column `{columns[j]}` is {cells[i, j]!r}"
-        )
-        raise InputError(
-            message, argument=name, remedy="fill it, or leave out tasks that were not compared"
-        )
+        cell = f"row `{rows[i]}`, column `{columns[j]}` is {cells[i, j]!r}"
+        remedy = "fill it, or leave out tasks that were not compared"
+        raise InputError(f"must hold finite numbers; {cell}", argument=name, remedy=remedy)
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
     for task, distance in zip(rows, np.diagonal(table), strict=True):
         if abs(distance) > _ROUNDING:
             message = f"must be 0 on the diagonal; it is {distance:g} for task `{task}`"
-            raise InputError(
-                message, argument=name, remedy="turn similarities into dissimilarities first"
-            )
+            remedy = "turn similarities into dissimilarities first"
+            raise InputError(message, argument=name, remedy=remedy)
     return table
 
 
@@ -126,10 +118,8 @@ def _cells(table, name):
     values = table.to_numpy()
     labels = [str(label) for label in table.index]
     if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        message = (
-            "must be a symmetric table with the same names as rows and columns; its shape is "
-            f"{table.shape}"
-        )
+        rule = "must be a symmetric table with the same names as rows and columns"
+        message = f"{rule}; its shape is {table.shape}"
         raise InputError(message, argument=name, remedy="a missing value is not symmetric either")
     for i, j in itertools.combinations(range(len(labels)), 2):
         yield (labels[i], labels[j]), values[i, j].item()
@@ -137,13 +127,8 @@ def _cells(table, name):
 
 def check_penalty(argument, penalty):
     """Raise InputError or InputTypeError unless it is a number from 0 to 1."""
-    check_number(
-        argument,
-        penalty,
-        least=0,
-        most=1,
-        remedy="0 learns each task alone, 1 forces identical structures",
-    )
+    remedy = "0 learns each task alone, 1 forces identical structures"
+    check_number(argument, penalty, least=0, most=1, remedy=remedy)
 
 
 class _RowByRow:
@@ -272,8 +257,10 @@ class CouplingPrior(BaseEstimator):
         >>> round(EditPrior(penalty=0.9).log_coupling([1, 1, 0]), 4)
         -2.3026
         """
-        states = _checked_states(states)
-        return self.coupling(len(states), pair, tasks).log_coupling(states)
+        array = np.asarray(states)
+        if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
+            raise InputError(f"must be a list of -1, 0 and +1, got {states!r}", argument="states")
+        return self.coupling(len(array), pair, tasks).log_coupling(array.astype(np.int8))
 
     def log_prior(self, configuration):
         """Log coupling of a whole configuration, summed over all pairs of variables.
@@ -334,12 +321,13 @@ class CouplingPrior(BaseEstimator):
         prior.check()
         return prior
 
-    def is_independent(self):
-        """Whether every penalty is 0, so that no arcs are shared."""
+    def is_independent(self, tasks):
+        """Whether every penalty of pairs of some tasks is 0, so that they share no arcs."""
         prior = self.resolved()
-        listed = [prior.variable_penalty, getattr(prior, "task_penalty", None)]
-        penalties = itertools.chain(*(one.values() for one in listed if one is not None))
-        return prior.penalty == 0 and all(penalty == 0 for penalty in penalties)
+        by_pair = read_penalties(getattr(prior, "task_penalty", None), "task_penalty")
+        pairs = itertools.combinations(tasks, 2)
+        penalties = [by_pair.get(frozenset(pair), prior.penalty) for pair in pairs]
+        return not any([*prior.pair_penalties().values(), *penalties])
 
     def structure_weights(self, pair, tasks):
         """Exponents w_s of the structure priors of the tasks for one pair (equations 2.6 - 2.8).
@@ -382,19 +370,15 @@ class CouplingPrior(BaseEstimator):
 
     def _log_sharing(self, k, pair, tasks):
         """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
-        listed = self._delta_of_pair(pair)
+        listed = None
+        if self.variable_penalty is not None:
+            if pair is None:
+                message = "must be given where the penalty depends on the variables"
+                raise InputError(message, argument="pair", remedy="for example `pair=('a', 'b')`")
+            listed = self.pair_penalties().get(frozenset(map(str, pair)))
         if listed is None and self.by_task():
             return self._log_sharing_by_task(k, tasks)
         return _log_of(self.penalty if listed is None else listed)
-
-    def _delta_of_pair(self, pair):
-        """Penalty of one pair of variables; None if none is listed."""
-        if self.variable_penalty is None:
-            return None
-        if pair is None:
-            message = "must be given where the penalty depends on the variables"
-            raise InputError(message, argument="pair", remedy="for example `pair=('a', 'b')`")
-        return self.pair_penalties().get(frozenset(map(str, pair)))
 
 
 class PairedPrior(CouplingPrior):
@@ -472,9 +456,8 @@ class PairedPrior(CouplingPrior):
             raise InputError(message, argument="tasks", remedy="give one name for each state")
         tasks = [str(task) for task in tasks]
         if len(tasks) != k or len(set(tasks)) != k:
-            raise InputError(
-                f"must be {k} distinct names, one for each state, got {tasks!r}", argument="tasks"
-            )
+            message = f"must be {k} distinct names, one for each state, got {tasks!r}"
+            raise InputError(message, argument="tasks")
         closeness = read_closeness(self.task_distance)
         by_pair = read_penalties(self.task_penalty, "task_penalty")
         common = float(_log_of(self.penalty))
@@ -489,9 +472,8 @@ class PairedPrior(CouplingPrior):
                 table[s, t] = closeness[both] * common
             else:
                 message = f"must contain all tasks; it lacks `{tasks[s]}` or `{tasks[t]}`"
-                raise InputError(
-                    message, argument="task_distance", remedy="compute it for these tasks"
-                )
+                remedy = "compute it for these tasks"
+                raise InputError(message, argument="task_distance", remedy=remedy)
         return table
 
 
@@ -548,13 +530,10 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            message = (
-                f"and `reversal` must not both be given; they are {self.costs!r} "
-                f"and {self.reversal!r}"
-            )
-            raise InputError(
-                message, argument="costs", options=("reversal",), remedy="leave `reversal` out"
-            )
+            given = f"{self.costs!r} and {self.reversal!r}"
+            message = f"and `reversal` must not both be given; they are {given}"
+            about = {"argument": "costs", "options": ("reversal",)}
+            raise InputError(message, **about, remedy="leave `reversal` out")
         if set(self.costs) != {"add", "delete", "reverse"}:
             given = sorted(map(str, self.costs))
             message = f"must have exactly the keys 'add', 'delete' and 'reverse', got {given!r}"
@@ -592,10 +571,3 @@ def _log_of(penalty):
     """log(1 - penalty) as an array, -inf for 1."""
     with np.errstate(divide="ignore"):
         return np.log1p(-np.asarray(float(penalty)))
-
-
-def _checked_states(states):
-    array = np.asarray(states)
-    if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
-        raise InputError(f"must be a list of -1, 0 and +1, got {states!r}", argument="states")
-    return array.astype(np.int8)

@@ -62,20 +62,14 @@ class ArcPrior(BaseEstimator):
         n = len(variables)
         chances = np.full((n, n), 0.5)
         if (self.probability is None) == (self.expected_arcs is None):
-            message = (
-                "or `expected_arcs` must be given, exactly one of the two; they are "
-                f"{self.probability!r} and {self.expected_arcs!r}"
-            )
+            given = f"{self.probability!r} and {self.expected_arcs!r}"
+            message = f"or `expected_arcs` must be given, exactly one of the two; they are {given}"
             raise InputError(message, argument="probability", options=("expected_arcs",))
         if self.expected_arcs is not None:
             most = max(n * (n - 1), 1)
-            check_number(
-                "expected_arcs",
-                self.expected_arcs,
-                above=0,
-                below=most,
-                remedy="n variables have n (n - 1) ordered pairs",
-            )
+            limits = {"above": 0, "below": most}
+            remedy = "n variables have n (n - 1) ordered pairs"
+            check_number("expected_arcs", self.expected_arcs, **limits, remedy=remedy)
             chances[:] = self.expected_arcs / most
         elif isinstance(self.probability, Mapping):
             index = {variable: at for at, variable in enumerate(variables)}
@@ -139,28 +133,18 @@ class ReferencePrior(BaseEstimator):
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         check_dag(self.graph, "graph")
-        check_number(
-            "factor",
-            self.factor,
-            above=0,
-            most=1,
-            options=("required", "forbidden"),
-            remedy="0 would forbid every other graph, which `required` and `forbidden` can do",
-        )
+        remedy = "0 would forbid every other graph, which `required` and `forbidden` can do"
+        about = {"options": ("required", "forbidden"), "remedy": remedy}
+        check_number("factor", self.factor, above=0, most=1, **about)
         held = adjacency(nx.relabel_nodes(self.graph, str).subgraph(variables), variables)
         price = math.log(self.factor)
         return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
 
 
 def _check_chance(argument, chance):
-    check_number(
-        argument,
-        chance,
-        above=0,
-        below=1,
-        options=("forbidden", "required"),
-        remedy="to rule an arc out or in use `forbidden` or `required`",
-    )
+    remedy = "to rule an arc out or in use `forbidden` or `required`"
+    about = {"options": ("forbidden", "required"), "remedy": remedy}
+    check_number(argument, chance, above=0, below=1, **about)
 
 
 def _without_diagonal(present, absent):

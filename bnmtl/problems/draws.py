@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from bnmtl import structures
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import LARGEST_TABLE, MOST_AXES, fits, shown_cells
 from bnmtl.seeding import generator, seed_of
@@ -16,8 +16,6 @@ from bnmtl.wording import count, listed, type_of
 # Limits of a random network: no table has more than 20**5 entries. Random edits respect the first.
 MAX_PARENTS = 4
 MAX_STATES = 20
-# Above this the sum of the Dirichlet parameters may overflow; tables are uniform long before.
-LARGEST_CONCENTRATION = 1e100
 
 
 def network_of(network):
@@ -29,26 +27,9 @@ def network_of(network):
         raise InputTypeError(message, argument="network", remedy="for example 'alarm'")
     if network not in structures.names():
         names = listed(structures.names(), limit=None)
-        raise InputError(
-            f"must be a BayesNet or one of {names}, got {network!r}", argument="network"
-        )
+        message = f"must be a BayesNet or one of {names}, got {network!r}"
+        raise InputError(message, argument="network")
     return structures.load(network)
-
-
-def check_deletion(p_delete, parameters, concentration):
-    """Raise unless the arguments of `deletion` are in range and compatible."""
-    check_number("p_delete", p_delete, least=0, most=1, remedy="for example 0.05")
-    check_choice("parameters", parameters, ("shared", "independent"))
-    limits = {"above": 0, "most": LARGEST_CONCENTRATION}
-    check_number("concentration", concentration, **limits, remedy="1 is usual")
-    if parameters == "shared" and concentration != 1:
-        message = f"must be 1 with `parameters='shared'`, got {concentration!r}"
-        raise InputError(
-            message,
-            argument="concentration",
-            options=("parameters",),
-            remedy="leave it out, or give `parameters='independent'`",
-        )
 
 
 def checked_groups(groups, network):
@@ -64,9 +45,8 @@ def checked_groups(groups, network):
     seen = set()
     for variable in itertools.chain(*groups):
         if not isinstance(variable, str) or variable not in network.states:
-            message = (
-                f"must hold variables of the network, {listed(network.variables)}, got {variable!r}"
-            )
+            known = listed(network.variables)
+            message = f"must hold variables of the network, {known}, got {variable!r}"
             raise InputError(message, argument="groups")
         if variable in seen:
             message = f"must not overlap; `{variable}` occurs twice"
@@ -90,8 +70,7 @@ def checked_indices(changed, n_groups):
                 message = f"must hold indices below {n_groups}, the number of groups, got {i!r}"
                 raise InputError(message, argument="changed", remedy="0 is the first group")
         if len(set(indices)) < len(indices):
-            given = tuple(indices)
-            message = f"must name a group once for each task, got {given!r}"
+            message = f"must name a group once for each task, got {tuple(indices)!r}"
             raise InputError(message, argument="changed", remedy="leave out the repetition")
     return changed
 
@@ -122,68 +101,9 @@ def check_sizes(graph, states, variables, name, remedy):
             raise InputError(message, argument=name, options=("random_state",), remedy=remedy)
 
 
-def checked_range(states):
-    """Return the smallest and the largest number of states, or raise."""
-    low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
-    for number in (low, high):
-        check_whole(
-            "states", number, 2, MAX_STATES, remedy="for example 3 or, smallest and largest, (2, 4)"
-        )
-    if low > high:
-        message = f"must have the smaller number first, got {states!r}"
-        raise InputError(message, argument="states", remedy="for example (2, 4)")
-    return low, high
-
-
-def n_arcs_of(mean_degree, n_variables):
-    """Return the number of arcs for a mean degree, or raise if they do not fit."""
-    check_number("mean_degree", mean_degree, least=0, remedy="3 is usual")
-    n_arcs = round(n_variables * mean_degree / 2)
-    capacity = _capacity(n_variables)
-    if n_arcs > capacity:
-        message = (
-            f"must give at most {count(capacity, 'arc')}, the maximum for "
-            f"{count(n_variables, 'variable')} with up to {MAX_PARENTS} parents, got "
-            f"{mean_degree!r}; it gives {n_arcs}"
-        )
-        raise InputError(message, argument="mean_degree")
-    return n_arcs
-
-
-def _capacity(n_variables):
+def capacity(n_variables):
     """Number of arcs of a graph in which each variable has as many parents as allowed."""
     return sum(min(position, MAX_PARENTS) for position in range(n_variables))
-
-
-def check_edits(n_edits, graph):
-    """Raise unless a graph has room for any choice of random edits."""
-    check_whole("n_edits", n_edits, 0, remedy="for example 5")
-    # If no edit is left, all arcs are edited, and each variable, in an order of the graph, has 4 or
-    # more parents by edits or an edited pair with each variable before it.
-    room = max(graph.number_of_edges(), _capacity(len(graph)))
-    if n_edits > room:
-        message = (
-            f"must be at most {room}, for which {count(len(graph), 'variable')} with "
-            f"{count(graph.number_of_edges(), 'arc')} always have room, got {n_edits!r}"
-        )
-        raise InputError(message, argument="n_edits", remedy="give fewer")
-
-
-def check_problem(problem):
-    """Raise unless it is a mapping of tasks to networks."""
-    if not isinstance(problem, Mapping):
-        message = f"must be a mapping of task names to networks, got {type_of(problem)}"
-        raise InputTypeError(message, argument="problem", remedy="for example {'task1': network}")
-    if not problem:
-        raise InputError("must have at least one task; it is empty", argument="problem")
-    for task, network in problem.items():
-        if not isinstance(task, str):
-            raise InputTypeError(
-                f"must have strings for task names, got {task!r}", argument="problem"
-            )
-        if not isinstance(network, BayesNet):
-            message = f"must hold a BayesNet for each task, got {type_of(network)}"
-            raise InputTypeError(message, argument="problem", task=task)
 
 
 def random_network(n_variables, mean_degree=3, states=3, random_state=None):
@@ -224,8 +144,22 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     BayesNet(20 variables, 20 arcs, 59 parameters)
     """
     check_whole("n_variables", n_variables, 1, remedy="for example 20")
-    low, high = checked_range(states)
-    n_arcs = n_arcs_of(mean_degree, n_variables)
+    low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
+    for number in (low, high):
+        remedy = "for example 3 or, smallest and largest, (2, 4)"
+        check_whole("states", number, 2, MAX_STATES, remedy=remedy)
+    if low > high:
+        message = f"must have the smaller number first, got {states!r}"
+        raise InputError(message, argument="states", remedy="for example (2, 4)")
+    check_number("mean_degree", mean_degree, least=0, remedy="3 is usual")
+    n_arcs, most = round(n_variables * mean_degree / 2), capacity(n_variables)
+    if n_arcs > most:
+        message = (
+            f"must give at most {count(most, 'arc')}, the maximum for "
+            f"{count(n_variables, 'variable')} with up to {MAX_PARENTS} parents, got "
+            f"{mean_degree!r}; it gives {n_arcs}"
+        )
+        raise InputError(message, argument="mean_degree")
     seed = seed_of(random_state)
     rng = generator(seed, "random_network")
     names = numbered("x", n_variables)
@@ -285,7 +219,18 @@ def sample(problem, n_rows, random_state=None):
     >>> {task: rows.shape for task, rows in problems.sample(problem, 100, random_state=0).items()}
     {'task1': (100, 8), 'task2': (100, 8)}
     """
-    check_problem(problem)
+    if not isinstance(problem, Mapping):
+        message = f"must be a mapping of task names to networks, got {type_of(problem)}"
+        raise InputTypeError(message, argument="problem", remedy="for example {'task1': network}")
+    if not problem:
+        raise InputError("must have at least one task; it is empty", argument="problem")
+    for task, network in problem.items():
+        if not isinstance(task, str):
+            message = f"must have strings for task names, got {task!r}"
+            raise InputTypeError(message, argument="problem")
+        if not isinstance(network, BayesNet):
+            message = f"must hold a BayesNet for each task, got {type_of(network)}"
+            raise InputTypeError(message, argument="problem", task=task)
     check_whole("n_rows", n_rows, 0, remedy="for example 1000")
     seed = seed_of(random_state)
     return {
@@ -306,15 +251,12 @@ def random_tables(graph, states, variables, concentration, seed, owner, replaced
         rng = generator(seed, "table", owner, variable)
         alphas = [concentration] * len(states[variable])
         tables[variable] = rng.dirichlet(alphas, size=shape)
-        if variable in replaced and _begin_alike(tables[variable], replaced[variable]):
-            tables[variable] = rng.dirichlet(alphas, size=shape)
+        if variable in replaced:
+            # The shorter one may be a prefix of the other.
+            n = min(tables[variable].size, replaced[variable].size)
+            if np.array_equal(tables[variable].ravel()[:n], replaced[variable].ravel()[:n]):
+                tables[variable] = rng.dirichlet(alphas, size=shape)
     return tables
-
-
-def _begin_alike(first, second):
-    """Whether one of two tables is a prefix of the other."""
-    n = min(first.size, second.size)
-    return np.array_equal(first.ravel()[:n], second.ravel()[:n])
 
 
 def by_task(n_tasks, random_state, make):

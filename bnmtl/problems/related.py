@@ -4,13 +4,13 @@ import itertools
 
 import networkx as nx
 
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, check_choice, check_number, check_whole
 from bnmtl.networks import BayesNet, inference
 from bnmtl.networks.tables import posterior_mean
 from bnmtl.problems import draws
 from bnmtl.problems.draws import by_task, random_tables
 from bnmtl.seeding import generator
-from bnmtl.wording import listed
+from bnmtl.wording import count, listed
 
 # Nodes 1-7; 9-14, 21, 34; 8, 27-31, 36, 37; the rest, numbered as in structures/alarm.bif.
 ALARM_COMPONENTS = (
@@ -25,6 +25,8 @@ ALARM_COMPONENTS = (
         *("SHUNT", "INTUBATION", "PRESS", "VENTALV", "ARTCO2", "HR"),
     ),
 )
+# Above this the sum of the Dirichlet parameters may overflow; tables are uniform long before.
+_LARGEST_CONCENTRATION = 1e100
 # Groups of ALARM need only a few draws; many more mean that few orders of a group are possible.
 _MAX_DRAWS = 10_000
 
@@ -85,7 +87,15 @@ def deletion(
     {'task1': 5, 'task2': 7}
     """
     network = draws.network_of(network)
-    draws.check_deletion(p_delete, parameters, concentration)
+    check_number("p_delete", p_delete, least=0, most=1, remedy="for example 0.05")
+    check_choice("parameters", parameters, ("shared", "independent"))
+    limits = {"above": 0, "most": _LARGEST_CONCENTRATION}
+    check_number("concentration", concentration, **limits, remedy="1 is usual")
+    if parameters == "shared" and concentration != 1:
+        message = f"must be 1 with `parameters='shared'`, got {concentration!r}"
+        about = {"argument": "concentration", "options": ("parameters",)}
+        remedy = "leave it out, or give `parameters='independent'`"
+        raise InputError(message, **about, remedy=remedy)
     graph, states, arcs = network.graph, network.states, sorted(network.graph.edges)
 
     def make(seed, number):
@@ -93,18 +103,15 @@ def deletion(
         if parameters == "independent":
             drawn = graph, states, graph, concentration, seed, number
             original = BayesNet(graph, states, random_tables(*drawn, network.tables))
-        deleted = generator(seed, "deletion", number).random(len(arcs)) < p_delete
-        return _without(original, set(itertools.compress(arcs, deleted)))
+        is_deleted = generator(seed, "deletion", number).random(len(arcs)) < p_delete
+        deleted = list(itertools.compress(arcs, is_deleted))
+        rest = nx.DiGraph(graph)
+        rest.remove_edges_from(deleted)
+        # Each child loses its parents in one step.
+        tables = _integrated(original, rest, {head for _, head in deleted})
+        return BayesNet(rest, states, original.tables | tables)
 
     return by_task(n_tasks, random_state, make)
-
-
-def _without(network, arcs):
-    """Remove arcs from a network; each child loses its parents in one step."""
-    graph = nx.DiGraph(network.graph)
-    graph.remove_edges_from(arcs)
-    tables = _integrated(network, graph, {head for _, head in arcs})
-    return BayesNet(graph, network.states, network.tables | tables)
 
 
 def _integrated(network, graph, children):
@@ -168,7 +175,17 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
     [3, 3]
     """
     network = draws.network_of(network)
-    draws.check_edits(n_edits, network.graph)
+    check_whole("n_edits", n_edits, 0, remedy="for example 5")
+    n_variables, n_arcs = len(network.graph), network.graph.number_of_edges()
+    # If no edit is left, all arcs are edited, and each variable, in an order of the graph, has 4 or
+    # more parents by edits or an edited pair with each variable before it.
+    room = max(n_arcs, draws.capacity(n_variables))
+    if n_edits > room:
+        message = (
+            f"must be at most {room}, for which {count(n_variables, 'variable')} with "
+            f"{count(n_arcs, 'arc')} always have room, got {n_edits!r}"
+        )
+        raise InputError(message, argument="n_edits", remedy="give fewer")
 
     def make(seed, number):
         graph = _edited(network.graph, n_edits, generator(seed, "perturb", number))
@@ -313,9 +330,8 @@ def _redrawn(graph, groups, rng):
         f"must leave room for other acyclic graphs; {_MAX_DRAWS} draws of the groups of "
         f"{listed([group[0] for group in groups])} closed cycles through the arcs between groups"
     )
-    raise InputError(
-        message, argument="groups", remedy="change fewer groups at once, or make them smaller"
-    )
+    remedy = "change fewer groups at once, or make them smaller"
+    raise InputError(message, argument="groups", remedy=remedy)
 
 
 def _random_arcs(variables, n_arcs, rng):

@@ -11,7 +11,7 @@ from bnmtl.graphs import Configuration
 from bnmtl.learners.adapted import at_penalty, changed
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import DISTANCES, distances_of
-from bnmtl.relatedness.selection import SizeChoice, check_size
+from bnmtl.relatedness.selection import SizeChoice, check_wanted_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
@@ -87,29 +87,27 @@ class TaskClusterer(BaseEstimator):
         -------
         self
         """
-        # Raises for tasks that cannot be learned together before any search.
+        # Raises for a learner without a penalty.
         at_penalty(self.learner, 0.9)
+        self.learner._check_parameters()
         check_choice("relatedness", self.relatedness, DISTANCES)
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner._check_for(tasks)
-        check_size("n_clusters", self.n_clusters, 1, len(tasks))
+        check_wanted_size("n_clusters", self.n_clusters, 1, len(tasks))
         learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
-        with Reporter(self.learner.progress) as report:
-            self._fit(tasks, learner, report)
-        return self
-
-    def _fit(self, tasks, learner, report):
         sizes = pd.RangeIndex(1, len(tasks) + 1, name="n_clusters")
-        choice = SizeChoice(self.n_clusters, sizes, tasks, list(tasks), learner, report)
-        self._link(choice.groups)
-        self.n_clusters_, self.scores_ = choice.best(self._score)
-        self.labels_ = self._labels(self.n_clusters_)
-        self.learners_ = [choice.groups.fitted(names) for names in self._clusters(self.n_clusters_)]
+        with Reporter(self.learner.progress) as report:
+            choice = SizeChoice(self.n_clusters, sizes, tasks, list(tasks), learner, report)
+            self._link(choice.groups)
+            self.n_clusters_, self.scores_ = choice.best(self._score)
+            self.labels_ = self._labels(self.n_clusters_)
+            self.learners_ = list(map(choice.groups.fitted, self._clusters(self.n_clusters_)))
         found = {}
-        for one in self.learners_:
-            found.update(one.configuration_)
+        for fitted in self.learners_:
+            found.update(fitted.configuration_)
         self.configuration_ = Configuration((name, found[name]) for name in tasks)
         self.networks_ = choice.networks(self.learners_)
+        return self
 
     def _link(self, groups):
         """Set the distances and the hierarchy of clusters."""

@@ -14,7 +14,13 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located, warn
 from bnmtl.graphs import both_take_part, check_dag, takes_part
-from bnmtl.learners.adapted import at_penalty, changed, for_tasks, single_task
+from bnmtl.learners.adapted import (
+    at_penalty,
+    changed,
+    check_learns_together,
+    for_tasks,
+    single_task,
+)
 from bnmtl.learners.base import Learner
 from bnmtl.learners.held_out import (
     HeldOut,
@@ -23,7 +29,7 @@ from bnmtl.learners.held_out import (
     held_out_rows,
     held_out_split,
 )
-from bnmtl.learners.multitask import PENALTY, MultitaskLearner
+from bnmtl.learners.multitask import PENALTY
 from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
@@ -53,11 +59,8 @@ class Groups:
         # Here groups are given to it, one at a time.
         has_groups = learner.task_groups is not None
         self.learner = changed(learner, task_groups=None) if has_groups else learner
-        self.tasks = tasks
-        self._whole = whole
-        self.report = report
-        self._fitted = {}
-        self.memory = Memory()
+        self.tasks, self._whole, self.report = tasks, whole, report
+        self._fitted, self.memory = {}, Memory()
 
     def fitted(self, names):
         """The learner fitted to some tasks, with names in any order."""
@@ -233,9 +236,10 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     >>> bool(table.loc["task1", "task2"] < table.loc["task1", "task3"])
     True
     """
-    at_penalty(learner, penalty)
+    used = at_penalty(learner, penalty)
     check_number("penalty", penalty, above=0, below=1, remedy="0.9 is usual")
     _check_normalize(normalize)
+    used._check_parameters()
     with Reporter(learner.progress) as report:
         return direct_of(_all_of(tasks, learner, report), penalty, normalize)
 
@@ -243,8 +247,9 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
 def direct_of(groups, penalty=0.9, normalize=None):
     """`direct` for the rows and the learner of groups of tasks."""
     learner = groups.fit(at_penalty(groups.learner, penalty))
-    table = _distances(learner.configuration_, normalize, _weights(learner.prior))
-    return _with_arcs(table, learner)
+    listed = learner.prior.pair_penalties().items()
+    weights = {pair: of_pair / learner.prior.penalty for pair, of_pair in listed}
+    return _with_arcs(_distances(learner.configuration_, normalize, weights), learner)
 
 
 def true(configuration, normalize=None):
@@ -333,6 +338,8 @@ def indirect(tasks, learner, cv=10):
     """
     _check_learner(learner)
     check_whole("cv", cv, 2)
+    check_sample_size(learner.parameter_sample_size)
+    single_task(learner)._check_parameters()
     with Reporter(learner.progress) as report:
         return indirect_of(_all_of(tasks, learner, report), cv)
 
@@ -340,7 +347,6 @@ def indirect(tasks, learner, cv=10):
 def indirect_of(groups, cv):
     """`indirect` for the rows and the learner of groups of tasks."""
     tasks, size = groups.tasks, groups.learner.parameter_sample_size
-    check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
     learner = groups.fit(single_task(groups.learner))
     alone = learner.configuration_
@@ -351,8 +357,7 @@ def indirect_of(groups, cv):
             scorer = HeldOut(train[name], test[name], size)
             means = np.array([scorer.mean(_cut(graph, task.variables)) for graph in alone.values()])
             losses[:, t] += (means[t] - means) / len(folds)
-    table = pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
-    return _with_arcs(table, learner)
+    return _with_arcs(_table(losses, tasks), learner)
 
 
 def shared(tasks, learner):
@@ -394,16 +399,14 @@ def shared(tasks, learner):
     True
     """
     _check_learner(learner)
+    _at_one_penalty(learner, 0.9)._check_parameters()
     with Reporter(learner.progress) as report:
         return shared_of(_all_of(tasks, learner, report))
 
 
 def shared_of(groups):
     """`shared` for the rows and the learner of groups of tasks."""
-    learner = groups.learner
-    if isinstance(learner, MultitaskLearnerCV):
-        learner = at_penalty(learner, 0.9)
-    learner = groups.fit(changed(learner))
+    learner = groups.fit(_at_one_penalty(groups.learner, 0.9))
     table = fit_tables(learner.configuration_, groups.tasks).in_common
     table = table.rename_axis(index="task", columns="task")
     unknown = np.argwhere(table.isna().to_numpy())
@@ -415,6 +418,12 @@ def shared_of(groups):
         )
         raise InputError(message, remedy="leave one of them out")
     return _with_arcs(table, learner)
+
+
+def _at_one_penalty(learner, penalty):
+    """A copy of a learner; one that chooses a penalty gets this one."""
+    chooses = isinstance(learner, MultitaskLearnerCV)
+    return at_penalty(learner, penalty) if chooses else changed(learner)
 
 
 def evidence(tasks, learner):
@@ -455,47 +464,27 @@ def evidence(tasks, learner):
     >>> bool(table.loc["task1", "task2"] < table.loc["task1", "task3"])
     True
     """
-    if not isinstance(learner, MultitaskLearner):
-        message = f"must be a MultitaskLearner or a MultitaskLearnerCV, got {type_of(learner)}"
-        raise InputTypeError(
-            message, argument="learner", remedy="tasks are compared when they are learned together"
-        )
+    check_learns_together(learner)
+    _at_one_penalty(learner, PENALTY)._check_parameters()
     with Reporter(learner.progress) as report:
         return evidence_of(_all_of(tasks, learner, report))
 
 
 def evidence_of(groups):
     """`evidence` for the rows and the learner of groups of tasks."""
-    learner, tasks = groups.learner, groups.tasks
-    if isinstance(learner, MultitaskLearnerCV):
-        learner = at_penalty(learner, PENALTY)
+    learner, tasks = _at_one_penalty(groups.learner, PENALTY), groups.tasks
     alone = groups.fit(single_task(learner))
     effort = learner._effort(groups.memory)
     problems = learner._problems(tasks, effort)
     gains = GroupsByData(learner, tasks, tasks, problems, effort, groups.report).gains()
-    table = gains_as_distances(gains)
-    table.attrs["gains"] = gains
-    return _with_arcs(table, alone)
-
-
-def gains_as_distances(gains):
-    """Gains of pairs of tasks as dissimilarities: the largest gain minus the gain.
-
-    Parameters
-    ----------
-    gains : pandas.DataFrame, tasks by tasks
-        Such as `group_gains_` of a learner; nan for pairs that were not tried.
-
-    Returns
-    -------
-    pandas.DataFrame, tasks by tasks
-        0 on the diagonal; pairs that were not tried have the largest entry.
-    """
     values = gains.to_numpy()
     distances = np.nanmax(values, initial=-np.inf) - values
+    # Pairs that were not tried.
     distances[np.isnan(distances)] = np.nanmax(distances, initial=0.0)
     np.fill_diagonal(distances, 0.0)
-    return pd.DataFrame(distances, index=gains.index, columns=gains.columns)
+    table = _table(distances, tasks)
+    table.attrs["gains"] = gains
+    return _with_arcs(table, alone)
 
 
 def distances_of(groups, measure):
@@ -554,19 +543,13 @@ def _check_normalize(normalize):
         raise InputTypeError(message, argument="normalize", remedy="None is usual")
 
 
-def _weights(prior):
-    """Weights other than 1 of pairs of variables that differ."""
-    return {pair: penalty / prior.penalty for pair, penalty in prior.pair_penalties().items()}
-
-
 def _distances(graphs, normalize, weights):
     """Weighted edit distances over the pairs of variables possible in both tasks."""
-    names = list(graphs)
     parts = [{v for v in graph if takes_part(graph, v)} for graph in graphs.values()]
     if normalize is None:
         normalize = any(part != parts[0] for part in parts)
-    table = pd.DataFrame(0.0, index=_labels(names), columns=_labels(names))
-    for (s, first), (t, second) in itertools.combinations(enumerate(names), 2):
+    table = _table(np.zeros((len(graphs), len(graphs))), graphs)
+    for (s, first), (t, second) in itertools.combinations(enumerate(graphs), 2):
         distance = _distance(graphs[first], graphs[second], weights)
         if normalize:
             total = _total(parts[s] & parts[t], weights)
@@ -597,5 +580,7 @@ def _total(variables, weights):
     return len(variables) * (len(variables) - 1) / 2 - len(listed) + math.fsum(listed)
 
 
-def _labels(names):
-    return pd.Index(list(names), name="task")
+def _table(values, tasks):
+    """A table of tasks by tasks."""
+    labels = pd.Index(list(tasks), name="task")
+    return pd.DataFrame(values, index=labels, columns=labels)

@@ -20,7 +20,7 @@ from bnmtl.wording import listed
 SHARE, AT_LEAST = 0.05, 10
 
 
-def check_size(argument, value, least, most):
+def check_wanted_size(argument, value, least, most):
     """Raise unless a size is "validation", "cv" or a whole number in a range."""
     if isinstance(value, str):
         check_choice(argument, value, ("validation", "cv"), remedy="or give a whole number")
@@ -50,11 +50,8 @@ class SizeChoice:
     """
 
     def __init__(self, wanted, sizes, tasks, judged, learner, report):
-        self._wanted = wanted
-        self._sizes = sizes
-        self._tasks = tasks
-        self._learner = learner
-        self._report = report
+        self._wanted, self._sizes, self._tasks = wanted, sizes, tasks
+        self._learner, self._report = learner, report
         judged_tasks = Tasks(tasks[name] for name in judged)
         share = SHARE if wanted == "validation" else None
         n_folds = default_folds(judged_tasks) if wanted == "cv" else None
@@ -190,35 +187,33 @@ class TaskSelector(BaseEstimator):
         -------
         self
         """
-        # Raises for tasks that cannot be learned together before any search.
+        # Raises for a learner without a penalty.
         at_penalty(self.learner, 0.9)
+        self.learner._check_parameters()
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner._check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
             message = f"must be one of the tasks {listed(tasks.names)}, got {self.principal!r}"
             raise InputError(message, argument="principal")
-        check_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
+        check_wanted_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
         given = self._given_table(tasks)
         learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
-        with Reporter(self.learner.progress) as report:
-            self._fit(tasks, principal, given, learner, report)
-        return self
-
-    def _fit(self, tasks, principal, given, learner, report):
         sizes = pd.RangeIndex(len(tasks), name="n_tasks")
-        choice = SizeChoice(self.n_tasks, sizes, tasks, [principal], learner, report)
-        self.relatedness_ = self._measured(choice.groups) if given is None else given
-        self.order_ = list(nearest_first(self.relatedness_, principal).index)
 
         def score(groups, test, size):
             names = [principal, *self.order_[:size]]
             return groups.held_out_score(names, principal, test[principal])
 
-        self.n_tasks_, self.scores_ = choice.best(score)
-        self.learner_ = choice.groups.fitted([principal, *self.order_[: self.n_tasks_]])
+        with Reporter(self.learner.progress) as report:
+            choice = SizeChoice(self.n_tasks, sizes, tasks, [principal], learner, report)
+            self.relatedness_ = self._measured(choice.groups) if given is None else given
+            self.order_ = list(nearest_first(self.relatedness_, principal).index)
+            self.n_tasks_, self.scores_ = choice.best(score)
+            self.learner_ = choice.groups.fitted([principal, *self.order_[: self.n_tasks_]])
         self.configuration_ = self.learner_.configuration_
         self.networks_ = choice.networks([self.learner_])
+        return self
 
     def _given_table(self, tasks):
         """The given dissimilarities, checked; None if they have to be measured."""

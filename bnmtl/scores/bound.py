@@ -34,21 +34,15 @@ class FamilyCache:
     """
 
     def __init__(self, megabytes):
+        self._megabytes = megabytes
         most = max(int(megabytes * MEGABYTE) // 16, FEWEST_SLOTS)
         self._most_slots = 1 << (most.bit_length() - 1)
-        self._prepare()
-
-    def __getstate__(self):
-        return {"_most_slots": self._most_slots}
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._prepare()
-
-    def _prepare(self):
         self.slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
         self.lock = threading.Lock()
         self._n_tables = 0
+
+    def __reduce__(self):
+        return FamilyCache, (self._megabytes,)
 
     def add(self, n_tables):
         """Count further tables, and enlarge the cache if it is more than a quarter full."""
@@ -97,7 +91,7 @@ def most_cells(n_rows, max_cells=None):
 
 
 def packed(tasks, positions, n_variables):
-    """The rows of the tasks as the arrays of `partition.ROWS`, by name.
+    """The rows of the tasks as arrays of `bnmtl._kernels.scoring.ENGINE`, by name.
 
     Parameters
     ----------
@@ -299,9 +293,6 @@ class BoundTasks:
         index = np.full(len(self.variables), -1)
         index[at] = np.arange(len(at))
         part = copy.copy(self)
-        part.__dict__ = {
-            name: value for name, value in part.__dict__.items() if name not in ("whole", "summed")
-        }
         part.variables = tuple(self.variables[v] for v in at)
         part.positions = [index[self.positions[s]] for s in tasks]
         block, rows = np.ix_(tasks, at), self._rows
@@ -393,7 +384,7 @@ class BoundTasks:
         return self.whole.replaced(**separate) if self.shares_tables else self.whole
 
     def __getstate__(self):
-        """State for another process, which makes a new cache and new memory for threads."""
+        """State for a copy: its memory for threads is new and, in another process, its cache."""
         not_copied = {"_idle", "whole", "summed"}
         return {name: value for name, value in self.__dict__.items() if name not in not_copied}
 
@@ -436,11 +427,6 @@ class BoundTasks:
         return engine if engine.cache is slots else engine.replaced(cache=slots)
 
     @property
-    def concentrations(self):
-        """Concentrations of the cells of a mixture."""
-        return self._method[scoring.CONCENTRATIONS :]
-
-    @property
     def shares_tables(self):
         """Whether tasks may share the table of a family."""
         return self.partitions.size > 0
@@ -458,23 +444,20 @@ class BoundTasks:
         try:
             yield scratch
         finally:
-            self._take_in(scratch, positions)
+            counters = scratch.counters
+            with self._cache.lock:
+                self.asked += int(counters[scoring.ASKED])
+                self.computed += int(counters[scoring.COMPUTED])
+                if counters[scoring.TOO_LARGE] and not self.left_out:
+                    family = positions[scratch.excluded[2 : 2 + scratch.excluded[0]]]
+                    self.left_out = [self.variables[v] for v in family]
+                self._cache.add(int(counters[scoring.COMPUTED]))
+            counters[:] = 0
             self._idle.append(scratch)
 
     def reserve(self, n_tables):
         """Make the cache large enough for that many further tables, within the memory limit."""
         self._cache.reserve(n_tables)
-
-    def _take_in(self, scratch, positions):
-        counters = scratch.counters
-        with self._cache.lock:
-            self.asked += int(counters[scoring.ASKED])
-            self.computed += int(counters[scoring.COMPUTED])
-            if counters[scoring.TOO_LARGE] and not self.left_out:
-                family = positions[scratch.excluded[2 : 2 + scratch.excluded[0]]]
-                self.left_out = [self.variables[v] for v in family]
-            self._cache.add(int(counters[scoring.COMPUTED]))
-        counters[:] = 0
 
 
 class BoundScore:

@@ -84,10 +84,8 @@ class Score(BaseEstimator):
         if isinstance(parents, str):
             message = f"must be an iterable of variables, got {parents!r}"
             raise InputTypeError(message, argument="parents", remedy=f"write [{parents!r}]")
-        child, parents = str(child), [str(parent) for parent in parents]
-        task = _encoded(frame, [child, *parents])
-        child, *parents = _family(child, parents, task)
-        return self._local_scorer(task, weights)(child, parents)
+        family = [str(child), *map(str, parents)]
+        return self._local_scores([family], frame, weights)[0]
 
     def score(self, graph, frame, weights=None):
         """Score a graph: the sum of the local scores of its families.
@@ -115,12 +113,7 @@ class Score(BaseEstimator):
         """
         check_dag(graph, "graph")
         families = [list(map(str, [node, *graph.predecessors(node)])) for node in graph.nodes]
-        if not families:
-            return 0.0
-        task = _encoded(frame, [child for child, *_ in families])
-        local_score = self._local_scorer(task, weights)
-        indexed = sorted(_family(child, parents, task) for child, *parents in families)
-        return float(sum(local_score(child, parents) for child, *parents in indexed))
+        return float(sum(self._local_scores(families, frame, weights))) if families else 0.0
 
     def bind(self, task):
         """Return this score on the codes of one task, a `BoundScore`."""
@@ -129,33 +122,32 @@ class Score(BaseEstimator):
     def bind_all(self, tasks, **limits):
         """Return this score on the codes of several tasks, a `BoundTasks`."""
         self._check()
-        return BoundTasks(
-            tasks,
-            self._kind,
-            float(self._sample_size),
-            concentrations=self._concentrations,
-            **limits,
-        )
+        kind, size, concentrations = self._settings
+        return BoundTasks(tasks, kind, size, concentrations=concentrations, **limits)
 
-    def _local_scorer(self, task, weights):
-        """A function that scores a family given by index, the parents sorted."""
-        weights = _checked_weights(weights, task.n_rows)
-        if weights is None:
-            return self.bind(task).local_score
+    def _local_scores(self, families, frame, weights):
+        """Scores of families, lists of a child and its parents, in the order of the variables."""
         self._check()
-        settings = self._kind, self._sample_size, self._concentrations
-        return functools.partial(_weighted_score, *settings, task, weights)
+        for child, *parents in families:
+            if len({child, *parents}) <= len(parents):
+                message = f"must be distinct and without the child `{child}`, got {parents!r}"
+                raise InputError(message, argument="parents", remedy="name every parent once")
+        task = _encoded(frame, set().union(*families))
+        weights = _checked_weights(weights, task.n_rows)
+        local_score = functools.partial(_weighted_score, *self._settings, task, weights)
+        if weights is None:
+            local_score = self.bind(task).local_score
+        indexed = sorted(_indexed(family, task) for family in families)
+        return [local_score(child, parents) for child, *parents in indexed]
 
     def _check(self):
         """Raise InputError or InputTypeError for a parameter out of range."""
 
     @property
-    def _sample_size(self):
-        return getattr(self, "equivalent_sample_size", 1.0)
-
-    @property
-    def _concentrations(self):
-        return tuple(map(float, getattr(self, "concentrations", ())))
+    def _settings(self):
+        """The kind of score, its equivalent sample size and its concentrations."""
+        concentrations = tuple(map(float, getattr(self, "concentrations", ())))
+        return self._kind, float(getattr(self, "equivalent_sample_size", 1.0)), concentrations
 
 
 class _EquivalentSampleSize(Score):
@@ -163,14 +155,8 @@ class _EquivalentSampleSize(Score):
         self.equivalent_sample_size = equivalent_sample_size
 
     def _check(self):
-        value = self.equivalent_sample_size
-        check_number(
-            "equivalent_sample_size",
-            value,
-            above=0,
-            most=_LARGEST_SIZE,
-            remedy="1 is a good default",
-        )
+        size, limits = self.equivalent_sample_size, {"above": 0, "most": _LARGEST_SIZE}
+        check_number("equivalent_sample_size", size, **limits, remedy="1 is a good default")
 
 
 class BDeu(_EquivalentSampleSize):
@@ -286,16 +272,11 @@ class MixedDirichlet(Score):
 
     def _check(self):
         values = self.concentrations
+        about = {"argument": "concentrations", "remedy": "leave them out for the default"}
         if isinstance(values, str) or not np.iterable(values):
-            message = f"must be a sequence of numbers, got {values!r}"
-            raise InputTypeError(
-                message, argument="concentrations", remedy="leave them out for the default"
-            )
+            raise InputTypeError(f"must be a sequence of numbers, got {values!r}", **about)
         if not len(list(values)):
-            message = f"must hold at least one number, got {values!r}"
-            raise InputError(
-                message, argument="concentrations", remedy="leave them out for the default"
-            )
+            raise InputError(f"must hold at least one number, got {values!r}", **about)
         for at, value in enumerate(values):
             name = f"concentrations[{at}]"
             check_number(name, value, above=_SMALLEST_SIZE, most=_LARGEST_SIZE)
@@ -398,65 +379,54 @@ def log_rising(a, n):
     return np.where(a < terms.LARGE_PSEUDO_COUNT, gammaln(a + n) - gammaln(a), direct)
 
 
-def _encoded(frame, variables):
-    """Some columns as a task, without the warnings that only concern a search."""
+def _encoded(frame, wanted):
+    """A set of columns as a task, without the warnings that only concern a search."""
     if isinstance(frame, pd.DataFrame):
         with located(argument="frame"):
-            names, wanted = column_names(frame), set(variables)
+            names = column_names(frame)
         lacking = sorted(wanted - set(names))
         if lacking:
-            message = (
-                f"must have a column for every variable of the family; `{lacking[0]}` is missing"
-            )
-            raise InputError(
-                message, argument="frame", remedy=f"the columns are {listed(sorted(names))}"
-            )
+            rule = "must have a column for every variable of the family"
+            message = f"{rule}; `{lacking[0]}` is missing"
+            remedy = f"the columns are {listed(sorted(names))}"
+            raise InputError(message, argument="frame", remedy=remedy)
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):
-            message = "must have no missing values"
-            raise InputError(
-                message, argument="frame", column=gaps[0], remedy="fill them, or drop their rows"
-            )
+            about = {"argument": "frame", "column": gaps[0]}
+            remedy = "fill them, or drop their rows"
+            raise InputError("must have no missing values", **about, remedy=remedy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]
 
 
-def _family(child, parents, task):
+def _indexed(family, task):
     """The family as indices: the child first, then the sorted parents."""
-    if child in parents or len(set(parents)) < len(parents):
-        message = f"must be distinct and without the child `{child}`, got {parents!r}"
-        raise InputError(message, argument="parents", remedy="name every parent once")
-    family = [task.index[child], *sorted(task.index[parent] for parent in parents)]
-    if math.prod(task.arities[family].tolist()) > _MOST_CELLS:
-        message = (
-            f"must have at most {_MOST_CELLS:.0e} joint states with `{child}`; there are "
-            f"{len(parents)} parents"
-        )
+    child, *parents = family
+    indices = [task.index[child], *sorted(task.index[parent] for parent in parents)]
+    if math.prod(task.arities[indices].tolist()) > _MOST_CELLS:
+        rule = f"must have at most {_MOST_CELLS:.0e} joint states with `{child}`"
+        message = f"{rule}; there are {len(parents)} parents"
         raise InputError(message, argument="parents", remedy="name fewer")
-    return family
+    return indices
 
 
 def _checked_weights(weights, n_rows):
     """Weights as a float array; None stays None."""
     if weights is None:
         return None
+    rule = f"must be {n_rows} numbers, one for each row"
     try:
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        raise InputTypeError(
-            f"must be {n_rows} numbers, one for each row, got {weights!r}", argument="weights"
-        ) from None
+        raise InputTypeError(f"{rule}, got {weights!r}", argument="weights") from None
     if array.shape != (n_rows,):
-        message = f"must be {n_rows} numbers, one for each row; the shape is {array.shape}"
-        raise InputError(message, argument="weights")
+        raise InputError(f"{rule}; the shape is {array.shape}", argument="weights")
     for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
-        raise InputError(
-            f"must be finite and at least 0; row {row} has {array[row]}", argument="weights"
-        )
+        message = f"must be finite and at least 0; row {row} has {array[row]}"
+        raise InputError(message, argument="weights")
     if not array.any():
-        raise InputError(
-            "must not all be 0", argument="weights", remedy="give at least one row a weight"
-        )
+        remedy = "give at least one row a weight"
+        raise InputError("must not all be 0", argument="weights", remedy=remedy)
     return array

@@ -364,7 +364,7 @@ class MultitaskSearch:
             return False
         if len(self.problems) == 1:
             return True
-        return isinstance(prior, CouplingPrior) and prior.is_independent()
+        return isinstance(prior, CouplingPrior) and prior.is_independent(self.joint.names)
 
     def _at(self, couplings, matrices, joint=None):
         """The search over configurations from matrices, of other problems if they are given."""
