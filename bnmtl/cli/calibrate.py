@@ -1,4 +1,4 @@
-"""One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
+"""Calibrating scores: `bnmtl calibrate`."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +17,9 @@ from bnmtl.calibration import (
     TemperatureCalibrator,
     reliability,
 )
-from bnmtl.calibration.classifier import METHODS, calibrator_of
+from bnmtl.calibration.classifier import METHODS, calibrator_by_task, calibrator_of
 from bnmtl.calibration.quality import best, gain, verdict, window_of
-from bnmtl.cli.runs import FolderResult, Table, as_options, new_run, where
+from bnmtl.cli.runs import FolderResult, MeasuredResult, Table, new_run, where
 from bnmtl.cli.tables import (
     ALL_ROWS,
     as_written,
@@ -63,7 +63,8 @@ def kind_of(calibrator):
 def as_record(fitted):
     """Describe each calibrator by numbers and lists; keys are methods."""
     return {
-        method: {"calibrator": kind_of(one), **one.as_record()} for method, one in fitted.items()
+        method: {"calibrator": kind_of(calibrator), **calibrator.as_record()}
+        for method, calibrator in fitted.items()
     }
 
 
@@ -77,7 +78,9 @@ def from_record(found):
     """
     if not found:
         raise ValueError
-    return {method: KINDS[one["calibrator"]].from_record(one) for method, one in found.items()}
+    return {
+        method: KINDS[record["calibrator"]].from_record(record) for method, record in found.items()
+    }
 
 
 def calibrated(calibrator, scores, tasks):
@@ -153,8 +156,7 @@ class Calibrated:
         _check_methods(methods, self.are_probabilities)
         calibrators = {name: calibrator_of(name, self.are_probabilities) for name in methods}
         if tasks is not None:
-            scale = "logit" if self.are_probabilities else "raw"
-            calibrators["platt_by_task"] = MultitaskPlattCalibrator(scale=scale)
+            calibrators["platt_by_task"] = calibrator_by_task(self.are_probabilities)
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds() if groups is None else self._folds_of(groups[rows])
@@ -195,12 +197,12 @@ class Calibrated:
     def _folds_of(self, groups):
         """Return the fold number of each of `cases` if those of a group stay together."""
         y = self.y[self.cases].astype(int)
-        n_groups = [len(np.unique(groups[y == one])) for one in (0, 1)]
-        n_folds = min(_FOLDS, *n_groups)
+        n_negative, n_positive = (len(np.unique(groups[y == label])) for label in (0, 1))
+        n_folds = min(_FOLDS, n_negative, n_positive)
         if n_folds < 2:
             message = (
                 "must hold two groups or more with a positive case, and with a negative one, got "
-                f"{n_groups[int(n_groups[1] < 2)]!r}"
+                f"{n_positive if n_positive < 2 else n_negative}"
             )
             raise InputError(message, argument="group")
         folds = np.empty(len(y), dtype=int)
@@ -255,23 +257,13 @@ class Applied(FolderResult):
 
 
 def apply(options):
-    """Check the input, apply the calibrators and write the folder of one run.
-
-    Parameters
-    ----------
-    options : CalibrateOptions
-        With `apply`, the folder of the earlier run.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options, the earlier run or the scores are invalid; nothing is written then.
-    """
-    _refuse_labels(options)
+    """Calibrate scores by the calibrators of an earlier run; returns `Applied`."""
+    for option in ("label", "positive", "group", "method"):
+        if getattr(options, option):
+            message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
+            raise InputError(
+                message, argument=option, options=("apply",), remedy="leave one of the two out"
+            )
     with new_run("calibrate", options, ["scores.csv"]) as run:
         run.folder.keep([Path(options.apply, RUN_FILE)])
         fitted, earlier = _earlier(options.apply)
@@ -292,21 +284,10 @@ def apply(options):
         }
         check_new_columns(rows, p, "scores")
         run.lap("calibrating")
-        kept = {
-            key: earlier[key] for key in ("probabilities", "calibrators", "titles", "kept_between")
-        }
-        contents = {"scores.csv": as_written(rows, texts).assign(**p)}
-        record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
+        kept = ("probabilities", "calibrators", "titles", "kept_between")
+        entries = {"tasks": [], "rows": len(rows), **{name: earlier[name] for name in kept}}
+        record = run.write(entries, {"scores.csv": as_written(rows, texts).assign(**p)})
     return Applied(pd.DataFrame(p), folder=run.folder.path, record=record)
-
-
-def _refuse_labels(options):
-    for option in ("label", "positive", "group", "method"):
-        if getattr(options, option):
-            message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
-            raise InputError(
-                message, argument=option, options=("apply",), remedy="leave one of the two out"
-            )
 
 
 def _earlier(path):
@@ -329,16 +310,14 @@ def _earlier(path):
 def _scores_like(earlier, column, path):
     """Return the scores; they must be probabilities if those of the earlier run were."""
     scores = checked_scores(column)
-    if earlier["probabilities"]:
-        strange = np.flatnonzero((scores < 0) | (scores > 1))
-        if strange.size:
-            message = (
-                f"must hold probabilities, as those of `{path}` were; row {strange[0] + 1} holds "
-                f"{scores[strange[0]]:g}"
-            )
-            raise InputError(
-                message, argument="score", column=column.name, remedy="choose another column"
-            )
+    strange = np.flatnonzero((scores < 0) | (scores > 1))
+    if earlier["probabilities"] and strange.size:
+        message = (
+            f"must hold probabilities, as those of `{path}` were; row {strange[0] + 1} holds "
+            f"{scores[strange[0]]:g}"
+        )
+        remedy = "choose another column"
+        raise InputError(message, argument="score", column=column.name, remedy=remedy)
     return scores
 
 
@@ -352,18 +331,16 @@ def _tasks(fitted, earlier, rows, options):
     column = options.task_column or earlier["settings"].get("task_column")
     if column not in rows.columns:
         message = "has no column of tasks, so they are calibrated without"
-        warn(
-            message, argument="scores", options=("task_column",), remedy="name it by `task_column`"
-        )
+        remedy = "name it by `task_column`"
+        warn(message, argument="scores", options=("task_column",), remedy=remedy)
         return None
     tasks = checked_tasks(rows[column])
-    known = set(fitted["platt_by_task"].a_.index)
-    unknown = [name for name in sorted(set(tasks)) if name not in known]
+    unknown = sorted(set(tasks) - set(fitted["platt_by_task"].a_.index))
     if unknown:
-        n = np.isin(tasks, unknown).sum()
+        n = int(np.isin(tasks, unknown).sum())
         message = (
             f"has {listed(unknown, 'task')}, which `{options.apply}` does not know; "
-            f"{count(int(n), 'row')} are calibrated as all tasks together are"
+            f"{count(n, 'row')} are calibrated as all tasks together are"
         )
         warn(message, argument="scores")
     return tasks
@@ -380,42 +357,14 @@ _MEASURES = {
 }
 
 
-@dataclass(frozen=True)
-class Result(FolderResult):
-    """The result of a run.
-
-    Attributes
-    ----------
-    measures : pandas.DataFrame
-        One row per method, over the rows with labels.
-    """
-
-    measures: pd.DataFrame
-
-
 def run(options):
-    """Check the input, calibrate and write the folder of one run.
-
-    Parameters
-    ----------
-    options : CalibrateOptions
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Calibrate scores by labels, or by an earlier run; see `bnmtl.cli`."""
     if options.apply is not None:
         return apply(options)
     if options.label is None:
         message = "must be given, or `apply` for the calibrators of an earlier run"
-        raise InputError(
-            message, argument="label", options=("apply",), remedy="see `bnmtl calibrate --help`"
-        )
+        remedy = "see `bnmtl calibrate --help`"
+        raise InputError(message, argument="label", options=("apply",), remedy=remedy)
     with new_run("calibrate", options, _FILES) as run:
         rows = read_table(options.scores, options)
         scores, y, tasks, groups = _checked(rows, options)
@@ -429,28 +378,22 @@ def run(options):
         _warn_of_order(calibrated)
         figure = _draw(calibrated)
         run.lap("picture")
-
-        def write_page(path, record, seconds):
-            names = () if tasks is None else tasks
-            settings = as_options(record["settings"])
-            write_report(path, record, measures, names, figure, settings, seconds)
-
-        entries = _record(calibrated, measures)
         contents = {
             "scores.csv": as_written(rows, na_values(options)).assign(**calibrated.columns),
             "measures.csv": measures.reset_index(),
             "reliability.csv": _reliability(calibrated),
             "reliability.png": figure,
         }
-        record = run.write(entries, contents, write_page)
-    return Result(measures, folder=run.folder.path, record=record)
+        shown = measures, () if tasks is None else tasks, figure
+        record = run.write(_record(calibrated, measures), contents, write_report, *shown)
+    return MeasuredResult(measures, folder=run.folder.path, record=record)
 
 
 def _checked(rows, options):
     """Return scores, labels (1, 0, or nan if missing), and tasks and groups of folds or None."""
-    named = {"label": options.label, "score": options.score, "task_column": options.task_column}
-    check_columns(rows, named)
-    check_columns(rows, {name: getattr(options, name) for name in ("label", "score", "group")})
+    for others in ("task_column", "group"):
+        named = ("label", "score", others)
+        check_columns(rows, {option: getattr(options, option) for option in named})
     group = options.group
     return (
         checked_scores(rows[options.score]),
@@ -500,9 +443,8 @@ def _warn_of_order(calibrated):
             f"has lower scores for positive cases than for others (ROC area {area:.2f}), and beta "
             "calibration and isotonic regression can only rise"
         )
-        warn(
-            message, argument="scores", remedy="check whether the score is that of the other label"
-        )
+        remedy = "check whether the score is that of the other label"
+        warn(message, argument="scores", remedy=remedy)
 
 
 def _parts(calibrated):
@@ -541,15 +483,14 @@ def _draw(calibrated):
         predictions = {method: {ALL_ROWS: p[parts[ALL_ROWS]]} for method, p in stages.items()}
     curves = None
     if calibrated.are_probabilities:
-        by_method = calibrated.fitted.items()
-        fitted = {calibrated.titles[name]: one for name, one in by_method if _is_curve(one)}
-        curves = {first: fitted}
+        # By task, there is not one curve for all rows.
+        of_all = {
+            calibrated.titles[method]: calibrator
+            for method, calibrator in calibrated.fitted.items()
+            if method != "platt_by_task"
+        }
+        curves = {first: of_all}
     return plotting.calibration_panel(y, predictions, calibrators=curves)
-
-
-def _is_curve(calibrator):
-    """Whether the same curve holds for all rows."""
-    return not isinstance(calibrator, MultitaskPlattCalibrator)
 
 
 def _record(calibrated, measures):
@@ -576,19 +517,16 @@ def _record(calibrated, measures):
 def summary(result):
     """Show the quality of the probabilities of each method, or the mean of applied ones."""
     if isinstance(result, Applied):
-        yield from _of_applied(result)
+        rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
+        yield Table(["column", "mean probability"], rows)
+        yield ""
+        yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."
         return
     measures = result.measures
-    rows = [[name, *(f"{one:.4f}" for one in values)] for name, *values in measures.itertuples()]
+    rows = [
+        [method, *(f"{value:.4f}" for value in values)] for method, *values in measures.itertuples()
+    ]
     yield Table(["method", *measures], rows)
     yield ""
     yield verdict(result.record)
     yield where(result)
-
-
-def _of_applied(result):
-    """Show the mean of each column of probabilities."""
-    rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
-    yield Table(["column", "mean probability"], rows)
-    yield ""
-    yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."

@@ -1,6 +1,5 @@
-"""One run of `bnmtl predict`: read rows, write them with the probabilities of a variable."""
+"""Predictions by learned networks: `bnmtl predict`."""
 
-import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -70,11 +69,7 @@ class LearnedNetworks:
     def cut(self, rows):
         """Discretize columns with the cut points of the run; values that are not numbers stay text.
 
-        Returns
-        -------
-        rows : pandas.DataFrame
-        columns : list of str
-            The discretized columns.
+        Returns the rows, and the names of the discretized columns.
         """
         from bnmtl.tasks import Edges
 
@@ -92,14 +87,13 @@ class LearnedNetworks:
     def tasks_of(self, rows, column):
         """Return the task of each row, or None if one network predicts all rows.
 
-        Parameters
-        ----------
-        rows : pandas.DataFrame
-        column : str or None
-            The value of `--task-column`; None means the column of the run.
+        The column is by default that of the run.
         """
         if not self.path.is_dir():
-            self._refuse_column(column)
+            if column is not None:
+                message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
+                remedy, options = "leave one of the two out", ("network",)
+                raise InputError(message, argument="task_column", options=options, remedy=remedy)
             self._warn_of_other_tasks(rows)
             return None
         column_of_run = self.settings.get("task_column")
@@ -120,26 +114,12 @@ class LearnedNetworks:
             )
         return names
 
-    def _refuse_column(self, column):
-        """Raise if a column of tasks is given with a single network."""
-        if column is not None:
-            message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
-            raise InputError(
-                message,
-                argument="task_column",
-                options=("network",),
-                remedy="leave one of the two out",
-            )
-
     def _check_task_column(self, rows, column):
         """Raise unless the column is given and exists in the rows."""
         if column is None:
-            message = (
-                f"must assign each row to one of the {count(len(self.by_task), 'network')} of "
-                f"`{self.path}`"
-            )
+            networks = count(len(self.by_task), "network")
             raise InputError(
-                message,
+                f"must assign each row to one of the {networks} of `{self.path}`",
                 argument="task_column",
                 options=("rows", "network"),
                 remedy="name a column of `rows`, or give one file of the folder as `network`",
@@ -151,22 +131,18 @@ class LearnedNetworks:
         column = self.settings.get("task_column")
         if column not in rows.columns:
             return
-        (task,) = (one["name"] for one in self.record["tasks"] if one["file"] == self.path.name)
+        tasks = {task["file"]: task["name"] for task in self.record["tasks"]}
+        task = tasks[self.path.name]
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
             message = (
                 f"has {count(n_other, 'row')} of {len(rows)} with another `{column}` than "
                 f"`{task}`, whose network predicts all"
             )
-            warn(
-                message,
-                argument="rows",
-                options=("network",),
-                remedy=(
-                    f"give the folder `{self.folder}` as `network` to predict each by "
-                    "its own network"
-                ),
+            remedy = (
+                f"give the folder `{self.folder}` as `network` to predict each by its own network"
             )
+            warn(message, argument="rows", options=("network",), remedy=remedy)
 
     def warn_of_known_rows(self, path):
         """Warn if the file to be predicted, or a copy of it, was used for learning."""
@@ -176,17 +152,7 @@ class LearnedNetworks:
 
 
 def read_networks(path):
-    """Read the argument NETWORK.
-
-    Parameters
-    ----------
-    path : str
-        A BIF file or a folder written by `bnmtl learn`.
-
-    Returns
-    -------
-    LearnedNetworks
-    """
+    """Read the argument NETWORK, a BIF file or a folder written by `bnmtl learn`."""
     path = Path(path)
     if not path.exists():
         message = f"must be a BIF file or a folder of `bnmtl learn`; `{path}` does not exist"
@@ -202,7 +168,7 @@ def read_networks(path):
         reason = str(error)
         warn(f"{message}; {reason[:1].lower()}{reason[1:]}", options=("network",))
         record = None
-    if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
+    if record is not None and path.name not in {task.get("file") for task in record["tasks"]}:
         record = None
     return LearnedNetworks({path.stem: network}, path, record)
 
@@ -218,12 +184,6 @@ def _numbers(column):
 
 # A column of the tasks that no table has by chance.
 _TASK = "task of the row"
-# Advice for tables to learn from -> advice for rows to be predicted.
-_INSTEAD = {
-    "discretize it first with `--discretize N`": "discretize it as for learning, or give NETWORK "
-    "in the folder of its run, whose run.json has the cut points",
-    "leave the column out with `--ignore C`": "remove the column",
-}
 
 
 class Judged(NamedTuple):
@@ -275,21 +235,7 @@ class Result:
 
 
 def run(options):
-    """Check the input, predict and write the file.
-
-    Parameters
-    ----------
-    options : PredictOptions
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options, the network or the rows are invalid; nothing is written then.
-    """
+    """Predict rows and write them to a file; see `bnmtl.cli`."""
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force, inputs_of(options))
     with warnings_kept() as caught:
         given = _read(options)
@@ -297,7 +243,9 @@ def run(options):
         known = _known(given.cut, options.target, given.states)
         given.networks.warn_of_known_rows(options.rows)
     file.write(_written(given, probabilities, options))
-    judged = {one.task: _judged(probabilities[one.rows], known[one.rows]) for one in given.parts}
+    judged = {
+        part.task: _judged(probabilities[part.rows], known[part.rows]) for part in given.parts
+    }
     return Result(
         options.target,
         _by_state(given.states, probabilities, known),
@@ -391,23 +339,22 @@ def _predict(given, options):
     order = np.searchsorted(given.classifier.classes_, given.states)
     for part in given.parts:
         rows = given.cut[part.rows]
-        with _remedies_for_rows():
+        try:
             if options.unseen == "ignore":
                 rows = _without_unseen(rows, part, options.target)
             rows = rows if part.task is None else rows.assign(**{_TASK: part.task})
             probabilities[part.rows] = given.classifier.predict_proba(rows)[:, order]
+        except (InputError, InputTypeError) as mistake:
+            # This command has neither of the options that the advice for learning names.
+            if "discretize" in mistake.options:
+                mistake.cli_remedy = (
+                    "discretize it as for learning, or give NETWORK in the folder of its run, "
+                    "whose run.json has the cut points"
+                )
+            elif "ignore" in mistake.options:
+                mistake.cli_remedy = None
+            raise
     return probabilities
-
-
-@contextlib.contextmanager
-def _remedies_for_rows():
-    """Advise on rows as this command can: it does not discretize or omit columns."""
-    try:
-        yield
-    except (InputError, InputTypeError) as mistake:
-        for advice, instead in _INSTEAD.items():
-            mistake.cli_remedy = mistake.cli_remedy and mistake.cli_remedy.replace(advice, instead)
-        raise
 
 
 def _without_unseen(rows, part, target):
@@ -504,10 +451,10 @@ def summary(result):
 def _by_task(judged):
     """Return each task's number of rows and, if states are known, the quality."""
     columns = ["task", "rows", "known", "right", "cross-entropy"]
-    if not any(one.n_known for one in judged.values()):
+    if not any(of_task.n_known for of_task in judged.values()):
         columns = columns[:2]
     rows = []
-    for name, one in judged.items():
-        good = [f"{one.accuracy:.1%}", f"{one.cross_entropy:.3f}"] if one.n_known else ["", ""]
-        rows.append([name, f"{one.n_rows}", f"{one.n_known}", *good][: len(columns)])
+    for name, (n_rows, n_known, accuracy, cross_entropy) in judged.items():
+        good = [f"{accuracy:.1%}", f"{cross_entropy:.3f}"] if n_known else ["", ""]
+        rows.append([name, f"{n_rows}", f"{n_known}", *good][: len(columns)])
     return Table(columns, rows)
