@@ -19,6 +19,7 @@ from bnmtl.calibration import (
 )
 from bnmtl.calibration.classifier import METHODS, calibrator_by_task, calibrator_of
 from bnmtl.calibration.quality import best, gain, verdict, window_of
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.runs import FolderResult, MeasuredResult, Table, new_run, where
 from bnmtl.cli.tables import (
     ALL_ROWS,
@@ -46,7 +47,7 @@ from bnmtl.reports.downstream import write_calibrated as write_report
 from bnmtl.tasks.files import NA_VALUES
 from bnmtl.wording import count, listed
 
-KINDS = {
+_KINDS = {
     "platt": PlattCalibrator,
     "beta": BetaCalibrator,
     "isotonic": IsotonicCalibrator,
@@ -55,48 +56,13 @@ KINDS = {
 }
 
 
-def kind_of(calibrator):
+def _kind_of(calibrator):
     """The name of the kind of a calibrator, which is that of its method unless this is "auto"."""
-    return next(name for name, kind in KINDS.items() if type(calibrator) is kind)
-
-
-def as_record(fitted):
-    """Describe each calibrator by numbers and lists; keys are methods."""
-    return {
-        method: {"calibrator": kind_of(calibrator), **calibrator.as_record()}
-        for method, calibrator in fitted.items()
-    }
-
-
-def from_record(found):
-    """Return calibrators by method; the inverse of `as_record`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the records were not written by `as_record`.
-    """
-    if not found:
-        raise ValueError
-    return {
-        method: KINDS[record["calibrator"]].from_record(record) for method, record in found.items()
-    }
+    return next(name for name, kind in _KINDS.items() if type(calibrator) is kind)
 
 
 def calibrated(calibrator, scores, tasks):
-    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together.
-
-    Parameters
-    ----------
-    calibrator : calibrator
-    scores : float array of shape (n,)
-    tasks : str array of shape (n,) or None
-        Ignored by calibrators without tasks.
-
-    Returns
-    -------
-    float array of shape (n,)
-    """
+    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together."""
     if not isinstance(calibrator, MultitaskPlattCalibrator):
         return calibrator.predict(scores)
     p = calibrator.pooled_.predict(scores)
@@ -227,10 +193,9 @@ class Calibrated:
 
 def _title(method, fitted):
     """The title of a method; that of "auto" names what was chosen for all cases."""
-    if method != "auto":
-        return _TITLES.get(method, method)
-    kind = kind_of(fitted)
-    return f"auto ({_TITLES.get(kind, kind)})"
+    kind = _kind_of(fitted)
+    title = _TITLES.get(kind, kind)
+    return f"auto ({title})" if method == "auto" else title
 
 
 def _check_methods(methods, are_probabilities):
@@ -261,9 +226,7 @@ def apply(options):
     for option in ("label", "positive", "group", "method"):
         if getattr(options, option):
             message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
-            raise InputError(
-                message, argument=option, options=("apply",), remedy="leave one of the two out"
-            )
+            raise conflict(option, "apply", message)
     with new_run("calibrate", options, ["scores.csv"]) as run:
         run.folder.keep([Path(options.apply, RUN_FILE)])
         fitted, earlier = _earlier(options.apply)
@@ -299,9 +262,13 @@ def _earlier(path):
         raise InputError(message, argument="apply", remedy="check the path")
     try:
         low, high = record["kept_between"]
-        if not 0 < low < high < 1:
+        fitted = {
+            method: _KINDS[described["calibrator"]].from_record(described)
+            for method, described in record["calibrators"].items()
+        }
+        if not fitted or not 0 < low < high < 1:
             raise ValueError
-        return from_record(record["calibrators"]), record
+        return fitted, record
     except (AttributeError, KeyError, TypeError, ValueError):
         message = "must hold fitted calibrators; it is damaged"
         raise InputError(message, file=Path(path, RUN_FILE), remedy="fit them again") from None
@@ -508,7 +475,10 @@ def _record(calibrated, measures):
         "best": best(measures["cross-entropy (nats)"]),
         "gain": gain(*calibrated.labelled(), calibrated.lowest),
         "probabilities": calibrated.are_probabilities,
-        "calibrators": as_record(calibrated.fitted),
+        "calibrators": {
+            method: {"calibrator": _kind_of(calibrator), **calibrator.as_record()}
+            for method, calibrator in calibrated.fitted.items()
+        },
         "titles": calibrated.titles,
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

@@ -14,10 +14,11 @@ from bnmtl.cli.learner import (
     n_folds,
     score_named,
 )
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.runs import FolderResult, Table, TimeLimit, new_run, where, wrapped
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words, with_confidence
-from bnmtl.errors import InputError, warn
+from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import check_file_sizes, check_required
 from bnmtl.learners import SingleTaskLearner, compare
@@ -97,8 +98,7 @@ def run(options, progress=None):
             del limit.parts[stage]
     if options.threshold is not None and not options.bootstrap:
         message = "must go with replicates; `bootstrap='0'` makes none"
-        remedy = "leave one of the two out"
-        raise InputError(message, argument="threshold", options=("bootstrap",), remedy=remedy)
+        raise conflict("threshold", "bootstrap", message)
     check_choosing(options)
     fixed = _fixed_files(options)
     score, kernels = score_named(options), kernels_needed(options)

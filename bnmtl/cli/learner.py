@@ -4,6 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from bnmtl import scores
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import GROUPS_WORDS
 from bnmtl.cli.runs import fit_parameters
 from bnmtl.errors import InputError, located, warn
@@ -86,8 +87,7 @@ def _search(options):
     for option, needed in (("starts", "orders"), ("restarts", "hill-climbing")):
         if getattr(options, option) is not None and search != needed:
             message = f"belongs to `search={needed!r}`; the search is {search}"
-            remedy = "leave one of the two out"
-            raise InputError(message, argument=option, options=("search",), remedy=remedy)
+            raise conflict(option, "search", message)
     if options.restarts is not None:
         return HillClimbing(restarts=options.restarts)
     return search_of(search) if options.starts is None else Orders(starts=options.starts)
@@ -173,6 +173,4 @@ def check_choosing(options):
     """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         message = "must go with `penalty='auto'`; a penalty is given"
-        raise InputError(
-            message, argument="choose", options=("penalty",), remedy="leave one of the two out"
-        )
+        raise conflict("choose", "penalty", message)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.messages import renamed
+from bnmtl.cli.messages import conflict, renamed
 from bnmtl.cli.options import inputs_of
 from bnmtl.cli.runs import Table, fit_parameters, user_messages, warnings_kept
 from bnmtl.cli.tables import check_column, check_complete, na_values, names_of_rows, read_table
@@ -45,7 +45,7 @@ def run(options, progress=None):
             f"must not go with `--cv`, got {options.hillclimb!r}; embedded cross-validation uses "
             "all rows for it"
         )
-        raise InputError(message, argument="hillclimb", remedy="leave one of the two out")
+        raise conflict("hillclimb", "--cv", message)
     _check_inputs(options)
     X, y, groups = labelled(options)
     test = None if options.test is None else _test_cases(options, X, y)
@@ -95,7 +95,7 @@ def labelled(options):
     check_column(rows, options.label, "label", "table")
     if group is not None and group == task:
         message = f"must be another column than the tasks, got {group!r}"
-        raise InputError(message, argument="group", remedy="leave one of the two out")
+        raise conflict("group", "task_column", message)
     groups = None
     with located(file=options.table):
         if task is not None:

@@ -97,6 +97,11 @@ def renamed(**options):
         raise
 
 
+def conflict(option, other, message):
+    """Return the error that an option is given that does not go with another."""
+    return InputError(message, argument=option, options=(other,), remedy="leave one of the two out")
+
+
 def _usage_mistake(error):
     """Return one sentence for an error raised by the option parser itself."""
     context = getattr(error, "ctx", None)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import inputs_of
 from bnmtl.cli.runs import Table, digest, user_messages, warnings_kept
 from bnmtl.cli.tables import (
@@ -92,8 +93,7 @@ class LearnedNetworks:
         if not self.path.is_dir():
             if column is not None:
                 message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
-                remedy, options = "leave one of the two out", ("network",)
-                raise InputError(message, argument="task_column", options=options, remedy=remedy)
+                raise conflict("task_column", "network", message)
             self._warn_of_other_tasks(rows)
             return None
         column_of_run = self.settings.get("task_column")
@@ -236,22 +236,37 @@ class Result:
 
 def run(options):
     """Predict rows and write them to a file; see `bnmtl.cli`."""
+    target = options.target
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force, inputs_of(options))
     with warnings_kept() as caught:
-        given = _read(options)
-        probabilities = _predict(given, options)
-        known = _known(given.cut, options.target, given.states)
-        given.networks.warn_of_known_rows(options.rows)
-    file.write(_written(given, probabilities, options))
-    judged = {
-        part.task: _judged(probabilities[part.rows], known[part.rows]) for part in given.parts
-    }
+        networks = read_networks(options.network)
+        rows = networks.read_rows(options)
+        rows.index = range(1, len(rows) + 1)  # messages count rows from 1
+        parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
+        cut, cut_columns = networks.cut(rows)
+        classifier = _classifier(parts, options)
+        # The states of the target in all networks, in the order of the networks.
+        states = dict.fromkeys(state for part in parts for state in part.network.states[target])
+        states = np.array(list(states), dtype=object)
+        observed = {}
+        if target in cut_columns:
+            observed = {f"observed_{target}": cut[target].where(cut[target].isin(states))}
+        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+        check_new_columns(rows, [*observed, *names], "rows")
+        probabilities = _predict(classifier, cut, parts, states, options)
+        known = _known(cut, target, states)
+        networks.warn_of_known_rows(options.rows)
+    columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
+    predicted = dict(zip(names, columns, strict=True))
+    written = as_written(rows, na_values(options, networks.na_values))
+    file.write(csv_text(written.assign(**observed, **predicted)).encode())
+    judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
     return Result(
-        options.target,
-        _by_state(given.states, probabilities, known),
+        target,
+        _by_state(states, probabilities, known),
         _judged(probabilities, known),
         {} if None in judged else judged,
-        given.networks.folder / RUN_FILE if given.cut_columns else None,
+        networks.folder / RUN_FILE if cut_columns else None,
         options.out,
         user_messages(caught),
     )
@@ -263,49 +278,6 @@ class _Part(NamedTuple):
     task: str | None
     network: object
     rows: np.ndarray
-
-
-class _Given(NamedTuple):
-    """The checked input of a run.
-
-    Attributes
-    ----------
-    networks : LearnedNetworks
-    rows, cut : pandas.DataFrame
-        The rows as read, and with numeric columns discretized as for learning.
-    cut_columns : list of str
-    parts : list of _Part
-    classifier : BayesNetClassifier or MultitaskBayesNetClassifier
-    states : numpy.ndarray
-        The states of the target in all networks, in the order of the networks.
-    observed : dict of str to pandas.Series
-        The discretized column of the target; empty if it was not discretized.
-    """
-
-    networks: object
-    rows: pd.DataFrame
-    cut: pd.DataFrame
-    cut_columns: list
-    parts: list
-    classifier: object
-    states: np.ndarray
-    observed: dict
-
-
-def _read(options):
-    """Read networks and rows; raise if they do not go together."""
-    target, networks = options.target, read_networks(options.network)
-    rows = networks.read_rows(options)
-    rows.index = range(1, len(rows) + 1)  # messages count rows from 1
-    parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
-    cut, cut_columns = networks.cut(rows)
-    classifier = _classifier(parts, options)
-    states = dict.fromkeys(state for part in parts for state in part.network.states[target])
-    states = np.array(list(states), dtype=object)
-    is_cut = target in cut_columns
-    observed = {f"observed_{target}": cut[target].where(cut[target].isin(states))} if is_cut else {}
-    check_new_columns(rows, [*observed, *_names(target, states)], "rows")
-    return _Given(networks, rows, cut, cut_columns, parts, classifier, states, observed)
 
 
 def _parts(networks, tasks, n_rows):
@@ -327,23 +299,18 @@ def _classifier(parts, options):
     return MultitaskBayesNetClassifier.from_networks(by_task, target, **how)
 
 
-def _names(target, states):
-    """Return the names of the columns for the prediction and for the probabilities."""
-    return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-
-
-def _predict(given, options):
+def _predict(classifier, table, parts, states, options):
     """Return the probability of each state in each row."""
-    probabilities = np.empty((len(given.rows), len(given.states)))
+    probabilities = np.empty((len(table), len(states)))
     # Classes are sorted by name, states by meaning, such as low, middle, high.
-    order = np.searchsorted(given.classifier.classes_, given.states)
-    for part in given.parts:
-        rows = given.cut[part.rows]
+    order = np.searchsorted(classifier.classes_, states)
+    for part in parts:
+        rows = table[part.rows]
         try:
             if options.unseen == "ignore":
                 rows = _without_unseen(rows, part, options.target)
             rows = rows if part.task is None else rows.assign(**{_TASK: part.task})
-            probabilities[part.rows] = given.classifier.predict_proba(rows)[:, order]
+            probabilities[part.rows] = classifier.predict_proba(rows)[:, order]
         except (InputError, InputTypeError) as mistake:
             # This command has neither of the options that the advice for learning names.
             if "discretize" in mistake.options:
@@ -396,15 +363,6 @@ def _known(rows, target, states):
         )
         warn(message, argument="rows", column=target, options=("network",))
     return known
-
-
-def _written(given, probabilities, options):
-    """Return the file: the rows, followed by what is observed and predicted."""
-    texts = na_values(options, given.networks.na_values)
-    columns = [given.states[probabilities.argmax(axis=1)], *probabilities.T]
-    predicted = dict(zip(_names(options.target, given.states), columns, strict=True))
-    written = as_written(given.rows, texts).assign(**given.observed, **predicted)
-    return csv_text(written).encode()
 
 
 def _by_state(states, probabilities, known):

@@ -7,6 +7,7 @@ import pandas as pd
 
 from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.runs import FolderResult, Table, TimeLimit, as_options, new_run, where, wrapped
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.errors import InputError
@@ -111,9 +112,7 @@ def _check_together(options):
             f"does not go with `relatedness='indirect'`, got {getattr(options, given[0])!r}; it "
             "compares structures that are learned alone"
         )
-        raise InputError(
-            message, argument=given[0], options=("relatedness",), remedy="leave one of the two out"
-        )
+        raise conflict(given[0], "relatedness", message)
 
 
 def _check_tasks(tasks, options):

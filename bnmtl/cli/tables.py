@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from bnmtl.cli.messages import renamed
+from bnmtl.cli.messages import conflict, renamed
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
@@ -87,9 +87,7 @@ def na_values(options, known=NA_VALUES):
             f"must not go with `only_na`, got {' and '.join(map(repr, options.na))}; that replaces "
             "all texts that mean missing"
         )
-        raise InputError(
-            message, argument="na", options=("only_na",), remedy="leave one of the two out"
-        )
+        raise conflict("na", "only_na", message)
     return na_values_of(options.na, options.only_na or known)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import MODELS
 from bnmtl.cli.runs import MeasuredResult, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import read_cases
@@ -205,9 +206,7 @@ def _plan(options):
         given = getattr(options, name)
         if given is not None and scheme != needed:
             message = f"belongs to `scheme={needed!r}`; the scheme is {scheme}"
-            raise InputError(
-                message, argument=name, options=("scheme",), remedy="leave one of the two out"
-            )
+            raise conflict(name, "scheme", message)
         if scheme == needed:
             plan[name] = default if given is None else given
     if plan.get("test_size") == 1:
