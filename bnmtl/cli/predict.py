@@ -25,6 +25,7 @@ from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record, read_run
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
+from bnmtl.tasks import Edges
 from bnmtl.tasks.files import csv_text
 from bnmtl.wording import count, listed
 from bnmtl.writing import OutputFile
@@ -72,8 +73,6 @@ class LearnedNetworks:
 
         Returns the rows, and the names of the discretized columns.
         """
-        from bnmtl.tasks import Edges
-
         cuts = {} if self.record is None else self.record.get("cut_points", {})
         numbers = {c: _numbers(rows[c]) for c in rows.columns if c in cuts}
         columns = [c for c, values in numbers.items() if values.notna().any()]

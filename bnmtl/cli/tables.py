@@ -13,7 +13,7 @@ from bnmtl.cli.messages import conflict, renamed
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
-from bnmtl.tasks import discretize
+from bnmtl.tasks import discretize, encode, read
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.tasks.files import NA_VALUES, is_parquet, na_values_of, read_rows
 from bnmtl.tasks.labels import positive_label
@@ -261,9 +261,8 @@ def _bad_labels(column, message, remedy):
 def _positive(column, positive, found):
     """The positive label, which must be known and, if it was given, among the labels found."""
     if positive is not None and positive not in found:
-        raise InputError(
-            f"must be one of the labels, {listed(found)}, got {positive}", argument="positive"
-        )
+        message = f"must be one of the labels, {listed(found)}, got {positive}"
+        raise InputError(message, argument="positive")
     known = positive_label(set(found)) if positive is None else positive
     if known is None:
         message = (
@@ -279,9 +278,8 @@ def checked_tasks(column):
     names = complete_names(column, "task_column")
     if ALL_ROWS in names:
         message = f"must not hold `{ALL_ROWS}`, which is what all tasks together are called"
-        raise InputError(
-            message, argument="task_column", column=column.name, remedy="rename that task"
-        )
+        remedy = "rename that task"
+        raise InputError(message, argument="task_column", column=column.name, remedy=remedy)
     return names
 
 
@@ -295,8 +293,6 @@ def hashes(rows):
 
 def read_tasks(options):
     """Return the encoded tasks, and the digests and cut points of their data for run.json."""
-    from bnmtl.tasks import read
-
     # Computed first, because the files may be gone after learning.
     origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
     with na_option(options):
@@ -312,8 +308,6 @@ def read_tasks(options):
 
 def encoded_tasks(frames, options):
     """Return frames as encoded tasks, and the `Edges` if options ask for discretization."""
-    from bnmtl.tasks import discretize, encode
-
     edges = None
     if options.discretize is not None:
         frames, edges = discretize(frames, bins=options.discretize, return_edges=True)

@@ -14,6 +14,8 @@ from bnmtl.cli.runs import MeasuredResult, Table, fit_parameters, new_run, where
 from bnmtl.cli.tables import read_cases
 from bnmtl.errors import InputError, InputWarning, warn
 from bnmtl.reports.downstream import write_validated as write_report
+from bnmtl.tasks import encode, split
+from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.validation import predict_rounds
 from bnmtl.validation.predicting import most_stratified_folds, sets_differ, warn_of_lacking_classes
 from bnmtl.validation.tables import (
@@ -102,8 +104,6 @@ def models_of(names, cases, options):
 
 def _check_states(cases, options, missing, uses_networks):
     """Raise unless all columns have states that a network can have."""
-    from bnmtl.tasks import encode, split
-
     frame = cases.states.assign(**{options.label: cases.y})
     tasks = {Path(options.table).stem: frame}
     if cases.task is not None:
@@ -117,7 +117,6 @@ def _check_states(cases, options, missing, uses_networks):
 def _network(name, cases, task_column, missing):
     from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
     from bnmtl.learners import MultitaskLearner, SingleTaskLearner
-    from bnmtl.tasks.columns import MAX_STATES
 
     learner = (MultitaskLearner if name == "together" else SingleTaskLearner)(missing=missing)
     # Whole numbers are states, as in `bnmtl learn`, and others have been refused.

@@ -24,6 +24,7 @@ from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.learners.comparison import held_out_record, sentences
 from bnmtl.learners.held_out import most_folds
 from bnmtl.reports.downstream import write_structures as write_report
+from bnmtl.tasks import split
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import all_of, listed
 
@@ -106,8 +107,6 @@ def _check(options):
 
 def _read(options):
     """The encoded tasks, and their cut points for run.json."""
-    from bnmtl.tasks import split
-
     rows = read_judged_rows(options)
     frames = {Path(options.table).stem: rows}
     if options.task_column is not None:
