@@ -1,6 +1,7 @@
 """Judging models of a table: `bnmtl validate`."""
 
 import warnings
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import NamedTuple
@@ -271,7 +272,7 @@ def _tables(judged, seed, progress):
     from bnmtl.progress import Reporter
 
     with Reporter(progress or False) as report:
-        compared = report.of("comparing models")
+        compared = partial(report, "comparing models", None)
         return {
             "measures.csv": measures_table(judged, seed),
             "differences.csv": differences_table(judged, seed, compared),
