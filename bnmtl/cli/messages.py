@@ -118,11 +118,12 @@ def _usage_mistake(error):
     if kind == "NoSuchOption":
         # An option that begins with the given text is more likely than one with similar letters,
         # and the two dashes make any two options similar.
-        options = {name.lstrip("-"): f"`{name}`" for name in error.possibilities or ()}
-        given = error.option_name.lstrip("-")
-        close = sorted(name for name in options if name.startswith(given))
-        close = close or get_close_matches(given, options, n=1)
-        closest = f"take {either([options[name] for name in close])}, or " if close else ""
+        names = {name.lstrip("-"): name for name in error.possibilities or ()}
+        close = sorted(name for name in names.values() if name.startswith(error.option_name))
+        if not close:
+            similar = get_close_matches(error.option_name.lstrip("-"), names, n=1)
+            close = [names[name] for name in similar]
+        closest = f"take {either([f'`{name}`' for name in close])}, or " if close else ""
         return f"`{error.option_name}` is not an option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
     return f"{first}: {remedy}."
