@@ -160,7 +160,9 @@ def names_in(column, option):
         odd = next(iter(column[column != column.round()].dropna()), column.abs().max())
         held = f"{odd:g}"
     elif column.dtype == object:
-        others = [one for one in column if isinstance(one, Iterable) and type(one) is not str]
+        others = [
+            value for value in column if isinstance(value, Iterable) and type(value) is not str
+        ]
         held = f"{type_of(others[0])}s such as {others[0]!r:.40}" if others else None
     if held is not None:
         message = f"must hold names or whole numbers; it holds {held}"
