@@ -385,6 +385,7 @@ def test_task_names_that_no_file_can_have(call, files):
         (["structures", "--out", "x.bif"], "with the NAME of what to write; `x.bif` came alone"),
         (["structures", "asia", "--out", "asia.txt"], "must end in .bif"),
         (["structures", "asia", "--out", "nowhere/asia.bif"], "`nowhere/asia.bif` (No such file"),
+        (["compile", "--jobs", "0"], "`--jobs` must be a whole number of at least 1, got 0.\n"),
         (["data", "sax"], "'sax'"),
         (["data", "--out", "x.csv"], "with the NAME of what to write; `x.csv` came alone"),
         (["data", "sachs", "--out", "north.csv"], "`north.csv`, which exists"),

@@ -335,7 +335,7 @@ def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, m
         (
             "asia.bif",
             "endless.csv",
-            "`smoke` holds infinite values; replace them, or remove the co",
+            "`smoke` holds infinite values; replace them, or leave the co",
         ),
     ],
 )

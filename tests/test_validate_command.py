@@ -16,7 +16,7 @@ from bnmtl.classification import BayesNetClassifier
 from bnmtl.cli import validate_structures
 from bnmtl.cli.options import ValidateOptions
 from bnmtl.cli.tables import Cases, hashes
-from bnmtl.cli.validate import models_of
+from bnmtl.cli.validate import models_of, run
 from bnmtl.confidence import ArcStability, arc_stability
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.tasks import split
@@ -264,6 +264,17 @@ def test_jobs_and_repetition_do_not_change_anything(judge, tmp_path):
     assert judge(*options, "--seed", 1, "--jobs", 1, "--force", "--out", "o")[0] == 0
     name = "measures.csv"
     assert (tmp_path / "o" / name).read_text() != (tmp_path / "p" / name).read_text()
+
+
+def test_progress_of_each_model_and_of_comparing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sites().to_csv("sites.csv", index=False)
+    events = []
+    plan = {"model": ("forest", "naive-bayes"), "discretize": 2, "rounds": 1, "folds": 2}
+    run(ValidateOptions(table="sites.csv", label="wren", **plan), events.append)
+    last = {event.stage: event for event in events}
+    assert list(last) == ["fitting forest", "fitting naive-bayes", "comparing models"]
+    assert all(event.done == event.total for event in last.values())
 
 
 def test_the_order_of_rows_and_columns_does_not_matter(judge, tmp_path):

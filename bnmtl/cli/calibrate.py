@@ -1,4 +1,4 @@
-"""One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
+"""Calibrating scores: `bnmtl calibrate`."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,9 +17,10 @@ from bnmtl.calibration import (
     TemperatureCalibrator,
     reliability,
 )
-from bnmtl.calibration.classifier import METHODS, calibrator_of
+from bnmtl.calibration.classifier import METHODS, calibrator_by_task, calibrator_of
 from bnmtl.calibration.quality import best, gain, verdict, window_of
-from bnmtl.cli.runs import FolderResult, Table, as_options, new_run, where
+from bnmtl.cli.messages import conflict
+from bnmtl.cli.runs import FolderResult, MeasuredResult, Table, new_run, where
 from bnmtl.cli.tables import (
     ALL_ROWS,
     as_written,
@@ -46,7 +47,7 @@ from bnmtl.reports.downstream import write_calibrated as write_report
 from bnmtl.tasks.files import NA_VALUES
 from bnmtl.wording import count, listed
 
-KINDS = {
+_KINDS = {
     "platt": PlattCalibrator,
     "beta": BetaCalibrator,
     "isotonic": IsotonicCalibrator,
@@ -55,45 +56,13 @@ KINDS = {
 }
 
 
-def kind_of(calibrator):
+def _kind_of(calibrator):
     """The name of the kind of a calibrator, which is that of its method unless this is "auto"."""
-    return next(name for name, kind in KINDS.items() if type(calibrator) is kind)
-
-
-def as_record(fitted):
-    """Describe each calibrator by numbers and lists; keys are methods."""
-    return {
-        method: {"calibrator": kind_of(one), **one.as_record()} for method, one in fitted.items()
-    }
-
-
-def from_record(found):
-    """Return calibrators by method; the inverse of `as_record`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the records were not written by `as_record`.
-    """
-    if not found:
-        raise ValueError
-    return {method: KINDS[one["calibrator"]].from_record(one) for method, one in found.items()}
+    return next(name for name, kind in _KINDS.items() if type(calibrator) is kind)
 
 
 def calibrated(calibrator, scores, tasks):
-    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together.
-
-    Parameters
-    ----------
-    calibrator : calibrator
-    scores : float array of shape (n,)
-    tasks : str array of shape (n,) or None
-        Ignored by calibrators without tasks.
-
-    Returns
-    -------
-    float array of shape (n,)
-    """
+    """Probabilities by a calibrator; unknown tasks are calibrated like all rows together."""
     if not isinstance(calibrator, MultitaskPlattCalibrator):
         return calibrator.predict(scores)
     p = calibrator.pooled_.predict(scores)
@@ -153,8 +122,7 @@ class Calibrated:
         _check_methods(methods, self.are_probabilities)
         calibrators = {name: calibrator_of(name, self.are_probabilities) for name in methods}
         if tasks is not None:
-            scale = "logit" if self.are_probabilities else "raw"
-            calibrators["platt_by_task"] = MultitaskPlattCalibrator(scale=scale)
+            calibrators["platt_by_task"] = calibrator_by_task(self.are_probabilities)
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds() if groups is None else self._folds_of(groups[rows])
@@ -195,12 +163,12 @@ class Calibrated:
     def _folds_of(self, groups):
         """Return the fold number of each of `cases` if those of a group stay together."""
         y = self.y[self.cases].astype(int)
-        n_groups = [len(np.unique(groups[y == one])) for one in (0, 1)]
-        n_folds = min(_FOLDS, *n_groups)
+        n_negative, n_positive = (len(np.unique(groups[y == label])) for label in (0, 1))
+        n_folds = min(_FOLDS, n_negative, n_positive)
         if n_folds < 2:
             message = (
                 "must hold two groups or more with a positive case, and with a negative one, got "
-                f"{n_groups[int(n_groups[1] < 2)]!r}"
+                f"{n_positive if n_positive < 2 else n_negative}"
             )
             raise InputError(message, argument="group")
         folds = np.empty(len(y), dtype=int)
@@ -225,10 +193,9 @@ class Calibrated:
 
 def _title(method, fitted):
     """The title of a method; that of "auto" names what was chosen for all cases."""
-    if method != "auto":
-        return _TITLES.get(method, method)
-    kind = kind_of(fitted)
-    return f"auto ({_TITLES.get(kind, kind)})"
+    kind = _kind_of(fitted)
+    title = _TITLES.get(kind, kind)
+    return f"auto ({title})" if method == "auto" else title
 
 
 def _check_methods(methods, are_probabilities):
@@ -255,23 +222,11 @@ class Applied(FolderResult):
 
 
 def apply(options):
-    """Check the input, apply the calibrators and write the folder of one run.
-
-    Parameters
-    ----------
-    options : CalibrateOptions
-        With `apply`, the folder of the earlier run.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options, the earlier run or the scores are invalid; nothing is written then.
-    """
-    _refuse_labels(options)
+    """Calibrate scores by the calibrators of an earlier run; returns `Applied`."""
+    for option in ("label", "positive", "group", "method"):
+        if getattr(options, option):
+            message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
+            raise conflict(option, "apply", message)
     with new_run("calibrate", options, ["scores.csv"]) as run:
         run.folder.keep([Path(options.apply, RUN_FILE)])
         fitted, earlier = _earlier(options.apply)
@@ -292,21 +247,10 @@ def apply(options):
         }
         check_new_columns(rows, p, "scores")
         run.lap("calibrating")
-        kept = {
-            key: earlier[key] for key in ("probabilities", "calibrators", "titles", "kept_between")
-        }
-        contents = {"scores.csv": as_written(rows, texts).assign(**p)}
-        record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
+        kept = ("probabilities", "calibrators", "titles", "kept_between")
+        entries = {"tasks": [], "rows": len(rows), **{name: earlier[name] for name in kept}}
+        record = run.write(entries, {"scores.csv": as_written(rows, texts).assign(**p)})
     return Applied(pd.DataFrame(p), folder=run.folder.path, record=record)
-
-
-def _refuse_labels(options):
-    for option in ("label", "positive", "group", "method"):
-        if getattr(options, option):
-            message = f"is for fitting calibrators; `apply` takes those of `{options.apply}`"
-            raise InputError(
-                message, argument=option, options=("apply",), remedy="leave one of the two out"
-            )
 
 
 def _earlier(path):
@@ -318,9 +262,13 @@ def _earlier(path):
         raise InputError(message, argument="apply", remedy="check the path")
     try:
         low, high = record["kept_between"]
-        if not 0 < low < high < 1:
+        fitted = {
+            method: _KINDS[described["calibrator"]].from_record(described)
+            for method, described in record["calibrators"].items()
+        }
+        if not fitted or not 0 < low < high < 1:
             raise ValueError
-        return from_record(record["calibrators"]), record
+        return fitted, record
     except (AttributeError, KeyError, TypeError, ValueError):
         message = "must hold fitted calibrators; it is damaged"
         raise InputError(message, file=Path(path, RUN_FILE), remedy="fit them again") from None
@@ -329,16 +277,14 @@ def _earlier(path):
 def _scores_like(earlier, column, path):
     """Return the scores; they must be probabilities if those of the earlier run were."""
     scores = checked_scores(column)
-    if earlier["probabilities"]:
-        strange = np.flatnonzero((scores < 0) | (scores > 1))
-        if strange.size:
-            message = (
-                f"must hold probabilities, as those of `{path}` were; row {strange[0] + 1} holds "
-                f"{scores[strange[0]]:g}"
-            )
-            raise InputError(
-                message, argument="score", column=column.name, remedy="choose another column"
-            )
+    strange = np.flatnonzero((scores < 0) | (scores > 1))
+    if earlier["probabilities"] and strange.size:
+        message = (
+            f"must hold probabilities, as those of `{path}` were; row {strange[0] + 1} holds "
+            f"{scores[strange[0]]:g}"
+        )
+        remedy = "choose another column"
+        raise InputError(message, argument="score", column=column.name, remedy=remedy)
     return scores
 
 
@@ -352,18 +298,16 @@ def _tasks(fitted, earlier, rows, options):
     column = options.task_column or earlier["settings"].get("task_column")
     if column not in rows.columns:
         message = "has no column of tasks, so they are calibrated without"
-        warn(
-            message, argument="scores", options=("task_column",), remedy="name it by `task_column`"
-        )
+        remedy = "name it by `task_column`"
+        warn(message, argument="scores", options=("task_column",), remedy=remedy)
         return None
     tasks = checked_tasks(rows[column])
-    known = set(fitted["platt_by_task"].a_.index)
-    unknown = [name for name in sorted(set(tasks)) if name not in known]
+    unknown = sorted(set(tasks) - set(fitted["platt_by_task"].a_.index))
     if unknown:
-        n = np.isin(tasks, unknown).sum()
+        n = int(np.isin(tasks, unknown).sum())
         message = (
             f"has {listed(unknown, 'task')}, which `{options.apply}` does not know; "
-            f"{count(int(n), 'row')} are calibrated as all tasks together are"
+            f"{count(n, 'row')} are calibrated as all tasks together are"
         )
         warn(message, argument="scores")
     return tasks
@@ -380,42 +324,14 @@ _MEASURES = {
 }
 
 
-@dataclass(frozen=True)
-class Result(FolderResult):
-    """The result of a run.
-
-    Attributes
-    ----------
-    measures : pandas.DataFrame
-        One row per method, over the rows with labels.
-    """
-
-    measures: pd.DataFrame
-
-
 def run(options):
-    """Check the input, calibrate and write the folder of one run.
-
-    Parameters
-    ----------
-    options : CalibrateOptions
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Calibrate scores by labels, or by an earlier run; see `bnmtl.cli`."""
     if options.apply is not None:
         return apply(options)
     if options.label is None:
         message = "must be given, or `apply` for the calibrators of an earlier run"
-        raise InputError(
-            message, argument="label", options=("apply",), remedy="see `bnmtl calibrate --help`"
-        )
+        remedy = "see `bnmtl calibrate --help`"
+        raise InputError(message, argument="label", options=("apply",), remedy=remedy)
     with new_run("calibrate", options, _FILES) as run:
         rows = read_table(options.scores, options)
         scores, y, tasks, groups = _checked(rows, options)
@@ -429,28 +345,22 @@ def run(options):
         _warn_of_order(calibrated)
         figure = _draw(calibrated)
         run.lap("picture")
-
-        def write_page(path, record, seconds):
-            names = () if tasks is None else tasks
-            settings = as_options(record["settings"])
-            write_report(path, record, measures, names, figure, settings, seconds)
-
-        entries = _record(calibrated, measures)
         contents = {
             "scores.csv": as_written(rows, na_values(options)).assign(**calibrated.columns),
             "measures.csv": measures.reset_index(),
             "reliability.csv": _reliability(calibrated),
             "reliability.png": figure,
         }
-        record = run.write(entries, contents, write_page)
-    return Result(measures, folder=run.folder.path, record=record)
+        shown = measures, () if tasks is None else tasks, figure
+        record = run.write(_record(calibrated, measures), contents, write_report, *shown)
+    return MeasuredResult(measures, folder=run.folder.path, record=record)
 
 
 def _checked(rows, options):
     """Return scores, labels (1, 0, or nan if missing), and tasks and groups of folds or None."""
-    named = {"label": options.label, "score": options.score, "task_column": options.task_column}
-    check_columns(rows, named)
-    check_columns(rows, {name: getattr(options, name) for name in ("label", "score", "group")})
+    for others in ("task_column", "group"):
+        named = ("label", "score", others)
+        check_columns(rows, {option: getattr(options, option) for option in named})
     group = options.group
     return (
         checked_scores(rows[options.score]),
@@ -500,9 +410,8 @@ def _warn_of_order(calibrated):
             f"has lower scores for positive cases than for others (ROC area {area:.2f}), and beta "
             "calibration and isotonic regression can only rise"
         )
-        warn(
-            message, argument="scores", remedy="check whether the score is that of the other label"
-        )
+        remedy = "check whether the score is that of the other label"
+        warn(message, argument="scores", remedy=remedy)
 
 
 def _parts(calibrated):
@@ -541,15 +450,14 @@ def _draw(calibrated):
         predictions = {method: {ALL_ROWS: p[parts[ALL_ROWS]]} for method, p in stages.items()}
     curves = None
     if calibrated.are_probabilities:
-        by_method = calibrated.fitted.items()
-        fitted = {calibrated.titles[name]: one for name, one in by_method if _is_curve(one)}
-        curves = {first: fitted}
+        # By task, there is not one curve for all rows.
+        of_all = {
+            calibrated.titles[method]: calibrator
+            for method, calibrator in calibrated.fitted.items()
+            if method != "platt_by_task"
+        }
+        curves = {first: of_all}
     return plotting.calibration_panel(y, predictions, calibrators=curves)
-
-
-def _is_curve(calibrator):
-    """Whether the same curve holds for all rows."""
-    return not isinstance(calibrator, MultitaskPlattCalibrator)
 
 
 def _record(calibrated, measures):
@@ -567,7 +475,10 @@ def _record(calibrated, measures):
         "best": best(measures["cross-entropy (nats)"]),
         "gain": gain(*calibrated.labelled(), calibrated.lowest),
         "probabilities": calibrated.are_probabilities,
-        "calibrators": as_record(calibrated.fitted),
+        "calibrators": {
+            method: {"calibrator": _kind_of(calibrator), **calibrator.as_record()}
+            for method, calibrator in calibrated.fitted.items()
+        },
         "titles": calibrated.titles,
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }
@@ -576,19 +487,16 @@ def _record(calibrated, measures):
 def summary(result):
     """Show the quality of the probabilities of each method, or the mean of applied ones."""
     if isinstance(result, Applied):
-        yield from _of_applied(result)
+        rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
+        yield Table(["column", "mean probability"], rows)
+        yield ""
+        yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."
         return
     measures = result.measures
-    rows = [[name, *(f"{one:.4f}" for one in values)] for name, *values in measures.itertuples()]
+    rows = [
+        [method, *(f"{value:.4f}" for value in values)] for method, *values in measures.itertuples()
+    ]
     yield Table(["method", *measures], rows)
     yield ""
     yield verdict(result.record)
     yield where(result)
-
-
-def _of_applied(result):
-    """Show the mean of each column of probabilities."""
-    rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
-    yield Table(["column", "mean probability"], rows)
-    yield ""
-    yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."

@@ -1,7 +1,6 @@
-"""One run of `bnmtl learn`: read data, learn, and write the folder of results."""
+"""Networks of all tasks together: `bnmtl learn`."""
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,10 +14,11 @@ from bnmtl.cli.learner import (
     n_folds,
     score_named,
 )
-from bnmtl.cli.runs import WIDTH, FolderResult, Table, TimeLimit, as_options, new_run, where
+from bnmtl.cli.messages import conflict
+from bnmtl.cli.runs import FolderResult, Table, TimeLimit, new_run, where, wrapped
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words, with_confidence
-from bnmtl.errors import InputError, warn
+from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import check_file_sizes, check_required
 from bnmtl.learners import SingleTaskLearner
@@ -92,28 +92,14 @@ class Result(FolderResult):
 
 
 def run(options, progress=None):
-    """Check the input, learn and write the folder of one run.
-
-    Parameters
-    ----------
-    options : Options
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Learn the networks of all tasks; see `bnmtl.cli`."""
     limit = TimeLimit(options.time_limit, _PARTS)
     for stage, n in ((_COMPARING, options.folds), (_REPLICATES, options.bootstrap)):
         if n == 0:
             del limit.parts[stage]
-    _check_threshold(options)
+    if options.threshold is not None and not options.bootstrap:
+        message = "must go with replicates; `bootstrap='0'` makes none"
+        raise conflict("threshold", "bootstrap", message)
     check_choosing(options)
     fixed = _fixed_files(options)
     score, kernels = score_named(options), kernels_needed(options)
@@ -130,17 +116,9 @@ def run(options, progress=None):
         entries = {**origin, **_record(options, found, files, verdict)}
         entries["layout"] = pictures["dags"].get_label()
         contents = _contents(found, pictures, files)
-        record = run.write(entries, contents, lambda *page: _write_page(found, pictures, *page))
+        record = run.write(entries, contents, _write_page, found, pictures)
     shown = found.shown, found.single_task, found.confidence
     return Result(*shown, folder=run.folder.path, record=record)
-
-
-def _check_threshold(options):
-    if options.threshold is not None and not options.bootstrap:
-        message = "must go with replicates; `bootstrap='0'` makes none"
-        raise InputError(
-            message, argument="threshold", options=("bootstrap",), remedy="leave one of the two out"
-        )
 
 
 def _fixed_files(options):
@@ -164,10 +142,16 @@ def _found(options, tasks, common, limit, run):
         held_out = _compared(options, learned, tasks, limit.of(_COMPARING))
     run.lap(_COMPARING)
     if _REPLICATES in limit.parts:
-        confidence = _replicated(learned, tasks, options, limit.of(_REPLICATES))
+        chosen = as_chosen(learned)
+        chosen = chosen.set_params(limits=chosen.limits.replaced(time_limit=None))
+        confidence = arc_confidence(
+            *(tasks, chosen, options.bootstrap), light=True, time_limit=limit.of(_REPLICATES)
+        )
         run.lap(_REPLICATES)
     if options.threshold is not None:
-        shown = _agreed(learned, confidence, options.threshold)
+        may_have = family_limits(learned)
+        graphs = consensus(confidence, options.threshold, by="edge", may_have=may_have)
+        shown = with_graphs(learned, graphs)
     limits = common["limits"].replaced(time_limit=limit.of(_ALONE))
     single_task = _learned_alone(tasks, {**common, "limits": limits}, memory, progress)
     run.lap(_ALONE)
@@ -208,18 +192,6 @@ def _compared(options, learner, tasks, seconds):
     """Return the comparison on held-out rows."""
     cv = n_folds(options, learner, tasks)
     return held_out_record(compare_within(learner, tasks, cv, seconds))
-
-
-def _replicated(learner, tasks, options, seconds):
-    """Return the confidence of each arc."""
-    learner = as_chosen(learner).set_params(limits=learner.limits.replaced(time_limit=None))
-    return arc_confidence(tasks, learner, options.bootstrap, light=True, time_limit=seconds)
-
-
-def _agreed(learner, confidence, threshold):
-    """Return the learner with the graphs that the replicates agree on."""
-    graphs = consensus(confidence, threshold, by="edge", may_have=family_limits(learner))
-    return with_graphs(learner, graphs)
 
 
 def _learned_alone(tasks, common, memory, progress):
@@ -319,14 +291,18 @@ def _start_record(learner):
         return {"start": start, "start_scores": _all_finite(scores)}
     return {
         "start": {str(label): name for label, name in start.items()},
-        "start_scores": {str(label): _all_finite(one) for label, one in scores.items()},
+        "start_scores": {str(label): _all_finite(of_starts) for label, of_starts in scores.items()},
     }
 
 
 def _groups_record(learner):
     """Return the groups of tasks and, if they were found, what speaks for them."""
     record = {
-        "of": {name: _label(label) for name, label in learner.task_groups_.items()},
+        # Labels of groups are text if they are from a file, otherwise numbers.
+        "of": {
+            name: label if isinstance(label, str) else int(label)
+            for name, label in learner.task_groups_.items()
+        },
         "sentence": group_sentence(learner),
     }
     if hasattr(learner, "group_gains_"):
@@ -335,15 +311,10 @@ def _groups_record(learner):
         record["margins"] = _all_finite(learner.group_margins_)
         labels = alternatives[list(learner.tasks_)]
         record["alternatives"] = [
-            {"of": one.dropna().to_dict(), "value": _finite(alternatives["value"][at])}
-            for at, one in labels.iterrows()
+            {"of": groups.dropna().to_dict(), "value": _finite(alternatives["value"][at])}
+            for at, groups in labels.iterrows()
         ]
     return record
-
-
-def _label(label):
-    """Return the label of a group: a number if it was found, otherwise text."""
-    return label if isinstance(label, str) else int(label)
 
 
 def _all_finite(numbers):
@@ -376,11 +347,11 @@ def _contents(found, pictures, files):
     """Return the contents of the files of tables, pictures and networks by file name."""
     learner, confidence = found.shown, found.confidence
     contents = {file: learner.networks_[name] for name, file in files.items()}
-    contents |= {"arcs.csv": with_confidence(_arcs(learner), confidence)}
+    contents["arcs.csv"] = with_confidence(_arcs(learner), confidence)
     if confidence is not None:
         contents[_CONFIDENCE_FILE] = _pairs(confidence)
-    contents |= {"dags.svg": pictures["dags"], "dags.png": pictures["dags"]}
-    contents |= {"arcs.png": pictures["arcs"]}
+    contents |= {f"dags.{suffix}": pictures["dags"] for suffix in ("svg", "png")}
+    contents["arcs.png"] = pictures["arcs"]
     if "borrowing" in pictures:
         contents |= {"borrowed.csv": learner.borrowed_, "borrowing.png": pictures["borrowing"]}
     if "gains" in pictures:
@@ -406,12 +377,12 @@ def _pairs(confidence):
     return confidence.rename(columns=names)
 
 
-def _write_page(found, pictures, path, record, seconds):
+def _write_page(path, record, found, pictures, settings, seconds):
     write_report(
         path,
         found.shown,
         found.single_task if found.shown is found.learned else None,
-        settings=as_options(record["settings"]),
+        settings=settings,
         messages=record["warnings"],
         times=seconds,
         pictures={name: figure for name, figure in pictures.items() if name != "arcs"},
@@ -436,17 +407,15 @@ def summary(result):
     if ways:
         yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."
     yield ""
-    for sentence in record["verdict"]:
-        yield from textwrap.wrap(sentence, WIDTH)
+    yield from wrapped(*record["verdict"])
     if "task_groups" in record:
-        yield from textwrap.wrap(record["task_groups"]["sentence"], WIDTH)
+        yield from wrapped(record["task_groups"]["sentence"])
     if result.single_task is None:
         yield "One task: nothing is shared."
     elif record["arcs"]["arcs"]:
         yield from _sharing(record)
     if record["sure"]:
-        yield from textwrap.wrap(record["sure"], WIDTH)
-        yield from textwrap.wrap(MEANING, WIDTH)
+        yield from wrapped(record["sure"], MEANING)
     yield where(result)
 
 
@@ -477,11 +446,10 @@ def _sharing(record):
     counts = record["arcs"]
     sole = f", {counts['sole']} possible in one task only" if counts["sole"] else ""
     if "alone" in counts:
-        yield from textwrap.wrap(
+        yield from wrapped(
             f"{count(counts['arcs'], 'arc')}, counted once in each group: {counts['all']} in all "
             f"tasks of the group that could have them, {counts['some']} in some, {counts['one']} "
-            f"in one only{sole}, {counts['alone']} of tasks that learn alone.",
-            WIDTH,
+            f"in one only{sole}, {counts['alone']} of tasks that learn alone."
         )
     else:
         yield (

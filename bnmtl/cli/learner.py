@@ -4,7 +4,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from bnmtl import scores
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import GROUPS_WORDS
+from bnmtl.cli.runs import fit_parameters
 from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_task_groups, read_tiers
 from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
@@ -33,25 +35,26 @@ def score_named(options):
         argument = "equivalent_sample_size"
         message = f"must go with `score='bdeu'` or `score='bds'`; {name} has none"
         raise InputError(message, argument=argument, options=("score",), remedy="leave it out")
-    of_data = {"k2": scores.K2, "bic": scores.BIC, "aic": scores.AIC}
-    return {"mixed-dirichlet": scores.MixedDirichlet, **of_data}[name]()
+    if name == "mixed-dirichlet":
+        return scores.MixedDirichlet()
+    return {"k2": scores.K2, "bic": scores.BIC, "aic": scores.AIC}[name]()
 
 
 def common_parameters(options, tasks, score, progress):
     """Return the parameters shared by all learners of a run."""
+    chance = options.arc_probability
+    is_number = chance not in ("auto", "none")
     return {
         "score": score,
         "required": _read_known(options, "required", read_arcs, tasks) or (),
         "forbidden": _read_known(options, "forbidden", read_arcs, tasks) or (),
         "tiers": _read_known(options, "tiers", read_tiers, tasks),
         "search": _search(options),
-        "structure_prior": _structure_prior(options.arc_probability),
+        "structure_prior": ArcPrior(chance) if is_number else None if chance == "none" else "auto",
         "max_parents": options.max_parents,
         "limits": Limits(max_cells=options.max_cells),
         "parameter_sample_size": options.parameter_sample_size,
-        "random_state": options.seed,
-        "n_jobs": -1 if options.jobs is None else options.jobs,
-        "progress": progress or False,
+        **fit_parameters(options, progress),
     }
 
 
@@ -65,13 +68,6 @@ def kernels_needed(options):
     finds_groups = options.task_groups == "auto" and not is_alone
     needed = search_kernels(_search(options), prior, n_sharing, finds_groups)
     return needed + SHARED_TABLES * shares_tables
-
-
-def _structure_prior(chance):
-    """Return the prior of a task's graph."""
-    if chance in ("auto", "none"):
-        return "auto" if chance == "auto" else None
-    return ArcPrior(probability=chance)
 
 
 def _read_known(options, name, read, tasks):
@@ -88,33 +84,20 @@ def _search(options):
     search = options.search
     if search is None:
         search = "orders" if options.restarts is None else "hill-climbing"
-    _check_belongs("starts", options.starts, "orders", search)
-    _check_belongs("restarts", options.restarts, "hill-climbing", search)
+    for option, needed in (("starts", "orders"), ("restarts", "hill-climbing")):
+        if getattr(options, option) is not None and search != needed:
+            message = f"belongs to `search={needed!r}`; the search is {search}"
+            raise conflict(option, "search", message)
     if options.restarts is not None:
         return HillClimbing(restarts=options.restarts)
     return search_of(search) if options.starts is None else Orders(starts=options.starts)
 
 
-def _check_belongs(option, value, needed, chosen):
-    """Raise if an option is given that the chosen search does not use."""
-    if value is not None and chosen != needed:
-        message = f"belongs to `search={needed!r}`; the search is {chosen}"
-        raise InputError(
-            message, argument=option, options=("search",), remedy="leave one of the two out"
-        )
-
-
 def learner_at(penalty, prior, table_sharing, common, task_groups=None):
     """Return an unfitted learner of several tasks, given the values of the options.
 
-    Parameters
-    ----------
-    penalty : float
-    prior : {"paired", "edit"}
-    table_sharing : {"auto", "none"}
-    common : dict
-        The parameters shared by all learners of the run.
-    task_groups : None, "auto" or dict task -> str
+    ``common`` are the parameters shared by all learners of the run; ``task_groups`` is None, "auto"
+    or a dict task -> str.
     """
     sharing = None if table_sharing == "none" else table_sharing
     prior = _PRIORS[prior](penalty=penalty)
@@ -143,17 +126,15 @@ def _task_groups(options, tasks):
         return None if options.task_groups == "one" else options.task_groups
     path = Path(options.task_groups)
     if not path.suffix and not path.exists():
-        message = (
-            f"must be auto, one or a file with the columns task,group, got {options.task_groups!r}"
-        )
-        raise InputError(message, argument="task_groups")
+        rule = "must be auto, one or a file with the columns task,group"
+        raise InputError(f"{rule}, got {options.task_groups!r}", argument="task_groups")
     with located(argument="task_groups"):
         return read_task_groups(options.task_groups, tasks)
 
 
 def _warn_of_one_task(options):
     """Warn about options that couple tasks, if they are not the default."""
-    defaults = {one.name: one.default for one in fields(options)}
+    defaults = {option.name: option.default for option in fields(options)}
     given = [name for name in _COUPLING if getattr(options, name) != defaults[name]]
     if given:
         message = "Options about several tasks have no effect on one"
@@ -192,6 +173,4 @@ def check_choosing(options):
     """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         message = "must go with `penalty='auto'`; a penalty is given"
-        raise InputError(
-            message, argument="choose", options=("penalty",), remedy="leave one of the two out"
-        )
+        raise conflict("choose", "penalty", message)

@@ -1,15 +1,14 @@
-"""One run of `bnmtl library`: a table in, the predictions of many models out."""
+"""Libraries of models: `bnmtl library`."""
 
-import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.cli.messages import renamed
+from bnmtl.cli.messages import conflict, renamed
 from bnmtl.cli.options import inputs_of
-from bnmtl.cli.runs import Table, user_messages, warnings_kept
+from bnmtl.cli.runs import Table, fit_parameters, user_messages, warnings_kept
 from bnmtl.cli.tables import check_column, check_complete, na_values, names_of_rows, read_table
 from bnmtl.ensembles import PredictionStore, build_library
 from bnmtl.ensembles.folder import RECORD as STORE
@@ -40,29 +39,13 @@ class Result:
 
 
 def run(options, progress=None):
-    """Read the table, and build the library in its folder.
-
-    Parameters
-    ----------
-    options : LibraryOptions
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Build a library in its folder, or complete it; see `bnmtl.cli`."""
     if options.hillclimb is not None and options.cv is not None:
         message = (
             f"must not go with `--cv`, got {options.hillclimb!r}; embedded cross-validation uses "
             "all rows for it"
         )
-        raise InputError(message, argument="hillclimb", remedy="leave one of the two out")
+        raise conflict("hillclimb", "--cv", message)
     _check_inputs(options)
     X, y, groups = labelled(options)
     test = None if options.test is None else _test_cases(options, X, y)
@@ -73,7 +56,9 @@ def run(options, progress=None):
         if progress is not None:
             progress(event)
 
-    with warnings_kept() as caught, _in_options(options):
+    memory = options.max_memory and max(1, round(options.max_memory * _GIGABYTE))
+    hillclimb = {} if options.hillclimb is None else {"hillclimb": options.hillclimb}
+    with warnings_kept() as caught, renamed(X="table", cv="--cv", groups="group"):
         store = build_library(
             X,
             y,
@@ -82,16 +67,14 @@ def run(options, progress=None):
             test=test,
             out=options.out,
             time_limit=options.time_limit,
-            max_memory=_bytes(options.max_memory),
+            max_memory=memory,
             keep_models=options.keep_models,
-            n_jobs=-1 if options.jobs is None else options.jobs,
-            random_state=options.seed,
-            progress=report,
             force=options.force,
             calibration=options.calibration,
             groups=groups,
             task_column=options.task_column,
-            **({} if options.hillclimb is None else {"hillclimb": options.hillclimb}),
+            **hillclimb,
+            **fit_parameters(options, report),
         )
     store.library = store.library.with_na_values(store.path, na_values(options))
     return Result(store, Path(options.out), counts[0], user_messages(caught))
@@ -106,25 +89,13 @@ def _check_inputs(options):
             raise InputError(message, argument="out", remedy="choose another folder")
 
 
-@contextlib.contextmanager
-def _in_options(options):
-    """Name options in mistakes raised in the block."""
-    with renamed("X", "table"), renamed("cv", "--cv"), renamed("groups", "group"):
-        yield
-
-
-def _bytes(gigabytes):
-    """A limit of memory in bytes; None without one."""
-    return None if gigabytes is None else max(1, round(gigabytes * _GIGABYTE))
-
-
 def labelled(options):
     """The features, the labels and the groups of the table."""
     rows, group, task = read_table(options.table, options), options.group, options.task_column
     check_column(rows, options.label, "label", "table")
     if group is not None and group == task:
         message = f"must be another column than the tasks, got {group!r}"
-        raise InputError(message, argument="group", remedy="leave one of the two out")
+        raise conflict("group", "task_column", message)
     groups = None
     with located(file=options.table):
         if task is not None:
@@ -158,19 +129,14 @@ def _test_cases(options, X, y):
 def summary(result):
     """Show the models by family, and how to go on."""
     store = result.store
-    metric, title, best = "roc_area", "ROC area", "max"
-    if not store.is_binary:
-        metric, title, best = "cross_entropy", "cross-entropy", "min"
+    metric, title, best = "cross_entropy", "cross-entropy", "min"
+    if store.is_binary:
+        metric, title, best = "roc_area", "ROC area", "max"
     table = store.settings.assign(score=store.score(metric).to_numpy())
-    rows = [
-        [
-            name,
-            str(len(group)),
-            f"{group['seconds'].sum() / 2:.0f}",
-            f"{group['score'].agg(best):.4f}",
-        ]
-        for name, group in table.groupby("family", sort=False)
-    ]
+    rows = []
+    for name, models in table.groupby("family", sort=False):
+        seconds, score = models["seconds"].sum() / 2, models["score"].agg(best)
+        rows.append([name, str(len(models)), f"{seconds:.0f}", f"{score:.4f}"])
     lacking = set(store.skipped["family"]) - set(table["family"])
     rows += [[name, "0", "", ""] for name in sorted(lacking)]
     yield Table(["family", "models", "seconds", f"best {title}"], rows)

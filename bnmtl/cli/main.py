@@ -1,4 +1,4 @@
-"""The command `bnmtl`: options, interrupts, progress, summaries, error messages in one line."""
+"""The program `bnmtl`: its commands, interrupts, progress, printed tables and exit codes."""
 
 import _thread
 import contextlib
@@ -22,6 +22,7 @@ from bnmtl.cli.options import (
     SelectOptions,
     ValidateOptions,
     takes_options,
+    whole,
 )
 from bnmtl.errors import InputError
 
@@ -70,8 +71,8 @@ def interrupts_heard():
 _MISTAKE = 2
 _INTERRUPTED = 130
 # Output folders that users need not name.
-_WITH_FOLDERS = (Options, RelateOptions, CalibrateOptions, LibraryOptions, SelectOptions)
-_FOLDERS = tuple(kind.out for kind in (*_WITH_FOLDERS, QueryOptions, ValidateOptions))
+_FOLDERS = [kind.out for kind in (Options, RelateOptions, CalibrateOptions, LibraryOptions)]
+_FOLDERS += [kind.out for kind in (SelectOptions, QueryOptions, ValidateOptions)]
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -298,8 +299,10 @@ def _print(line):
 @app.command("compile")
 def compile_kernels(
     jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Number of processes (default: all cores)."),
+        str | None,
+        typer.Option(
+            metavar="N", callback=whole(1), help="Number of processes (default: all cores)."
+        ),
     ] = None,
 ):
     """Compile the inner loops now instead of at the first start, once per machine."""

@@ -11,9 +11,9 @@ from bnmtl.wording import either
 
 # Names of parameters in Python -> arguments or options of the commands. Others are options of the
 # same name.
-_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE", "table": "TABLE"}
-_PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
-_PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
+PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME", "store": "STORE", "table": "TABLE"}
+PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
+PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
 _OPTIONS = {
     "y": "--label",
     "bins": "--discretize",
@@ -29,7 +29,7 @@ def _place(name):
     if name.startswith("--"):
         return f"`{name}`"
     option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
-    return _PLACES.get(name, f"`{option}`")
+    return PLACES.get(name, f"`{option}`")
 
 
 def in_options(message):
@@ -83,28 +83,23 @@ def in_one_sentence(error, given):
 def _is_named(error, given):
     """Whether the file of an error is one that the user named, or lies in such a folder."""
     file = Path(os.path.abspath(str(error.filename)))
-    values = (one.partition("=")[2] if one.startswith("--") else one for one in given)
+    values = (text.partition("=")[2] if text.startswith("--") else text for text in given)
     return any(file.is_relative_to(os.path.abspath(value)) for value in values if value)
 
 
 @contextlib.contextmanager
-def renamed(argument, option):
-    """Name an option in mistakes raised in the block, instead of an argument in Python."""
+def renamed(**options):
+    """Name options in mistakes raised in the block, instead of arguments in Python."""
     try:
         yield
     except (InputError, InputTypeError) as mistake:
-        if mistake.argument == argument:
-            mistake.argument = option
+        mistake.argument = options.get(mistake.argument, mistake.argument)
         raise
 
 
-def _missing(parameter):
-    """Describe the missing argument or option."""
-    if parameter.param_type_name == "option":
-        return f"`{parameter.opts[0]} {parameter.metavar}` must be given"
-    if parameter.metavar == "PATH":
-        return "PATH must name at least one CSV or Parquet file; none was given"
-    return f"{parameter.metavar} must be given"
+def conflict(option, other, message):
+    """Return the error that an option is given that does not go with another."""
+    return InputError(message, argument=option, options=(other,), remedy="leave one of the two out")
 
 
 def _usage_mistake(error):
@@ -114,15 +109,21 @@ def _usage_mistake(error):
     remedy = f"see `{command} --help`"
     kind = type(error).__name__
     if kind == "MissingParameter":
-        return f"{_missing(error.param)}: {remedy}."
+        name = error.param.metavar
+        if name == "PATH":
+            return f"PATH must name at least one CSV or Parquet file; none was given: {remedy}."
+        if error.param.param_type_name == "option":
+            name = f"`{error.param.opts[0]} {name}`"
+        return f"{name} must be given: {remedy}."
     if kind == "NoSuchOption":
         # An option that begins with the given text is more likely than one with similar letters,
         # and the two dashes make any two options similar.
-        begins = {one for one in error.possibilities or () if one.startswith(error.option_name)}
-        names = [one.lstrip("-") for one in error.possibilities or ()]
-        similar = get_close_matches(error.option_name.lstrip("-"), names, n=1)
-        close = sorted(begins) or [f"--{name}" for name in similar]
-        closest = f"take {either([f'`{one}`' for one in close])}, or " if close else ""
+        names = {name.lstrip("-"): name for name in error.possibilities or ()}
+        close = sorted(name for name in names.values() if name.startswith(error.option_name))
+        if not close:
+            similar = get_close_matches(error.option_name.lstrip("-"), names, n=1)
+            close = [names[name] for name in similar]
+        closest = f"take {either([f'`{name}`' for name in close])}, or " if close else ""
         return f"`{error.option_name}` is not an option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
     return f"{first}: {remedy}."

@@ -8,145 +8,125 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Annotated, get_origin
 
 import typer
-from typer.models import ArgumentInfo
 
 from bnmtl.errors import InputError
 from bnmtl.wording import either
 
-_OPTION = "option"  # key of the field metadata for the option parser
 # Maximum width of the values shown after an option in the help; if wider, 80 columns do not
 # suffice for the names of options.
 _WIDEST = 16
 
 
+def option(metavar, help, check=None, default=None, kind=typer.Option):
+    """Return a field for an option; `check` converts the given text to the value.
+
+    An option whose default is MISSING is required; an option whose type is bool takes no value.
+    """
+    declared = {"metavar": metavar, "help": help, "callback": check}
+    return field(default=default, metadata={"kind": kind, "declared": declared})
+
+
 def argument(metavar, help, check=None):
     """Return a field for a positional argument."""
-    return field(metadata={_OPTION: typer.Argument(metavar=metavar, callback=check, help=help)})
-
-
-def option(metavar, help, check=None, default=None):
-    """Return a field for an option with a value; `check` converts the given text to the value.
-
-    An option whose default is MISSING is required.
-    """
-    option = typer.Option(metavar=metavar, callback=check, help=help)
-    return field(default=default, metadata={_OPTION: option})
-
-
-def _check(rule, parse, *words):
-    """Return a check of the given text: one of `words`, or text for which `parse` is not None."""
-
-    def check(option: typer.CallbackParam, text: str | None):
-        value = text if text is None or text in words else parse(text)
-        if text is not None and value is None:
-            given = text if text.strip() else "nothing"
-            name = (
-                f"--{option.name.replace('_', '-')}"
-                if option.opts[0].startswith("--")
-                else option.name
-            )
-            raise InputError(f"{rule}, got {given}", argument=name)
-        return value
-
-    return check
+    return option(metavar, help, check, MISSING, typer.Argument)
 
 
 def choice(words, help, default=None):
     """Return a field for an option with a few possible values, written as in "error|drop"."""
     known = words.split("|")
-    check = _check(f"must be {either(known)}", lambda text: None, *known)
+    check = value(f"must be {either(known)}", str, known.__contains__)
     if len(words) > _WIDEST:
         words, help = "WORD", f"One of {either(known)}. {help}"
     return option(words, help, check, default)
 
 
-def whole(least):
-    """Return a check that an option is an integer of at least `least`."""
+def value(rule, kind, is_right, *words):
+    """Return a check of the given text: one of `words`, or a value of a kind that is right.
 
-    return _check(f"must be a whole number of at least {least}", _as_whole(least))
+    The types of typer check choices and limits, too, but what they say depends on its version: in
+    some, the given value is missing.
+    """
 
-
-def whole_or(word, least):
-    """Return a check that an option is a word or an integer of at least `least`."""
-    return _check(f"must be {word} or a whole number of at least {least}", _as_whole(least), word)
-
-
-def _as_whole(least):
-    def parse(text):
-        return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
-
-    return parse
-
-
-def number(rule, is_right, *words):
-    """Return a check that an option is a number for which `is_right` holds, or one of `words`."""
-
-    def parse(text):
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is None or text in words:
+            return text
         with contextlib.suppress(ValueError):
-            return float(text) if is_right(float(text)) else None
+            if is_right(kind(text)):
+                return kind(text)
+        given = text if text.strip() else "nothing"
+        raise InputError(f"{rule}, got {given}", argument=option.opts[0])
 
-    return _check(f"must be {rule}", parse, *words)
-
-
-def text(rule):
-    """Return a check that an option is not blank."""
-    return _check(rule, lambda text: text if text.strip() else None)
+    return check
 
 
-def flag(name, help):
-    """Return a field for an option without a value."""
-    return field(default=False, metadata={_OPTION: typer.Option(name, help=help)})
+def number(limits, is_right, *words):
+    """Return a check that an option is a number within limits, or one of `words`."""
+    return value(f"must be {either([*words, f'a number {limits}'])}", float, is_right, *words)
 
 
-def na(known="empty cells, NA and NaN"):
-    """Return a field for the option that adds to what means missing in CSV files."""
-    return option(
-        "TEXT", f"Text that means missing in CSV files, beside {known}; repeatable.", default=()
-    )
+def whole(least, *words):
+    """Return a check that an option is an integer of at least `least`, or one of `words`."""
+    rule = f"must be {either([*words, f'a whole number of at least {least}'])}"
+    return value(rule, _integer, lambda n: n >= least, *words)
 
 
-def only_na(known="empty cells, NA and NaN"):
-    """Return a field for the option that replaces what means missing in CSV files."""
-    return option(
-        "TEXT",
-        f"Text that means missing in CSV files, in place of {known}; repeatable.",
-        default=(),
-    )
+def _integer(text):
+    if re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    raise ValueError
 
 
-def force(help):
-    """Return a field for the option that permits overwriting."""
-    return flag("--force", help)
-
-
-FILE, FOLDER, NAME = map(text, ("must name a file", "must name a folder", "must be a name"))
+FILE = value("must name a file", str, str.strip)
+FOLDER = value("must name a folder", str, str.strip)
+NAME = value("must be a name", str, str.strip)
 # A file, or one of these words; `./one` is a file with such a name.
 GROUPS_WORDS = ("auto", "one")
-GROUPS = text("must be auto, one or the name of a file")
-PENALTY = number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
-CHANCE = number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
-OPEN_UNIT_INTERVAL = number("a number above 0 and below 1", lambda x: 0 < x < 1)
-SHARE = number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
-SIZE = number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
-SMOOTHING = number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
-COUNT = whole_or("auto", 0)
-KEPT = number("sweep or a number above 0 and at most 1", lambda x: 0 < x <= 1, "sweep")
-POSITIVE = number("a number above 0", lambda x: 0 < x < math.inf)
-SECONDS = number("a number of 0 or more", lambda x: 0 <= x < math.inf)
+GROUPS = value("must be auto, one or the name of a file", str, str.strip)
+PENALTY = number("from 0 to 1", lambda x: 0 <= x <= 1, "auto")
+CHANCE = number("above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
+OPEN_UNIT_INTERVAL = number("above 0 and below 1", lambda x: 0 < x < 1)
+SHARE = number("above 0 and at most 1", lambda x: 0 < x <= 1)
+KEPT = number("above 0 and at most 1", lambda x: 0 < x <= 1, "sweep")
+SIZE = number("above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
+SMOOTHING = number("above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
+POSITIVE = number("above 0", lambda x: 0 < x < math.inf)
+SECONDS = number("of 0 or more", lambda x: 0 <= x < math.inf)
+
+# Options of several commands: value in the help, help and check. A command may give other words
+# for those in braces.
+_SHARED = {
+    "task_column": ("C", "Column with the task of each row, such as a region."),
+    "na": ("TEXT", "Text that means missing in CSV files, beside {known}; repeatable."),
+    "only_na": ("TEXT", "Text that means missing in CSV files, in place of {known}; repeatable."),
+    "seed": ("N", "Random seed; the same seed gives the same {result}.", whole(0)),
+    "jobs": ("N", "Number of {workers}; it does not change the result.", whole(1)),
+    "out": ("DIR", "Output folder.", FOLDER),
+    "force": (None, "Replace the files of an earlier run in DIR; others stay."),
+}
+_WORDS = {
+    "known": "empty cells, NA and NaN",
+    "result": "result",
+    "workers": "processes (default: all cores)",
+}
+_THREADS = "threads (default: all)"
+
+
+def shared(name, default=None, **words):
+    """Return a field for an option of several commands."""
+    metavar, help, *check = _SHARED[name]
+    return option(metavar, help.format(**_WORDS | words), *check, default=default)
 
 
 def inputs_of(options):
     """Return the files and folders that a command reads, as its options name them."""
-    named = [getattr(options, one.name) for one in fields(options) if _is_input(one, options)]
-    paths = [one if isinstance(one, tuple) else (one,) for one in named if one is not None]
-    return [path for one in paths for path in one]
-
-
-def _is_input(one, options):
-    check = one.metadata[_OPTION].callback
-    if check is GROUPS:
-        return getattr(options, one.name) not in GROUPS_WORDS
-    return _is_argument(one) or (one.name != "out" and check is FILE)
+    paths = []
+    for option in fields(options):
+        given, check = getattr(options, option.name), option.metadata["declared"]["callback"]
+        is_file = check is FILE and option.name != "out"
+        is_file |= check is GROUPS and given not in GROUPS_WORDS
+        if given is not None and (is_file or _is_argument(option)):
+            paths += [given] if isinstance(given, str) else given
+    return paths
 
 
 def takes_options(kind, after=None):
@@ -155,8 +135,8 @@ def takes_options(kind, after=None):
     Arguments come first, then the options defined by the class and those it inherits, each in the
     order of definition; ``after`` names an inherited option after which the class's own are listed.
     """
-    known = {one.name: one for one in fields(kind)}
-    arguments = [name for name, one in known.items() if _is_argument(one)]
+    known = {option.name: option for option in fields(kind)}
+    arguments = [name for name, option in known.items() if _is_argument(option)]
     defined = inspect.get_annotations(kind)
     inherited = [name for name in known if name not in defined]
     before = inherited[: inherited.index(after) + 1] if after else []
@@ -175,23 +155,26 @@ def takes_options(kind, after=None):
     return decorate
 
 
-def _is_argument(one):
-    return isinstance(one.metadata[_OPTION], ArgumentInfo)
+def _is_argument(option):
+    return option.metadata["kind"] is typer.Argument
 
 
-def _is_list(one):
-    return get_origin(one.type) is tuple
+def _is_list(option):
+    return get_origin(option.type) is tuple
 
 
-def _parameter(one):
+def _parameter(option):
     """Return the parameter that declares a field to the option parser, which passes text."""
-    typed = list[str] if _is_list(one) else bool if one.type is bool else str | None
-    default = inspect.Parameter.empty if one.default is MISSING else one.default
+    is_flag = option.type is bool
+    # Without its name, a flag would have an opposite, such as --no-force.
+    names = [f"--{option.name.replace('_', '-')}"] if is_flag else []
+    declared = option.metadata["kind"](*names, **option.metadata["declared"])
+    typed = list[str] if _is_list(option) else bool if is_flag else str | None
     return inspect.Parameter(
-        one.name,
+        option.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[typed, one.metadata[_OPTION]],
+        default=inspect.Parameter.empty if option.default is MISSING else option.default,
+        annotation=Annotated[typed, declared],
     )
 
 
@@ -209,8 +192,8 @@ class LearningOptions:
         "Missing values: raise an error, drop their rows, or treat missing as a state.",
         default="error",
     )
-    na: tuple[str, ...] = na()
-    only_na: tuple[str, ...] = only_na()
+    na: tuple[str, ...] = shared("na", ())
+    only_na: tuple[str, ...] = shared("only_na", ())
     discretize: int | None = option("N", "Cut continuous columns into N bins.", whole(2))
     prior: str = choice(
         "paired|edit",
@@ -281,12 +264,10 @@ class LearningOptions:
         "Time limit of the whole command in seconds; drawing and writing may take a little longer.",
         SECONDS,
     )
-    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
-    jobs: int | None = option(
-        "N", "Number of threads (default: all); it does not change the result.", whole(1)
-    )
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-run")
-    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+    seed: int = shared("seed", 0)
+    jobs: int | None = shared("jobs", workers=_THREADS)
+    out: str = shared("out", "bnmtl-run")
+    force: bool = shared("force", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +343,7 @@ class RelateOptions(LearningOptions):
         "every task in turn).",
         default=(),
     )
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-relate")
+    out: str = shared("out", "bnmtl-relate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -397,9 +378,9 @@ class PredictOptions:
         "Values that the network does not know: raise an error, or treat them as missing.",
         default="error",
     )
-    na: tuple[str, ...] = na("what did when NETWORK was learned")
-    only_na: tuple[str, ...] = only_na("what did when NETWORK was learned")
-    force: bool = force("Replace F if it exists.")
+    na: tuple[str, ...] = shared("na", (), known="what did when NETWORK was learned")
+    only_na: tuple[str, ...] = shared("only_na", (), known="what did when NETWORK was learned")
+    force: bool = option(None, "Replace F if it exists.", default=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -438,10 +419,14 @@ class CalibrateOptions:
     apply: str | None = option(
         "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", FILE
     )
-    na: tuple[str, ...] = na("empty cells, NA and NaN (with --apply: what did in RUN)")
-    only_na: tuple[str, ...] = only_na("empty cells, NA and NaN (with --apply: what did in RUN)")
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-calibrate")
-    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+    na: tuple[str, ...] = shared(
+        "na", (), known="empty cells, NA and NaN (with --apply: what did in RUN)"
+    )
+    only_na: tuple[str, ...] = shared(
+        "only_na", (), known="empty cells, NA and NaN (with --apply: what did in RUN)"
+    )
+    out: str = shared("out", "bnmtl-calibrate")
+    force: bool = shared("force", False)
 
 
 # What means missing unless --na and --only-na say it.
@@ -469,8 +454,8 @@ class LibraryOptions:
     test: str | None = option(
         "TABLE", "Further cases to predict, with the columns of TABLE; labels are optional.", FILE
     )
-    na: tuple[str, ...] = na()
-    only_na: tuple[str, ...] = only_na()
+    na: tuple[str, ...] = shared("na", ())
+    only_na: tuple[str, ...] = shared("only_na", ())
     hillclimb: float | None = option(
         "X",
         "Share of the rows that is held out of training, for calibration and selection (default "
@@ -503,12 +488,14 @@ class LibraryOptions:
         "is skipped (default: no limit).",
         POSITIVE,
     )
-    keep_models: bool = flag("--keep-models", "Keep the trained models in STORE.")
-    seed: int = option("N", "Random seed; the same seed gives the same models.", whole(0), 0)
+    keep_models: bool = option(None, "Keep the trained models in STORE.", default=False)
+    seed: int = shared("seed", 0, result="models")
     jobs: int | None = option("N", "Number of processes (default: all cores).", whole(1))
     out: str = option("STORE", "Folder of the library.", FOLDER, "bnmtl-library")
-    force: bool = force(
-        "Replace another library in STORE, at once; an interrupted build goes on without it."
+    force: bool = option(
+        None,
+        "Replace another library in STORE, at once; an interrupted build goes on without it.",
+        default=False,
     )
 
 
@@ -556,15 +543,15 @@ class SelectOptions:
         "library`, the columns of its table; others are kept.",
         FILE,
     )
-    na: tuple[str, ...] = na(_OF_LIBRARY)
-    only_na: tuple[str, ...] = only_na(_OF_LIBRARY)
+    na: tuple[str, ...] = shared("na", (), known=_OF_LIBRARY)
+    only_na: tuple[str, ...] = shared("only_na", (), known=_OF_LIBRARY)
     bags: int = option("N", "Bags of models, whose ensembles are averaged.", whole(1), 20)
     bag_fraction: float = option("X", "Share of the models in each bag.", SHARE, 0.5)
     initial: int | str = option(
         "auto|N",
         "Number of the best models with which a bag starts; auto is the number up to 25 with the "
         "best mean.",
-        COUNT,
+        whole(0, "auto"),
         "auto",
     )
     prune: float | str = option(
@@ -580,13 +567,11 @@ class SelectOptions:
         "Steps without a better score after which a bag ends (default: it takes all steps).",
         whole(1),
     )
-    no_replacement: bool = flag("--no-replacement", "Let each model join a bag only once.")
-    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
-    jobs: int | None = option(
-        "N", "Number of threads (default: all); it does not change the result.", whole(1)
-    )
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-select")
-    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+    no_replacement: bool = option(None, "Let each model join a bag only once.", default=False)
+    seed: int = shared("seed", 0)
+    jobs: int | None = shared("jobs", workers=_THREADS)
+    out: str = shared("out", "bnmtl-select")
+    force: bool = shared("force", False)
 
 
 STRATEGIES = (
@@ -603,7 +588,7 @@ class QueryOptions:
     label: str = option(
         "Y", "Column of labels; rows in which it is empty can be asked for.", NAME, MISSING
     )
-    task_column: str | None = option("C", "Column with the task of each row, such as a region.")
+    task_column: str | None = shared("task_column")
     n: int = option("N", "Number of rows to ask for.", whole(1), 10)
     strategy: str | None = choice(
         "|".join(STRATEGIES),
@@ -623,14 +608,12 @@ class QueryOptions:
     )
     cost: str | None = option("C", "Column with the cost of each label, above 0.", NAME)
     map: str | None = option("X,Y", "Two columns, such as coordinates, over which to draw a map.")
-    na: tuple[str, ...] = na()
-    only_na: tuple[str, ...] = only_na()
-    seed: int = option("N", "Random seed; the same seed gives the same rows.", whole(0), 0)
-    jobs: int | None = option(
-        "N", "Number of processes (default: all cores); it does not change the result.", whole(1)
-    )
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-query")
-    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+    na: tuple[str, ...] = shared("na", ())
+    only_na: tuple[str, ...] = shared("only_na", ())
+    seed: int = shared("seed", 0, result="rows")
+    jobs: int | None = shared("jobs")
+    out: str = shared("out", "bnmtl-query")
+    force: bool = shared("force", False)
 
 
 MODELS = ("network", "together", "mob-esp", "eb-pets", "b-pets", "forest", "naive-bayes")
@@ -654,7 +637,7 @@ class ValidateOptions:
         "tasks at once; the others have the task as a feature.",
         default=(),
     )
-    task_column: str | None = option("C", "Column with the task of each row, such as a region.")
+    task_column: str | None = shared("task_column")
     group: str | None = option(
         "C",
         "Column of groups, such as patients, whose rows are never divided between training and "
@@ -692,11 +675,9 @@ class ValidateOptions:
         "(trees have them as scikit-learn's have).",
         default="error",
     )
-    na: tuple[str, ...] = na()
-    only_na: tuple[str, ...] = only_na()
-    seed: int = option("N", "Random seed; the same seed gives the same result.", whole(0), 0)
-    jobs: int | None = option(
-        "N", "Number of processes (default: all cores); it does not change the result.", whole(1)
-    )
-    out: str = option("DIR", "Output folder.", FOLDER, "bnmtl-validate")
-    force: bool = force("Replace the files of an earlier run in DIR; others stay.")
+    na: tuple[str, ...] = shared("na", ())
+    only_na: tuple[str, ...] = shared("only_na", ())
+    seed: int = shared("seed", 0)
+    jobs: int | None = shared("jobs")
+    out: str = shared("out", "bnmtl-validate")
+    force: bool = shared("force", False)

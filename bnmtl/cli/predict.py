@@ -1,6 +1,5 @@
-"""One run of `bnmtl predict`: read rows, write them with the probabilities of a variable."""
+"""Predictions by learned networks: `bnmtl predict`."""
 
-import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import inputs_of
 from bnmtl.cli.runs import Table, digest, user_messages, warnings_kept
 from bnmtl.cli.tables import (
@@ -25,6 +25,7 @@ from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record, read_run
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
+from bnmtl.tasks import Edges
 from bnmtl.tasks.files import csv_text
 from bnmtl.wording import count, listed
 from bnmtl.writing import OutputFile
@@ -70,14 +71,8 @@ class LearnedNetworks:
     def cut(self, rows):
         """Discretize columns with the cut points of the run; values that are not numbers stay text.
 
-        Returns
-        -------
-        rows : pandas.DataFrame
-        columns : list of str
-            The discretized columns.
+        Returns the rows, and the names of the discretized columns.
         """
-        from bnmtl.tasks import Edges
-
         cuts = {} if self.record is None else self.record.get("cut_points", {})
         numbers = {c: _numbers(rows[c]) for c in rows.columns if c in cuts}
         columns = [c for c, values in numbers.items() if values.notna().any()]
@@ -92,14 +87,12 @@ class LearnedNetworks:
     def tasks_of(self, rows, column):
         """Return the task of each row, or None if one network predicts all rows.
 
-        Parameters
-        ----------
-        rows : pandas.DataFrame
-        column : str or None
-            The value of `--task-column`; None means the column of the run.
+        The column is by default that of the run.
         """
         if not self.path.is_dir():
-            self._refuse_column(column)
+            if column is not None:
+                message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
+                raise conflict("task_column", "network", message)
             self._warn_of_other_tasks(rows)
             return None
         column_of_run = self.settings.get("task_column")
@@ -120,26 +113,12 @@ class LearnedNetworks:
             )
         return names
 
-    def _refuse_column(self, column):
-        """Raise if a column of tasks is given with a single network."""
-        if column is not None:
-            message = f"must go with the folder of a run; `network` is one file, `{self.path}`"
-            raise InputError(
-                message,
-                argument="task_column",
-                options=("network",),
-                remedy="leave one of the two out",
-            )
-
     def _check_task_column(self, rows, column):
         """Raise unless the column is given and exists in the rows."""
         if column is None:
-            message = (
-                f"must assign each row to one of the {count(len(self.by_task), 'network')} of "
-                f"`{self.path}`"
-            )
+            networks = count(len(self.by_task), "network")
             raise InputError(
-                message,
+                f"must assign each row to one of the {networks} of `{self.path}`",
                 argument="task_column",
                 options=("rows", "network"),
                 remedy="name a column of `rows`, or give one file of the folder as `network`",
@@ -151,22 +130,18 @@ class LearnedNetworks:
         column = self.settings.get("task_column")
         if column not in rows.columns:
             return
-        (task,) = (one["name"] for one in self.record["tasks"] if one["file"] == self.path.name)
+        tasks = {task["file"]: task["name"] for task in self.record["tasks"]}
+        task = tasks[self.path.name]
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
             message = (
                 f"has {count(n_other, 'row')} of {len(rows)} with another `{column}` than "
                 f"`{task}`, whose network predicts all"
             )
-            warn(
-                message,
-                argument="rows",
-                options=("network",),
-                remedy=(
-                    f"give the folder `{self.folder}` as `network` to predict each by "
-                    "its own network"
-                ),
+            remedy = (
+                f"give the folder `{self.folder}` as `network` to predict each by its own network"
             )
+            warn(message, argument="rows", options=("network",), remedy=remedy)
 
     def warn_of_known_rows(self, path):
         """Warn if the file to be predicted, or a copy of it, was used for learning."""
@@ -176,17 +151,7 @@ class LearnedNetworks:
 
 
 def read_networks(path):
-    """Read the argument NETWORK.
-
-    Parameters
-    ----------
-    path : str
-        A BIF file or a folder written by `bnmtl learn`.
-
-    Returns
-    -------
-    LearnedNetworks
-    """
+    """Read the argument NETWORK, a BIF file or a folder written by `bnmtl learn`."""
     path = Path(path)
     if not path.exists():
         message = f"must be a BIF file or a folder of `bnmtl learn`; `{path}` does not exist"
@@ -202,7 +167,7 @@ def read_networks(path):
         reason = str(error)
         warn(f"{message}; {reason[:1].lower()}{reason[1:]}", options=("network",))
         record = None
-    if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
+    if record is not None and path.name not in {task.get("file") for task in record["tasks"]}:
         record = None
     return LearnedNetworks({path.stem: network}, path, record)
 
@@ -218,12 +183,6 @@ def _numbers(column):
 
 # A column of the tasks that no table has by chance.
 _TASK = "task of the row"
-# Advice for tables to learn from -> advice for rows to be predicted.
-_INSTEAD = {
-    "discretize it first with `--discretize N`": "discretize it as for learning, or give NETWORK "
-    "in the folder of its run, whose run.json has the cut points",
-    "leave the column out with `--ignore C`": "remove the column",
-}
 
 
 class Judged(NamedTuple):
@@ -275,35 +234,38 @@ class Result:
 
 
 def run(options):
-    """Check the input, predict and write the file.
-
-    Parameters
-    ----------
-    options : PredictOptions
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options, the network or the rows are invalid; nothing is written then.
-    """
+    """Predict rows and write them to a file; see `bnmtl.cli`."""
+    target = options.target
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force, inputs_of(options))
     with warnings_kept() as caught:
-        given = _read(options)
-        probabilities = _predict(given, options)
-        known = _known(given.cut, options.target, given.states)
-        given.networks.warn_of_known_rows(options.rows)
-    file.write(_written(given, probabilities, options))
-    judged = {one.task: _judged(probabilities[one.rows], known[one.rows]) for one in given.parts}
+        networks = read_networks(options.network)
+        rows = networks.read_rows(options)
+        rows.index = range(1, len(rows) + 1)  # messages count rows from 1
+        parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
+        cut, cut_columns = networks.cut(rows)
+        classifier = _classifier(parts, options)
+        # The states of the target in all networks, in the order of the networks.
+        states = dict.fromkeys(state for part in parts for state in part.network.states[target])
+        states = np.array(list(states), dtype=object)
+        observed = {}
+        if target in cut_columns:
+            observed = {f"observed_{target}": cut[target].where(cut[target].isin(states))}
+        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+        check_new_columns(rows, [*observed, *names], "rows")
+        probabilities = _predict(classifier, cut, parts, states, options)
+        known = _known(cut, target, states)
+        networks.warn_of_known_rows(options.rows)
+    columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
+    predicted = dict(zip(names, columns, strict=True))
+    written = as_written(rows, na_values(options, networks.na_values))
+    file.write(csv_text(written.assign(**observed, **predicted)).encode())
+    judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
     return Result(
-        options.target,
-        _by_state(given.states, probabilities, known),
+        target,
+        _by_state(states, probabilities, known),
         _judged(probabilities, known),
         {} if None in judged else judged,
-        given.networks.folder / RUN_FILE if given.cut_columns else None,
+        networks.folder / RUN_FILE if cut_columns else None,
         options.out,
         user_messages(caught),
     )
@@ -315,49 +277,6 @@ class _Part(NamedTuple):
     task: str | None
     network: object
     rows: np.ndarray
-
-
-class _Given(NamedTuple):
-    """The checked input of a run.
-
-    Attributes
-    ----------
-    networks : LearnedNetworks
-    rows, cut : pandas.DataFrame
-        The rows as read, and with numeric columns discretized as for learning.
-    cut_columns : list of str
-    parts : list of _Part
-    classifier : BayesNetClassifier or MultitaskBayesNetClassifier
-    states : numpy.ndarray
-        The states of the target in all networks, in the order of the networks.
-    observed : dict of str to pandas.Series
-        The discretized column of the target; empty if it was not discretized.
-    """
-
-    networks: object
-    rows: pd.DataFrame
-    cut: pd.DataFrame
-    cut_columns: list
-    parts: list
-    classifier: object
-    states: np.ndarray
-    observed: dict
-
-
-def _read(options):
-    """Read networks and rows; raise if they do not go together."""
-    target, networks = options.target, read_networks(options.network)
-    rows = networks.read_rows(options)
-    rows.index = range(1, len(rows) + 1)  # messages count rows from 1
-    parts = _parts(networks, networks.tasks_of(rows, options.task_column), len(rows))
-    cut, cut_columns = networks.cut(rows)
-    classifier = _classifier(parts, options)
-    states = dict.fromkeys(state for part in parts for state in part.network.states[target])
-    states = np.array(list(states), dtype=object)
-    is_cut = target in cut_columns
-    observed = {f"observed_{target}": cut[target].where(cut[target].isin(states))} if is_cut else {}
-    check_new_columns(rows, [*observed, *_names(target, states)], "rows")
-    return _Given(networks, rows, cut, cut_columns, parts, classifier, states, observed)
 
 
 def _parts(networks, tasks, n_rows):
@@ -379,35 +298,29 @@ def _classifier(parts, options):
     return MultitaskBayesNetClassifier.from_networks(by_task, target, **how)
 
 
-def _names(target, states):
-    """Return the names of the columns for the prediction and for the probabilities."""
-    return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-
-
-def _predict(given, options):
+def _predict(classifier, table, parts, states, options):
     """Return the probability of each state in each row."""
-    probabilities = np.empty((len(given.rows), len(given.states)))
+    probabilities = np.empty((len(table), len(states)))
     # Classes are sorted by name, states by meaning, such as low, middle, high.
-    order = np.searchsorted(given.classifier.classes_, given.states)
-    for part in given.parts:
-        rows = given.cut[part.rows]
-        with _remedies_for_rows():
+    order = np.searchsorted(classifier.classes_, states)
+    for part in parts:
+        rows = table[part.rows]
+        try:
             if options.unseen == "ignore":
                 rows = _without_unseen(rows, part, options.target)
             rows = rows if part.task is None else rows.assign(**{_TASK: part.task})
-            probabilities[part.rows] = given.classifier.predict_proba(rows)[:, order]
+            probabilities[part.rows] = classifier.predict_proba(rows)[:, order]
+        except (InputError, InputTypeError) as mistake:
+            # This command has neither of the options that the advice for learning names.
+            if "discretize" in mistake.options:
+                mistake.cli_remedy = (
+                    "discretize it as for learning, or give NETWORK in the folder of its run, "
+                    "whose run.json has the cut points"
+                )
+            elif "ignore" in mistake.options:
+                mistake.cli_remedy = None
+            raise
     return probabilities
-
-
-@contextlib.contextmanager
-def _remedies_for_rows():
-    """Advise on rows as this command can: it does not discretize or omit columns."""
-    try:
-        yield
-    except (InputError, InputTypeError) as mistake:
-        for advice, instead in _INSTEAD.items():
-            mistake.cli_remedy = mistake.cli_remedy and mistake.cli_remedy.replace(advice, instead)
-        raise
 
 
 def _without_unseen(rows, part, target):
@@ -449,15 +362,6 @@ def _known(rows, target, states):
         )
         warn(message, argument="rows", column=target, options=("network",))
     return known
-
-
-def _written(given, probabilities, options):
-    """Return the file: the rows, followed by what is observed and predicted."""
-    texts = na_values(options, given.networks.na_values)
-    columns = [given.states[probabilities.argmax(axis=1)], *probabilities.T]
-    predicted = dict(zip(_names(options.target, given.states), columns, strict=True))
-    written = as_written(given.rows, texts).assign(**given.observed, **predicted)
-    return csv_text(written).encode()
 
 
 def _by_state(states, probabilities, known):
@@ -504,10 +408,10 @@ def summary(result):
 def _by_task(judged):
     """Return each task's number of rows and, if states are known, the quality."""
     columns = ["task", "rows", "known", "right", "cross-entropy"]
-    if not any(one.n_known for one in judged.values()):
+    if not any(of_task.n_known for of_task in judged.values()):
         columns = columns[:2]
     rows = []
-    for name, one in judged.items():
-        good = [f"{one.accuracy:.1%}", f"{one.cross_entropy:.3f}"] if one.n_known else ["", ""]
-        rows.append([name, f"{one.n_rows}", f"{one.n_known}", *good][: len(columns)])
+    for name, (n_rows, n_known, accuracy, cross_entropy) in judged.items():
+        good = [f"{accuracy:.1%}", f"{cross_entropy:.3f}"] if n_known else ["", ""]
+        rows.append([name, f"{n_rows}", f"{n_known}", *good][: len(columns)])
     return Table(columns, rows)

@@ -1,7 +1,6 @@
-"""One run of `bnmtl query`: a table with missing labels in, the rows to label next out."""
+"""The rows to label next: `bnmtl query`."""
 
 import contextlib
-import textwrap
 import warnings
 from dataclasses import dataclass
 
@@ -16,13 +15,16 @@ from bnmtl.active.query import pick
 from bnmtl.active.utilities import mean_probabilities, vote_shares
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
+from bnmtl.cli.runs import FolderResult, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import (
     as_written,
     check_column,
+    check_features,
     check_new_columns,
     complete_names,
+    given_columns,
     na_values,
+    plain,
     read_table,
     without_points,
 )
@@ -73,39 +75,22 @@ class Pool:
 
 
 def read_pool(options, strategy):
-    """Read the table and check all columns that options name.
-
-    Parameters
-    ----------
-    options : QueryOptions
-    strategy : str
-
-    Returns
-    -------
-    Pool
-    """
+    """Read the table and check all columns that options name; returns a `Pool`."""
     rows = read_table(options.table, options)
-    named = {"label": options.label, "task_column": options.task_column, "cost": options.cost}
-    for option, name in named.items():
-        if name is not None:
-            check_column(rows, name, option, "table")
-    for name in options.ignore:
-        check_column(rows, name, "ignore", "table")
+    left_out = {
+        column
+        for option, column in given_columns(rows, options, ("label", "task_column", "cost"))
+        if option != "task_column" or strategy == "multitask"
+    }
     check_new_columns(rows, NEW_COLUMNS, "table")
-    y = _labels(rows[options.label], options.label)
+    y = _labels(rows[options.label])
     task = None
     if options.task_column is not None:
         task = complete_names(rows[options.task_column], "task_column")
-    left_out = {options.label, options.cost, *options.ignore}
-    if strategy == "multitask":
-        left_out.add(options.task_column)
     X = rows.drop(columns=[name for name in rows if name in left_out])
     if task is not None and options.task_column in X:
         X = X.assign(**{options.task_column: task})
-    if not X.shape[1]:
-        raise InputError(
-            f"must have a column that is a feature, got {options.table}", argument="table"
-        )
+    check_features(X, options)
     _warn_of_identifiers(X)
     candidates, n_excluded = _candidates(rows, y, options)
     costs = _costs(rows, options.cost, candidates)
@@ -128,27 +113,17 @@ def _warn_of_identifiers(X):
             )
 
 
-def _read_like(rows, path, options):
-    """Another table, with text in the columns that hold text in the first."""
-    as_text = [name for name in rows if not is_numeric_dtype(rows[name])]
-    return read_table(path, options, as_text)
-
-
-def _labels(column, name):
+def _labels(column):
     """The labels, as names; raise unless there are two classes, and rows without a label."""
-    kept = without_points(column.to_frame())[name]
-    if is_float_dtype(kept) and not is_bool_dtype(kept):
-        value = float(column.dropna().iloc[0]) if column.notna().any() else "none"
-        if column.notna().any():
-            message = f"must hold classes; it holds numbers such as {value}"
-            raise InputError(message, argument="label", column=name)
+    name, kept = column.name, plain(column)
+    if is_float_dtype(kept) and column.notna().any():
+        message = f"must hold classes; it holds numbers such as {float(column.dropna().iloc[0])}"
+        raise InputError(message, argument="label", column=name)
     labels = kept.astype("string")
     n_labels, classes = int(labels.notna().sum()), labels.dropna().unique()
     if n_labels == len(labels):
-        message, remedy = (
-            "must be empty in the rows to ask for; each row has a label",
-            "empty it there",
-        )
+        message = "must be empty in the rows to ask for; each row has a label"
+        remedy = "empty it there"
         if _UNKNOWN in classes:
             remedy += ', or give `--na "?"` if this means that there is none'
         raise InputError(message, argument="label", column=name, remedy=remedy)
@@ -162,13 +137,8 @@ def _labels(column, name):
             message, argument="label", column=name, remedy="label some random rows first"
         )
     if _UNKNOWN in classes:
-        message = "has a class `?`"
-        warn(
-            message,
-            argument="label",
-            column=name,
-            remedy='give `--na "?"` if this means that there is no label',
-        )
+        remedy = 'give `--na "?"` if this means that there is no label'
+        warn("has a class `?`", argument="label", column=name, remedy=remedy)
     return labels.astype(object).where(labels.notna(), None)
 
 
@@ -195,17 +165,16 @@ def _candidates(rows, y, options):
     missing = y.isna().to_numpy()
     if options.exclude is None:
         return np.flatnonzero(missing), 0
-    others = _read_like(rows, options.exclude, options)
+    as_text = [name for name in rows if not is_numeric_dtype(rows[name])]
+    others = read_table(options.exclude, options, as_text)
     shared = [name for name in others if name in rows and name != options.label]
     if not shared:
         with located(file=options.exclude):
             message = f"must have a column of TABLE, got columns {', '.join(map(str, others))}"
             raise InputError(message, argument="exclude")
     # Numbers are written alike only in one table.
-    both = pd.concat([rows[shared], others[shared]], ignore_index=True)
-    texts = list(
-        without_points(both).astype("string").fillna("").itertuples(index=False, name=None)
-    )
+    both = without_points(pd.concat([rows[shared], others[shared]], ignore_index=True))
+    texts = list(both.astype("string").fillna("").itertuples(index=False, name=None))
     known = set(texts[len(rows) :])
     is_known = np.array([row in known for row in texts[: len(rows)]])
     candidates = np.flatnonzero(missing & ~is_known)
@@ -236,18 +205,12 @@ _DRAWN = (
 )
 # Strategies that were nowhere better than random rows, beyond chance, in studies of this project.
 _NOT_BETTER = {
-    "margin": (
-        "In our study of ten tables, rows chosen like this were as good as those of "
-        "active-decorate, and not better than random ones, beyond chance.",
-    ),
-    "query-by-boosting": (
-        "In our study of 15 tables, rows chosen like this were never better than random ones, "
-        "beyond chance.",
-    ),
-    "multitask": (
-        "In our study of birds, rows chosen like this were not better than random ones, beyond "
-        "chance; networks of all tasks together predicted better than those of each task.",
-    ),
+    "margin": " In our study of ten tables, rows chosen like this were as good as those of "
+    "active-decorate, and not better than random ones, beyond chance.",
+    "query-by-boosting": " In our study of 15 tables, rows chosen like this were never better than "
+    "random ones, beyond chance.",
+    "multitask": " In our study of birds, rows chosen like this were not better than random ones, "
+    "beyond chance; networks of all tasks together predicted better than those of each task.",
 }
 _RANDOM = "They are drawn at random, so another seed draws others."
 
@@ -278,25 +241,6 @@ class Queried:
     classes: list
     how: str
     draws: bool
-
-
-def strategy_of(name, pool, options, progress):
-    """The strategy of a run.
-
-    Parameters
-    ----------
-    name : str
-    pool : bnmtl.cli.query.Pool
-    options : QueryOptions
-    progress : callable or False
-
-    Returns
-    -------
-    object with ``ask(n)`` and ``learning_curve(**plan)``
-    """
-    if name == "multitask":
-        return _Together(pool, options, progress)
-    return _OneTable(name, pool, options)
 
 
 class _OneTable:
@@ -332,7 +276,7 @@ class _OneTable:
         weights = getattr(committee, "member_weights_", None)
         how = _HOW_ALONE if self._name == "margin" else _HOW
         how = _RANDOM if self._is_random else _DRAWN if strategy.draws else how
-        how = " ".join([how, *_NOT_BETTER.get(self._name, ())])
+        how += _NOT_BETTER.get(self._name, "")
         classes = committee.classes_.tolist()
         words = _described(members, weights, classes, len(rows), self._name)
         return Queried(rows, found[0], *words, classes, how, self._is_random or strategy.draws)
@@ -351,12 +295,8 @@ class _Together:
         self._pool = pool
         self._X = discretize(pool.X, _BINS)
         has_gaps = bool(self._X.isna().any(axis=None))
-        self._strategy = active.MultitaskQuery(
-            quick_classifier("state" if has_gaps else "error"),
-            random_state=options.seed,
-            n_jobs=-1 if options.jobs is None else options.jobs,
-            progress=progress,
-        )
+        classifier = quick_classifier("state" if has_gaps else "error")
+        self._strategy = active.MultitaskQuery(classifier, **fit_parameters(options, progress))
 
     def ask(self, n):
         """The `Queried` rows."""
@@ -380,7 +320,7 @@ class _Together:
                 described = _described(members, None, classes.tolist(), len(some), "multitask")
                 words |= dict(zip(some, zip(*described, strict=True), strict=True))
         columns = map(list, zip(*(words[row] for row in rows), strict=True))
-        how = " ".join([_DRAWN, *_NOT_BETTER["multitask"]])
+        how = _DRAWN + _NOT_BETTER["multitask"]
         return Queried(rows, found[0], *columns, classes.tolist(), how, draws=True)
 
     def learning_curve(self, **plan):
@@ -480,23 +420,7 @@ class Result(FolderResult):
 
 
 def run(options, progress=None):
-    """Check the input, choose the rows and write the folder of one run.
-
-    Parameters
-    ----------
-    options : QueryOptions
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Choose the rows to label next; see `bnmtl.cli`."""
     name = options.strategy
     if name is None:
         name = "active-decorate" if options.task_column is None else "multitask"
@@ -507,12 +431,17 @@ def run(options, progress=None):
         pool = read_pool(options, name)
         places = _places(pool.rows, options.map)
         run.lap("reading")
-        with renamed("X", "table"):
-            strategy = strategy_of(name, pool, options, progress or False)
+        with renamed(X="table"):
+            if name == "multitask":
+                strategy = _Together(pool, options, progress)
+            else:
+                strategy = _OneTable(name, pool, options)
             asked = strategy.ask(min(options.n, len(pool.candidates)))
         run.lap("querying")
         curves = _learning_curve(strategy, pool, options, progress)
-        expected = _expected(curves, pool, len(asked.rows))
+        expected = None
+        if curves is not None:
+            expected = forecast(curves, len(pool.labeled), len(asked.rows))._asdict()
         run.lap("learning curve")
         queries, utilities = _tables(pool, asked, na_values(options))
         figures = _draw(pool, asked, places, curves)
@@ -521,12 +450,7 @@ def run(options, progress=None):
         if curves is not None:
             contents["learning_curve.csv"] = curves.drop(columns=["data", "strategy", "seconds"])
         entries = _record(name, pool, asked, expected)
-
-        def write_page(path, record, seconds):
-            settings = as_options(record["settings"])
-            write_report(path, record, queries, figures, settings, seconds)
-
-        record = run.write(entries, contents, write_page)
+        record = run.write(entries, contents, write_report, queries, figures)
     return Result(queries, folder=run.folder.path, record=record)
 
 
@@ -561,18 +485,9 @@ def _learning_curve(strategy, pool, options, progress):
             batch_size=np.diff(sizes).tolist(),
             cv=_FOLDS,
             repeats=_REPEATS,
-            random_state=options.seed,
-            n_jobs=-1 if options.jobs is None else options.jobs,
-            progress=progress or False,
+            **fit_parameters(options, progress),
         )
     return None
-
-
-def _expected(curves, pool, n_more):
-    """How the error would fall; None without a curve."""
-    if curves is None:
-        return None
-    return forecast(curves, len(pool.labeled), n_more)._asdict()
 
 
 def _tables(pool, asked, na_values):
@@ -619,7 +534,11 @@ def _record(name, pool, asked: Queried, expected):
     if pool.n_excluded:
         verdict.append(f"{count(pool.n_excluded, 'row')} are left out as --exclude says.")
     shares = pool.y.value_counts(normalize=True)
-    verdict += [_fall(expected, len(asked.rows)), _nothing(shares)]
+    wrong = 100 * (1 - shares.iloc[0])
+    verdict += [
+        _fall(expected, len(asked.rows)),
+        f"Always saying {shares.index[0]}, the most frequent label, is wrong for {wrong:.1f} %.",
+    ]
     return {
         "tasks": _tasks(pool),
         "strategy": name,
@@ -654,7 +573,7 @@ def _tasks(pool):
 def _fall(expected, n_more):
     if expected is None:
         return "There are too few labels to say how much the error would fall."
-    now, fall, low, high = (100 * expected[one] for one in ("now", "fall", "low", "high"))
+    now, fall, low, high = (100 * expected[name] for name in ("now", "fall", "low", "high"))
     now = f"The share of errors is about {now:.1f} %"
     more = f"{count(n_more, 'random label')} more"
     if fall <= -0.05:
@@ -668,11 +587,6 @@ def _fall(expected, n_more):
         f"{now}; by the learning curve so far, {more} would {lower} (90 % interval {low:.1f} to "
         f"{high:.1f}), and chosen ones may lower it more."
     )
-
-
-def _nothing(shares):
-    wrong = 100 * (1 - shares.iloc[0])
-    return f"Always saying {shares.index[0]}, the most frequent label, is wrong for {wrong:.1f} %."
 
 
 _MOST_ROWS = 20  # shown
@@ -697,6 +611,5 @@ def summary(result):
     ]
     yield Table(["rank", *names, "predicted", "p", "reason"], rows, n_names=len(names) + 4)
     yield ""
-    for sentence in result.record["verdict"]:
-        yield from textwrap.wrap(sentence, WIDTH)
+    yield from wrapped(*result.record["verdict"])
     yield where(result)

@@ -1,14 +1,14 @@
-"""One run of `bnmtl relate`: read data, compare tasks, and write the folder of results."""
+"""How close tasks are: `bnmtl relate`."""
 
 import itertools
-import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
 
 from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
-from bnmtl.cli.runs import WIDTH, FolderResult, Table, TimeLimit, as_options, new_run, where
+from bnmtl.cli.messages import conflict
+from bnmtl.cli.runs import FolderResult, Table, TimeLimit, as_options, new_run, where, wrapped
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.errors import InputError
 from bnmtl.io.run import check_required
@@ -53,23 +53,7 @@ class Result(FolderResult):
 
 
 def run(options, progress=None):
-    """Check the input, compare the tasks and write the folder of one run.
-
-    Parameters
-    ----------
-    options : RelateOptions
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Compare tasks by their structures; see `bnmtl.cli`."""
     limit = TimeLimit(options.time_limit, _PARTS)
     if options.folds == 0:
         del limit.parts[_HELD_OUT]
@@ -79,8 +63,10 @@ def run(options, progress=None):
         tasks, origin = read_tasks(options)
         _check_tasks(tasks, options)
         check_folds(options.folds, tasks)
-        principals = _principals(options, tasks)
-        files = _picture_files(principals) if options.principal else {}
+        principals, files = _principals(options, tasks), {}
+        if options.principal:
+            files = file_names([f"distances-{name}" for name in principals], ".png", _FIXED_FILES)
+            files = dict(zip(principals, files.values(), strict=True))
         run.folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         run.lap("reading")
@@ -91,8 +77,9 @@ def run(options, progress=None):
         entries = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
         known = held_out, table.attrs["n_arcs"], table.attrs["ended_by"]
         entries["verdict"] = _verdict(*known)
-        page = _page_writer(table, order, pictures, nothing_found(*known))
-        record = run.write(entries, _contents(table, order, pictures, files), page)
+        shown = table, order, pictures, nothing_found(*known)
+        contents = _contents(table, order, pictures, files)
+        record = run.write(entries, contents, _write_page, *shown)
     return Result(table, order, folder=run.folder.path, record=record)
 
 
@@ -103,11 +90,14 @@ def _compared(options, tasks, common, limit, run):
     warn_of_order(tasks)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
     # The verdict repeats this warning.
-    run.caught[:] = [one for one in run.caught if getattr(one.message, "message", None) != NO_ARCS]
+    is_new = [getattr(warning.message, "message", None) != NO_ARCS for warning in run.caught]
+    run.caught[:] = itertools.compress(run.caught, is_new)
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
         return table, None
-    held_out = _held_out(options, tasks, _learner(options, common, limit.of(_HELD_OUT)))
+    learner = _learner(options, common, limit.of(_HELD_OUT))
+    n_folds = options.folds or min(FOLDS[options.relatedness], most_folds(tasks))
+    held_out = held_out_record(compare(learner, tasks, n_folds))
     run.lap(_HELD_OUT)
     return table, held_out
 
@@ -122,9 +112,7 @@ def _check_together(options):
             f"does not go with `relatedness='indirect'`, got {getattr(options, given[0])!r}; it "
             "compares structures that are learned alone"
         )
-        raise InputError(
-            message, argument=given[0], options=("relatedness",), remedy="leave one of the two out"
-        )
+        raise conflict(given[0], "relatedness", message)
 
 
 def _check_tasks(tasks, options):
@@ -175,12 +163,6 @@ def _principals(options, tasks):
     return list(dict.fromkeys(options.principal or tasks.names))
 
 
-def _picture_files(principals):
-    """Return the name of the picture file of each principal task."""
-    files = file_names([f"distances-{name}" for name in principals], ".png", _FIXED_FILES)
-    return dict(zip(principals, files.values(), strict=True))
-
-
 def _learner(options, common, seconds=None):
     """Return the learner whose structures are compared."""
     common = {**common, "limits": common["limits"].replaced(time_limit=seconds)}
@@ -201,12 +183,6 @@ def _dissimilarity(options, tasks, learner):
     return relatedness.direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
 
 
-def _held_out(options, tasks, learner):
-    """Return the cross-validated comparison on held-out rows."""
-    n_folds = options.folds or min(FOLDS[options.relatedness], most_folds(tasks))
-    return held_out_record(compare(learner, tasks, n_folds))
-
-
 def _verdict(held_out, n_arcs, ended_by):
     """Return a verdict on whether there are structures to compare."""
     sentence = sentences(held_out, n_arcs, ended_by, at_command_line=True)[0]
@@ -224,8 +200,7 @@ def _used_penalty(options):
 
 def _used_tables(options):
     """Return how tables are shared while structures are learned."""
-    by_default = "auto" if options.relatedness == "evidence" else "none"
-    return options.table_sharing or by_default
+    return options.table_sharing or ("auto" if options.relatedness == "evidence" else "none")
 
 
 def _is_normalized(tasks):
@@ -263,7 +238,15 @@ def _order(table, principals):
 def _record(options, tasks, order, files):
     """Return the entries of run.json that are specific to this command."""
     record = {
-        "tasks": [_task_record(name, task) for name, task in tasks.items()],
+        "tasks": [
+            {
+                "name": name,
+                "rows": task.n_rows,
+                "variables": task.n_variables,
+                "constant": list(task.constant),
+            }
+            for name, task in tasks.items()
+        ],
         "relatedness": options.relatedness,
     }
     if options.relatedness != "indirect":
@@ -274,23 +257,13 @@ def _record(options, tasks, order, files):
     record["meaning"] = _meaning(record)
     if record["relatedness"] != "indirect":
         record["meaning"] += _beside_learn(record, options)
-    record["principals"] = [
-        {"name": name, "before_gap": _before_gap(others["dissimilarity"])}
-        | ({"picture": files[name]} if files else {})
-        for name, others in order.groupby("principal", sort=False)
-    ]
+    record["principals"] = []
+    for name, others in order.groupby("principal", sort=False):
+        # Negative values count as 0, as in the pictures.
+        before = largest_gap(others["dissimilarity"].clip(lower=0.0).to_numpy())
+        picture = {"picture": files[name]} if files else {}
+        record["principals"].append({"name": name, "before_gap": before, **picture})
     return record
-
-
-def _task_record(name, task):
-    sizes = {"rows": task.n_rows, "variables": task.n_variables}
-    return {"name": name, **sizes, "constant": list(task.constant)}
-
-
-def _before_gap(values):
-    """Number of nearest tasks before the largest gap; None if all are equally far."""
-    # Negative values count as 0, as in the pictures.
-    return largest_gap(values.clip(lower=0.0).to_numpy())
 
 
 def _meaning(record):
@@ -355,13 +328,10 @@ def _contents(table, order, pictures, files):
     }
 
 
-def _page_writer(table, order, pictures, is_nothing):
-    def write(path, record, seconds):
-        in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
-        settings = as_options({**record["settings"], **in_force})
-        write_report(path, record, table, order, pictures, is_nothing, settings, seconds)
-
-    return write
+def _write_page(path, record, table, order, pictures, is_nothing, settings, seconds):
+    in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
+    settings = settings | as_options(in_force)
+    write_report(path, record, table, order, pictures, is_nothing, settings, seconds)
 
 
 def summary(result):
@@ -378,6 +348,5 @@ def summary(result):
     narrow = Table(["task", "nearest", "dissimilarity"], nearest, n_names=2)
     yield Table(["task", *table], rows, if_too_wide=narrow)
     yield ""
-    for text in (result.record["verdict"], result.record["meaning"]):
-        yield from textwrap.wrap(text, WIDTH)
+    yield from wrapped(result.record["verdict"], result.record["meaning"])
     yield where(result)

@@ -1,8 +1,9 @@
-"""Runs of commands: their time limit, warnings and times, and the folder with run.json."""
+"""Runs of commands: their time limit, warnings and times, the folder with run.json, and text."""
 
 import contextlib
 import hashlib
 import json
+import textwrap
 import time
 import warnings
 from dataclasses import asdict, dataclass
@@ -10,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from bnmtl.cli.messages import in_options
+from bnmtl.cli.messages import PLACES, in_options
 from bnmtl.cli.options import inputs_of
 from bnmtl.io.run import RUN_FILE, run_folder, versions
 from bnmtl.tasks.files import csv_text
@@ -47,9 +48,16 @@ class TimeLimit:
         return max(0.0, self._deadline - time.monotonic()) * part / all_parts
 
 
+def fit_parameters(options, progress=None):
+    """Return the parameters of learners and selectors that most commands have options for."""
+    return {
+        "random_state": options.seed,
+        "n_jobs": -1 if options.jobs is None else options.jobs,
+        "progress": progress or False,
+    }
+
+
 _PAGE = "report.html"
-# Positional arguments, and their names in help and messages.
-_ARGUMENTS = {"paths": "PATH", "scores": "SCORES", "store": "STORE", "table": "TABLE"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +78,19 @@ class FolderResult:
     def warnings(self):
         """Warnings in terms of the command line."""
         return self.record["warnings"]
+
+
+@dataclass(frozen=True)
+class MeasuredResult(FolderResult):
+    """The result of a run that measures quality.
+
+    Attributes
+    ----------
+    measures : pandas.DataFrame
+        One row per method or, by task and metric, per model.
+    """
+
+    measures: object
 
 
 class Run:
@@ -106,7 +127,7 @@ class Run:
         self.seconds[stage] = round(now - self._last, 3)
         self._last = now
 
-    def write(self, entries, contents, page=None):
+    def write(self, entries, contents, write_page=None, *shown):
         """Write the files, the page about them and run.json; either all or none are written.
 
         Parameters
@@ -115,8 +136,10 @@ class Run:
             The entries of run.json that are specific to the command.
         contents : dict of str to DataFrame, Figure, BayesNet or Rounds
             By file name.
-        page : callable, optional
-            Writes the page, given its path, the record and the seconds of the stages.
+        write_page : callable, optional
+            Writes the page, given its path, the record, what is shown, the settings as options, and
+            the seconds of the stages.
+        *shown : object
 
         Returns
         -------
@@ -127,17 +150,18 @@ class Run:
             "program": "bnmtl",
             "command": self.command,
             "versions": versions(),
-            "settings": _settings(self.options),
+            "settings": asdict(self.options),
             "warnings": user_messages(self.caught),
-            "files": sorted([*contents, *([_PAGE] if page else []), RUN_FILE]),
+            "files": sorted([*contents, *([_PAGE] if write_page else []), RUN_FILE]),
             **entries,
         }
         with self.folder.writing() as temporary:
             for name, content in contents.items():
                 _write_file(temporary / name, content)
             self.lap("files")
-            if page is not None:
-                page(temporary / _PAGE, record, self.seconds)
+            if write_page is not None:
+                settings = as_options(record["settings"])
+                write_page(temporary / _PAGE, record, *shown, settings, self.seconds)
                 self.lap("report")
             record["started"] = self.started.isoformat(timespec="seconds")
             in_all = round(time.perf_counter() - self._begin, 3)
@@ -170,7 +194,7 @@ def warnings_kept():
 
 def user_messages(caught):
     """List the distinct warnings meant for users, in terms of the command line."""
-    messages = [one.message for one in caught if issubclass(one.category, UserWarning)]
+    messages = [found.message for found in caught if issubclass(found.category, UserWarning)]
     return list(dict.fromkeys(map(in_options, messages)))
 
 
@@ -196,26 +220,24 @@ def digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _settings(options):
-    """Return the options as written to run.json."""
-    return {
-        name: list(value) if name in _ARGUMENTS and isinstance(value, tuple) else value
-        for name, value in asdict(options).items()
-    }
-
-
 def as_options(settings):
     """Return settings with the names of the command line."""
-    shown = {title: settings[name] for name, title in _ARGUMENTS.items() if name in settings}
+    shown = {title: settings[name] for name, title in PLACES.items() if name in settings}
     for name, value in settings.items():
-        if name not in _ARGUMENTS:
+        if name not in PLACES:
             is_missing = value is None or value is False or value == ()
             written = "not given" if is_missing else "given" if value is True else value
             shown[f"--{name.replace('_', '-')}"] = written
     return shown
 
 
-WIDTH = 100  # of printed text
+_WIDTH = 100  # of printed text
+
+
+def wrapped(*texts):
+    """Yield the lines of texts to print."""
+    for text in texts:
+        yield from textwrap.wrap(text, _WIDTH)
 
 
 class Table(NamedTuple):

@@ -1,10 +1,9 @@
-"""One run of `bnmtl select`: predictions of many models in, an ensemble and its quality out.
+"""Ensemble selection: `bnmtl select`.
 
 For a table of predictions, new cases have one column per model. For a library they have its
 features, and the models are trained again.
 """
 
-import textwrap
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
+from bnmtl.cli.runs import FolderResult, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import (
     as_written,
     check_complete,
@@ -49,38 +48,22 @@ _LABEL = "y"  # unless the option names another column
 
 
 def read_store(options):
-    """Return the store of a run, with the part "test" if all its models predict test cases.
-
-    Parameters
-    ----------
-    options : SelectOptions
-
-    Returns
-    -------
-    PredictionStore
-
-    Raises
-    ------
-    InputError
-        If a file is missing, damaged or invalid, or options do not fit the kind of store.
-    """
+    """Return the store of a run, with the part "test" if all its models predict test cases."""
     store = _opened(options) if Path(options.store).is_dir() else _of_tables(options)
     check_store(store)
     return store
 
 
 def _opened(options):
-    if options.label is not None:
-        message = f"must come with a CSV file; the folder `{options.store}` has its labels in it"
-        raise InputError(message, argument="label", remedy="leave it out")
-    for name, held in (("group", "groups"), ("task_column", "tasks")):
-        if getattr(options, name) is not None:
-            message = (
-                f"must come with a CSV file; `{options.store}` has its {held} in "
-                "it if there are any"
-            )
-            raise InputError(message, argument=name, remedy="leave it out")
-    with renamed("folder", "store"):
+    for option, held in (
+        ("label", f"the folder `{options.store}` has its labels in it"),
+        ("group", f"`{options.store}` has its groups in it if there are any"),
+        ("task_column", f"`{options.store}` has its tasks in it if there are any"),
+    ):
+        if getattr(options, option) is not None:
+            message = f"must come with a CSV file; {held}"
+            raise InputError(message, argument=option, remedy="leave it out")
+    with renamed(folder="store"):
         store = PredictionStore.open(options.store)
     _warn_if_unfinished(store)
     if options.test is None and has_test(store):
@@ -116,9 +99,8 @@ def _check_classes(labels, argument, rule, remedy=None):
     first = labels[0]
     if all(label == first for label in labels):
         label = first.item() if hasattr(first, "item") else first
-        raise InputError(
-            f"{rule} of two classes or more; all are {label!r}", argument=argument, remedy=remedy
-        )
+        message = f"{rule} of two classes or more; all are {label!r}"
+        raise InputError(message, argument=argument, remedy=remedy)
 
 
 def _of_tables(options):
@@ -145,7 +127,6 @@ def _of_tables(options):
 
 
 ROWS = "rows"
-_TABLES = {"predict": "ROWS", "test": "TABLE"}
 
 
 @dataclass(frozen=True)
@@ -166,22 +147,7 @@ class NewCases:
     def predicted(self, selector):
         """Predictions by the models with a weight and, of test cases, by the best single model.
 
-        Models of a library are trained again, each once.
-
-        Parameters
-        ----------
-        selector : EnsembleSelector
-            Fitted.
-
-        Returns
-        -------
-        dict of str to pandas.DataFrame
-            For each table, one column per model.
-
-        Raises
-        ------
-        InputError
-            If a model cannot be trained again.
+        Models of a library are trained again, each once. Returns, by table, one column per model.
         """
         store, weights = selector.store_, selector.weights_
         if store.path is None or not self.tables:
@@ -198,21 +164,18 @@ class NewCases:
 
 
 def read_new_cases(options, store):
-    """Read new cases; raise if they cannot be predicted with a store.
-
-    Parameters
-    ----------
-    options : SelectOptions
-    store : PredictionStore
-
-    Returns
-    -------
-    NewCases
-    """
+    """Read new cases; raise if they cannot be predicted with a store."""
     tables, y, is_library = {}, None, store.path is not None
-    for option in _TABLES:
-        if is_library and getattr(options, option) is not None:
-            _check_rows_are_kept(option, store)
+    for option, file in (("predict", "ROWS"), ("test", "TABLE")):
+        if is_library and getattr(options, option) is not None and training_rows(store) is None:
+            message = (
+                "must come with training rows, on which the chosen models are trained again; "
+                f"`{store.path}` keeps none"
+            )
+            remedy = (
+                f"predict with each model, and give CSV files of predictions as STORE and {file}"
+            )
+            raise InputError(message, argument=option, remedy=remedy)
     if options.predict is not None:
         read = _read_features if is_library else _read_predictions
         tables[ROWS] = read(options.predict, store, options)
@@ -221,20 +184,6 @@ def read_new_cases(options, store):
     if options.test is not None and is_library:
         tables[TEST], y = _read_test(options.test, store, options)
     return NewCases(tables, y)
-
-
-def _check_rows_are_kept(option, store):
-    if training_rows(store) is None:
-        files = f"STORE and {_TABLES[option]}"
-        message = (
-            "must come with training rows, on which the chosen models are trained again; "
-            f"`{store.path}` keeps none"
-        )
-        raise InputError(
-            message,
-            argument=option,
-            remedy=f"predict with each model, and give CSV files of predictions as {files}",
-        )
 
 
 def _read_predictions(path, store, options):
@@ -262,18 +211,12 @@ def _read_features(path, store, options, argument=ROWS, as_text=()):
     with located(file=path):
         matrix = columns.matrix(rows, argument)
     unknown = np.isnan(matrix) & rows[list(columns.categories)].notna().to_numpy()
-    _warn_of_unknown(argument, dict(zip(columns.categories, unknown.sum(axis=0), strict=True)))
-    return rows
-
-
-def _warn_of_unknown(argument, counts):
-    """Warn about categories that are not in the training rows; the counts are by column."""
-    some = [f"{n} in `{name}`" for name, n in counts.items() if n]
+    counts = zip(columns.categories, unknown.sum(axis=0), strict=True)
+    some = [f"{n} in `{name}`" for name, n in counts if n]
     if some:
-        message = (
-            f"has values that are not in the training rows, treated as missing; {', '.join(some)}"
-        )
-        warn(message, argument=argument)
+        message = "has values that are not in the training rows, treated as missing; "
+        warn(message + ", ".join(some), argument=argument)
+    return rows
 
 
 def _read_test(path, store, options):
@@ -292,9 +235,8 @@ def _read_test(path, store, options):
             message = f"must have only the classes {listed(classes)}, got {other.iloc[0]!r}"
             raise InputError(message, argument=TEST, column=label)
         if y.nunique() < 2:
-            raise InputError(
-                f"must have two classes or more; all are {y.iloc[0]!r}", argument=TEST, column=label
-            )
+            message = f"must have two classes or more; all are {y.iloc[0]!r}"
+            raise InputError(message, argument=TEST, column=label)
     return rows, y
 
 
@@ -336,31 +278,20 @@ class Result(FolderResult):
 
 
 def run(options, progress=None):
-    """Check the input, select an ensemble and write the folder of one run.
-
-    Parameters
-    ----------
-    options : SelectOptions
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Select an ensemble; see `bnmtl.cli`."""
     with new_run("select", options, _FILES) as run:
         store = read_store(options)
         _check_metric(options.metric, store)
         new = read_new_cases(options, store)
-        if new.y is None and not has_test(store):
-            _check_folds(store)
+        is_tested = new.y is not None or has_test(store)
+        if not is_tested:  # folds judge the ensemble; raise if a class has too few cases for them
+            part, remedy = (
+                store.part(HILLCLIMB),
+                "add cases, or give test cases with `--test TABLE`",
+            )
+            stratified_folds("store", part.y, 2, 0, remedy, store.classes, part.groups)
         run.lap("reading")
-        monitor = TEST if new.y is None and has_test(store) else None
+        monitor = TEST if new.y is None and is_tested else None
         selector = _selector(options, progress).fit(store, monitor=monitor)
         run.lap("selecting")
         predicted = new.predicted(selector)
@@ -376,15 +307,11 @@ def run(options, progress=None):
         report, scores = selector.report(HILLCLIMB), _scores(selector, unused)
         figures = _draw(selector)
         run.lap("pictures")
-
-        def write_page(path, record, seconds):
-            settings = as_options(record["settings"])
-            tables = scores, unused.tasks, report.families
-            write_report(path, record, *tables, figures, settings, seconds)
-
         parts = _parts(selector, new, predicted)
         contents |= _tables(selector, parts, unused) | figures
-        record = run.write(_record(selector, parts, report, unused), contents, write_page)
+        shown = scores, unused.tasks, report.families, figures
+        entries = _record(selector, parts, report, unused)
+        record = run.write(entries, contents, write_report, *shown)
     return Result(scores, unused.tasks, folder=run.folder.path, record=record)
 
 
@@ -398,9 +325,7 @@ def _selector(options, progress):
         max_steps=options.max_steps,
         patience=options.patience,
         replacement=not options.no_replacement,
-        random_state=options.seed,
-        n_jobs=-1 if options.jobs is None else options.jobs,
-        progress=progress or False,
+        **fit_parameters(options, progress),
     )
 
 
@@ -416,12 +341,6 @@ def _check_metric(metric, store):
     raise InputError(f"must be {either(names)}, got {metric}", argument="metric", remedy=remedy)
 
 
-def _check_folds(store):
-    """Raise if a class has too few cases for folds, by which the ensemble is judged."""
-    part, remedy = store.part(HILLCLIMB), "add cases, or give test cases with `--test TABLE`"
-    stratified_folds("store", part.y, 2, 0, remedy, store.classes, part.groups)
-
-
 def _unused(selector, new, predicted):
     """Scores on the test cases; by folds without them."""
     if new.y is not None:
@@ -434,7 +353,7 @@ def _unused(selector, new, predicted):
 
 def _predicted(selector, rows, models):
     """The columns of new cases that are not models, and their probabilities."""
-    with renamed("part", ROWS):
+    with renamed(part=ROWS):
         p = selector.predict_proba(models)
     kept = without_models(rows, selector.store_)
     return kept.assign(**dict(zip(class_columns(selector.classes_), p.T, strict=True)))
@@ -473,7 +392,7 @@ def _tables(selector, parts, unused):
     tables = {
         "weights.csv": weights.sort_values(["weight", "model"], ascending=[False, True]),
         "trajectory.csv": selector.trajectory_,
-        "predictions.csv": _predictions(selector.store_.classes, parts),
+        "predictions.csv": _predictions(store.classes, parts),
         "unused_cases.csv": unused.table.reset_index(),
     }
     if unused.tasks is not None:
@@ -504,15 +423,12 @@ def _predictions(classes, parts):
     return pd.concat(tables)
 
 
-def _by_task(tasks):
-    """Scores by task for run.json, None where there is none."""
-    return tasks.astype(object).where(tasks.notna(), None).to_dict("index")
-
-
 def _record(selector, parts, report, unused):
     """The entries of run.json that are specific to this command."""
-    store = selector.store_
-    words = report.chosen_in_words(), *str(unused).split("\n")
+    store, by_task = selector.store_, {}
+    if unused.tasks is not None:
+        scores = unused.tasks.astype(object).where(unused.tasks.notna(), None)
+        by_task = {"tasks": scores.to_dict("index")}
     return {
         "tasks": [{"name": name, "rows": len(p)} for name, (_, p) in parts.items()],
         "metric": unused.metric,
@@ -530,29 +446,30 @@ def _record(selector, parts, report, unused):
             "standard_error": unused.standard_error,
             "optimism": unused.optimism,
             "rival": unused.rival._asdict(),
-            **({} if unused.tasks is None else {"tasks": _by_task(unused.tasks)}),
+            **by_task,
         },
         "families": report.families.to_dict("index"),
-        "verdict": list(words),
+        "verdict": [report.chosen_in_words(), *str(unused).split("\n")],
     }
 
 
 def summary(result):
     """Show scores of the ensemble and of simpler ones, and what was chosen."""
-    rows = [
-        [name, *("" if isnan(one) else f"{one:.4f}" for one in values)]
-        for name, *values in result.scores.itertuples()
-    ]
+    rows = [[name, *_shown(scores)] for name, *scores in result.scores.itertuples()]
     yield Table([result.record["metric"], *result.scores], rows)
     yield ""
     if result.tasks is not None:
         tasks = [
-            [str(name), f"{n_cases:.0f}", *("" if isnan(one) else f"{one:.4f}" for one in values)]
-            for name, n_cases, *values in result.tasks.itertuples()
+            [str(name), f"{n_cases:.0f}", *_shown(scores)]
+            for name, n_cases, *scores in result.tasks.itertuples()
         ]
-        narrow = Table(["task", "unused cases", *result.tasks.columns[1:3]], [t[:4] for t in tasks])
-        yield Table(["task", "unused cases", *result.tasks.columns[1:]], tasks, if_too_wide=narrow)
+        columns = ["task", "unused cases", *result.tasks.columns[1:]]
+        narrow = Table(columns[:4], [row[:4] for row in tasks])
+        yield Table(columns, tasks, if_too_wide=narrow)
         yield ""
-    for sentence in result.record["verdict"]:
-        yield from textwrap.wrap(sentence, WIDTH)
+    yield from wrapped(*result.record["verdict"])
     yield where(result)
+
+
+def _shown(numbers):
+    return ["" if isnan(number) else f"{number:.4f}" for number in numbers]

@@ -1,6 +1,5 @@
-"""The tables that commands read: columns, scores, tasks and cases, checked against the options."""
+"""Tables that commands read: columns, scores, tasks and cases, checked against the options."""
 
-import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
@@ -8,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from bnmtl.cli.messages import renamed
+from bnmtl.cli.messages import conflict, renamed
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
-from bnmtl.tasks import discretize
+from bnmtl.tasks import discretize, encode, read
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.tasks.files import NA_VALUES, is_parquet, na_values_of, read_rows
 from bnmtl.tasks.labels import positive_label
@@ -43,6 +42,11 @@ def without_points(rows):
         if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
             rows[column] = rows[column].astype("Int64")
     return rows
+
+
+def plain(column):
+    """Return a column `without_points`."""
+    return without_points(column.to_frame())[column.name]
 
 
 def as_written(rows, na_values):
@@ -83,17 +87,13 @@ def na_values(options, known=NA_VALUES):
             f"must not go with `only_na`, got {' and '.join(map(repr, options.na))}; that replaces "
             "all texts that mean missing"
         )
-        raise InputError(
-            message, argument="na", options=("only_na",), remedy="leave one of the two out"
-        )
+        raise conflict("na", "only_na", message)
     return na_values_of(options.na, options.only_na or known)
 
 
-@contextlib.contextmanager
 def na_option(options):
-    """Name the option of the texts that mean missing in mistakes raised in the block."""
-    with renamed("na_values", "only_na" if options.only_na else "na"):
-        yield
+    """Context manager that names the option of the texts that mean missing in mistakes."""
+    return renamed(na_values="only_na" if options.only_na else "na")
 
 
 def read_table(path, options, as_text=(), known=NA_VALUES):
@@ -125,6 +125,15 @@ def check_column(rows, name, option, argument):
         raise InputError(message, argument=option, options=(argument,))
 
 
+def given_columns(rows, options, names):
+    """Yield each of these options with its column, then those to ignore; all must be there."""
+    given = [(option, getattr(options, option)) for option in names]
+    for option, column in [*given, *(("ignore", column) for column in options.ignore)]:
+        if column is not None:
+            check_column(rows, column, option, "table")
+            yield option, column
+
+
 def check_new_columns(rows, names, argument):
     """Raise if the rows of an argument already have one of the columns to be written."""
     there = [name for name in names if name in rows.columns]
@@ -146,22 +155,19 @@ def names_in(column, option):
     -------
     pandas.Series of string
     """
-    column = without_points(column.to_frame())[column.name]
+    column, held = plain(column), None
     if is_float_dtype(column):
         odd = next(iter(column[column != column.round()].dropna()), column.abs().max())
-        raise _no_names(column, option, f"{odd:g}")
-    if column.dtype == object:
-        other = next(
-            (one for one in column if isinstance(one, Iterable) and type(one) is not str), None
-        )
-        if other is not None:
-            raise _no_names(column, option, f"{type_of(other)}s such as {other!r:.40}")
+        held = f"{odd:g}"
+    elif column.dtype == object:
+        others = [
+            value for value in column if isinstance(value, Iterable) and type(value) is not str
+        ]
+        held = f"{type_of(others[0])}s such as {others[0]!r:.40}" if others else None
+    if held is not None:
+        message = f"must hold names or whole numbers; it holds {held}"
+        raise InputError(message, argument=option, column=column.name, remedy="choose another one")
     return column.astype("string")
-
-
-def _no_names(column, option, values):
-    message = f"must hold names or whole numbers; it holds {values}"
-    return InputError(message, argument=option, column=column.name, remedy="choose another one")
 
 
 def complete_names(column, option):
@@ -208,20 +214,19 @@ def check_columns(rows, named):
     for column in named.values():
         same = [option for option, other in named.items() if other == column]
         if len(same) > 1:
-            message = (
-                f"must be another column than {all_of([f'`{one}`' for one in same[1:]])}, got "
-                f"{column}"
-            )
+            others = all_of([f"`{option}`" for option in same[1:]])
+            message = f"must be another column than {others}, got {column}"
             raise InputError(message, argument=same[0], options=same[1:])
 
 
 def checked_scores(column):
     """Return scores as floats; raise if any is missing."""
     values = column.dropna()
-    if values.dtype == object and all(isinstance(one, Number) for one in values):
-        # Decimals, and integers beyond 64 bits. In Python, bool is a Number.
-        column = column if any(isinstance(one, bool) for one in values) else column.astype(float)
-    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+    if values.dtype == object and all(
+        isinstance(value, Number) and not isinstance(value, bool) for value in values
+    ):
+        column = column.astype(float)  # decimals, and integers beyond 64 bits
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
         bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
         # Numbers written like codes, such as 007, are read as text.
         value = (values if bad.empty else bad).iloc[0]
@@ -258,9 +263,8 @@ def _bad_labels(column, message, remedy):
 def _positive(column, positive, found):
     """The positive label, which must be known and, if it was given, among the labels found."""
     if positive is not None and positive not in found:
-        raise InputError(
-            f"must be one of the labels, {listed(found)}, got {positive}", argument="positive"
-        )
+        message = f"must be one of the labels, {listed(found)}, got {positive}"
+        raise InputError(message, argument="positive")
     known = positive_label(set(found)) if positive is None else positive
     if known is None:
         message = (
@@ -276,9 +280,8 @@ def checked_tasks(column):
     names = complete_names(column, "task_column")
     if ALL_ROWS in names:
         message = f"must not hold `{ALL_ROWS}`, which is what all tasks together are called"
-        raise InputError(
-            message, argument="task_column", column=column.name, remedy="rename that task"
-        )
+        remedy = "rename that task"
+        raise InputError(message, argument="task_column", column=column.name, remedy=remedy)
     return names
 
 
@@ -292,8 +295,6 @@ def hashes(rows):
 
 def read_tasks(options):
     """Return the encoded tasks, and the digests and cut points of their data for run.json."""
-    from bnmtl.tasks import read
-
     # Computed first, because the files may be gone after learning.
     origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
     with na_option(options):
@@ -309,8 +310,6 @@ def read_tasks(options):
 
 def encoded_tasks(frames, options):
     """Return frames as encoded tasks, and the `Edges` if options ask for discretization."""
-    from bnmtl.tasks import discretize, encode
-
     edges = None
     if options.discretize is not None:
         frames, edges = discretize(frames, bins=options.discretize, return_edges=True)
@@ -369,18 +368,12 @@ def report_copies(originals, n_rows, found):
     found : str
         What copies do.
     """
-    counts = [
-        f"`{name}`: {n - originals[name]} of {n}"
-        for name, n in n_rows.items()
-        if n > originals[name]
-    ]
+    n_copies = {name: n - originals[name] for name, n in n_rows.items()}
+    counts = [f"`{name}`: {n} of {n_rows[name]}" for name, n in n_copies.items() if n > 0]
     if counts:
         of_task = " of their task" if len(n_rows) > 1 else ""
         message = f"Rows are copies of other rows{of_task} ({', '.join(counts)}); {found}"
         warn(message, remedy="remove them")
-
-
-_FEWEST = 2  # cases of a class
 
 
 @dataclass(frozen=True)
@@ -439,58 +432,49 @@ class Cases:
         if self.group is not None:
             is_first = ~table.assign(**{_new_name("group", table): self.group}).duplicated()
             table, task = table[is_first], task[is_first]
-        coded = [pd.factorize(column, use_na_sentinel=False) for _, column in table.items()]
-        codes, sizes = np.stack([one for one, _ in coded]), [len(known) for _, known in coded]
-        counts = {one: int((task == one).sum()) for one in np.unique(task).tolist()}
-        kept = {one: len(originals(codes[:, task == one], sizes)[1]) for one in counts}
+        codes, sizes = _factorized(table)
+        n_rows = {name: int((task == name).sum()) for name in np.unique(task).tolist()}
+        kept = {name: len(originals(codes[:, task == name], sizes)[1]) for name in n_rows}
         found = "a model that learns from one copy knows the label of the other"
-        report_copies(kept, counts, found)
+        report_copies(kept, n_rows, found)
 
     def codes(self):
         """Positions of states, of the missing one and of the task, and the number of each."""
         states = self.states
         if self.task is not None:
             states = states.assign(**{_new_name("task", states): self.task})
-        coded = [pd.factorize(column, use_na_sentinel=False) for _, column in states.items()]
-        return np.stack([codes for codes, _ in coded], axis=1), [len(known) for _, known in coded]
+        codes, sizes = _factorized(states)
+        return codes.T, sizes
+
+
+def _factorized(table):
+    """The codes of each column's values, missing ones included, and the number of values."""
+    coded = [pd.factorize(column, use_na_sentinel=False) for _, column in table.items()]
+    return np.stack([codes for codes, _ in coded]), [len(values) for _, values in coded]
 
 
 def read_cases(options):
-    """Read the table and check all columns that options name.
-
-    Parameters
-    ----------
-    options : ValidateOptions
-        With a label.
-
-    Returns
-    -------
-    Cases
-    """
+    """Read the table and check all columns that options, with a label, name; returns `Cases`."""
     rows = read_judged_rows(options)
     named = {"task_column": options.task_column, "group": options.group}
     # Checked first, so that errors count all rows.
     names = {
-        option: complete_names(rows[name], option).astype(str)
-        for option, name in named.items()
-        if name is not None
+        option: None if column is None else complete_names(rows[column], option).astype(str)
+        for option, column in named.items()
     }
-    check_task_names(names.get("task_column"))
+    task, group = names.values()
+    check_task_names(task)
     rows, of_label = _label_cut(_labeled(rows, options.label), options)
     features = rows.drop(columns=[options.label, *filter(None, named.values())])
-    if not features.shape[1]:
-        raise InputError(
-            f"must have a column that is a feature, got {options.table}", argument="table"
-        )
+    check_features(features, options)
     _check_finite(features)
-    task = names.get("task_column")
     kept = _kept(features, None if task is None else task[features.index], options.missing)
     # Folds go by position. Rows that are the same in all columns can take each other's place.
     order = np.argsort(hashes(rows.loc[kept]), kind="stable")
     kept = kept[order]
     features = features.loc[kept, sorted(features, key=str)]
     y = _labels(rows.loc[kept, options.label])
-    task, group = (None if one is None else one[kept] for one in map(names.get, named))
+    task, group = (known if known is None else known[kept] for known in (task, group))
     _check_classes(y, options.label)
     features = features.reset_index(drop=True)
     states, cut_points = features, None
@@ -500,18 +484,20 @@ def read_cases(options):
     return Cases(features, states, cut_points, y, task, group, np.argsort(order))
 
 
+def check_features(features, options):
+    """Raise unless there is a feature."""
+    if not features.shape[1]:
+        message = f"must have a column that is a feature, got {options.table}"
+        raise InputError(message, argument="table")
+
+
 def read_judged_rows(options):
     """The table without ignored columns; the columns of options must be there and differ."""
-    rows = read_table(options.table, options)
-    named = [(one, getattr(options, one)) for one in ("label", "task_column", "group")]
-    seen = {}
-    for option, name in [*named, *(("ignore", name) for name in options.ignore)]:
-        if name is None:
-            continue
-        check_column(rows, name, option, "table")
-        other = seen.setdefault(name, option)
+    rows, seen = read_table(options.table, options), {}
+    for option, column in given_columns(rows, options, ("label", "task_column", "group")):
+        other = seen.setdefault(column, option)
         if other != option:
-            message = f"must be another column than `{other}`, got {name}"
+            message = f"must be another column than `{other}`, got {column}"
             raise InputError(message, argument=option, options=(other,))
     return rows.drop(columns=list(options.ignore))
 
@@ -560,11 +546,6 @@ def _label_cut(rows, options):
     return rows.assign(**{options.label: cut[options.label].to_numpy()}), edges.to_dict()
 
 
-def _plain(column):
-    """A column without the decimal points of whole numbers."""
-    return without_points(column.to_frame())[column.name]
-
-
 def _is_number(column):
     return is_numeric_dtype(column) and column.dtype != bool
 
@@ -588,7 +569,7 @@ def _labeled(rows, label):
 
 def _labels(column):
     """The labels as names."""
-    kept = _plain(column)
+    kept = plain(column)
     if is_float_dtype(kept):
         message = f"must hold classes; it holds numbers such as {float(kept.iloc[0])}"
         raise InputError(
@@ -607,15 +588,11 @@ def _check_classes(y, label):
     if len(classes) < 2:
         message = f"must hold two classes or more; all labels are `{classes[0]}`"
         raise InputError(message, argument="label", column=label)
-    if sizes.min() < _FEWEST:
+    if sizes.min() < 2:
         value = classes[sizes.argmin()]
         message = f"must hold two cases of each class or more; `{value}` has one"
-        raise InputError(
-            message,
-            argument="label",
-            column=label,
-            remedy="remove it, or add cases, or group the values",
-        )
+        remedy = "remove it, or add cases, or group the values"
+        raise InputError(message, argument="label", column=label, remedy=remedy)
 
 
 def _kept(features, task, missing):
@@ -623,9 +600,8 @@ def _kept(features, task, missing):
     gaps = features.isna()
     empty = gaps.all()
     if empty.any():
-        message = "has no value"
         raise InputError(
-            message,
+            "has no value",
             argument="table",
             column=empty.idxmax(),
             options=("ignore",),
@@ -647,12 +623,9 @@ def _kept(features, task, missing):
             options=("missing",),
             remedy="`missing='drop'` leaves such rows out, or `missing='state'` makes it a state",
         )
-    kept = features.index[~is_missing].to_numpy()
-    if not len(kept):
-        raise InputError(
-            "leaves no row, because each has a missing value, got drop", argument="missing"
-        )
-    warn(
-        f"has {count(int(is_missing.sum()), 'row')} with missing values, left out", argument="table"
-    )
-    return kept
+    if is_missing.all():
+        message = "leaves no row, because each has a missing value, got drop"
+        raise InputError(message, argument="missing")
+    n = int(is_missing.sum())
+    warn(f"has {count(n, 'row')} with missing values, left out", argument="table")
+    return features.index[~is_missing].to_numpy()

@@ -1,8 +1,7 @@
-"""One run of `bnmtl validate`: a table in, how good models of it are, and how sure that is, out."""
+"""Judging models of a table: `bnmtl validate`."""
 
-import textwrap
 import warnings
-from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import MODELS
-from bnmtl.cli.runs import WIDTH, FolderResult, Table, as_options, new_run, where
+from bnmtl.cli.runs import MeasuredResult, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import read_cases
 from bnmtl.errors import InputError, InputWarning, warn
 from bnmtl.reports.downstream import write_validated as write_report
+from bnmtl.tasks import encode, split
+from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.validation import predict_rounds
 from bnmtl.validation.predicting import most_stratified_folds, sets_differ, warn_of_lacking_classes
 from bnmtl.validation.tables import (
@@ -86,24 +88,23 @@ def models_of(names, cases, options):
             raise InputError(message, argument="model", task=cases.task[0], options=("task",))
         names = [name for name in names if name != "together"]
     missing = "state" if options.missing == "state" else "error"
-    if {*NETWORKS, "naive-bayes"} & set(names):
-        _check_states(cases, options, missing, bool({*NETWORKS} & set(names)))
-    numbers = cases.numbers() if set(names) - {*NETWORKS, "naive-bayes"} else None
+    networks, trees = set(names) & {*NETWORKS}, set(names) - {*NETWORKS, "naive-bayes"}
+    if networks or "naive-bayes" in names:
+        _check_states(cases, options, missing, bool(networks))
+    numbers = cases.numbers() if trees else None
     found = {}
     for name in names:
-        if name in NETWORKS:
+        if name in networks:
             found[name] = _network(name, cases, options.task_column, missing)
-        elif name == "naive-bayes":
-            found[name] = _naive_bayes(cases)
-        else:
+        elif name in trees:
             found[name] = Model(_trees(name), numbers)
+        else:
+            found[name] = _naive_bayes(cases)
     return found
 
 
 def _check_states(cases, options, missing, uses_networks):
     """Raise unless all columns have states that a network can have."""
-    from bnmtl.tasks import encode, split
-
     frame = cases.states.assign(**{options.label: cases.y})
     tasks = {Path(options.table).stem: frame}
     if cases.task is not None:
@@ -117,7 +118,6 @@ def _check_states(cases, options, missing, uses_networks):
 def _network(name, cases, task_column, missing):
     from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
     from bnmtl.learners import MultitaskLearner, SingleTaskLearner
-    from bnmtl.tasks.columns import MAX_STATES
 
     learner = (MultitaskLearner if name == "together" else SingleTaskLearner)(missing=missing)
     # Whole numbers are states, as in `bnmtl learn`, and others have been refused.
@@ -158,37 +158,8 @@ _FOLDS, _TEST_SIZE = 10, 0.1
 _PICTURES = ("accuracy", "squared_error")
 
 
-@dataclass(frozen=True)
-class Result(FolderResult):
-    """The result of a run.
-
-    Attributes
-    ----------
-    measures : pandas.DataFrame
-        Of each model, by task and metric.
-    """
-
-    measures: pd.DataFrame
-
-
 def run(options, progress=None):
-    """Check the input, judge the models and write the folder of one run.
-
-    Parameters
-    ----------
-    options : ValidateOptions
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Judge models or, without a label, learned structures; see `bnmtl.cli`."""
     if options.label is None:
         from bnmtl.cli import validate_structures
 
@@ -217,13 +188,8 @@ def run(options, progress=None):
         contents = {_rounds_file(name): one.of_cases(cases.place) for name, one in made.items()}
         contents |= tables | figures
         entries = _record(cases, names, plan, tables)
-
-        def write_page(path, record, seconds):
-            settings = as_options(record["settings"])
-            write_report(path, record, tables, figures, settings, seconds)
-
-        record = run.write(entries, contents, write_page)
-    return Result(tables["measures.csv"], folder=run.folder.path, record=record)
+        record = run.write(entries, contents, write_report, tables, figures)
+    return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 
 def _rounds_file(name):
@@ -240,9 +206,7 @@ def _plan(options):
         given = getattr(options, name)
         if given is not None and scheme != needed:
             message = f"belongs to `scheme={needed!r}`; the scheme is {scheme}"
-            raise InputError(
-                message, argument=name, options=("scheme",), remedy="leave one of the two out"
-            )
+            raise conflict(name, "scheme", message)
         if scheme == needed:
             plan[name] = default if given is None else given
     if plan.get("test_size") == 1:
@@ -282,12 +246,7 @@ def _warn_of_lacking_classes(rounds):
 
 def _rounds(name, model, cases, plan, options, progress):
     """The rounds of one model."""
-    listener = False
-    if progress is not None:
-
-        def listener(event):
-            progress(event._replace(stage=f"fitting {name}"))
-
+    listener = progress and (lambda event: progress(event._replace(stage=f"fitting {name}")))
     # Columns that do not vary were named before.
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         rounds = predict_rounds(
@@ -295,9 +254,7 @@ def _rounds(name, model, cases, plan, options, progress):
             **plan,
             task=cases.task,
             groups=cases.group,
-            random_state=options.seed,
-            n_jobs=-1 if options.jobs is None else options.jobs,
-            progress=listener,
+            **fit_parameters(options, listener),
         )
     if not rounds.is_predicted.any():
         message = "must leave rows to predict; all rounds learn from all"
@@ -315,10 +272,7 @@ def _tables(judged, seed, progress):
     from bnmtl.progress import Reporter
 
     with Reporter(progress or False) as report:
-
-        def compared(done, total):
-            report("comparing models", done=done, total=total)
-
+        compared = partial(report, "comparing models", None)
         return {
             "measures.csv": measures_table(judged, seed),
             "differences.csv": differences_table(judged, seed, compared),
@@ -389,17 +343,12 @@ def summary(result):
     wide = measures.pivot(index="model", columns="metric", values="value")
     names = list(dict.fromkeys(measures["metric"]))
     rows = [
-        [model, *(_unless_missing(wide.loc[model, name]) for name in names)]
+        [model, *("" if isnan(value) else f"{value:.4f}" for value in wide.loc[model, names])]
         for model in measures["model"].unique()
     ]
     titles = [name.replace("_", " ") for name in names]
     narrow = Table(["model", *titles[:3]], [row[:4] for row in rows])
     yield Table(["model", *titles], rows, if_too_wide=narrow)
     yield ""
-    for sentence in result.record["verdict"]:
-        yield from textwrap.wrap(sentence, WIDTH)
+    yield from wrapped(*result.record["verdict"])
     yield where(result)
-
-
-def _unless_missing(value):
-    return "" if isnan(value) else f"{value:.4f}"

@@ -1,13 +1,13 @@
-"""One run of `bnmtl validate` without labels: what structures predict, how stable they are."""
+"""Judging learned structures: `bnmtl validate` without labels."""
 
-from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.runs import MeasuredResult, fit_parameters, new_run
 from bnmtl.cli.tables import (
     check_folds,
     check_task_names,
@@ -24,6 +24,7 @@ from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
 from bnmtl.learners.comparison import held_out_record, sentences
 from bnmtl.learners.held_out import most_folds
 from bnmtl.reports.downstream import write_structures as write_report
+from bnmtl.tasks import split
 from bnmtl.validation.tables import ALL
 from bnmtl.wording import all_of, listed
 
@@ -36,38 +37,8 @@ _WAYS = {"together": "together", "alone": "alone", "empty": "no arcs"}
 _MISFIT = 0.05
 
 
-@dataclass(frozen=True)
-class Result(FolderResult):
-    """The result of a run.
-
-    Attributes
-    ----------
-    measures : pandas.DataFrame
-        Of each way to learn, by task and metric.
-    """
-
-    measures: pd.DataFrame
-
-
 def run(options, progress=None):
-    """Check the input, judge the structures and write the folder of one run.
-
-    Parameters
-    ----------
-    options : ValidateOptions
-        Without a label.
-    progress : callable, optional
-        Called with every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the options or the data are invalid; nothing is written then.
-    """
+    """Judge structures that are learned from a table without a label; see `bnmtl.cli`."""
     _check(options)
     n = options.rounds or _REPLICATES
     with new_run("validate", options, _FILES) as run:
@@ -76,11 +47,8 @@ def run(options, progress=None):
         check_folds(options.folds, tasks, or_none=False)
         warn_of_copies(tasks)
         warn_of_order(tasks)
-        learner = (MultitaskLearner if several else SingleTaskLearner)(
-            random_state=options.seed,
-            n_jobs=-1 if options.jobs is None else options.jobs,
-            progress=progress or False,
-        )
+        kind, name = (MultitaskLearner, "together") if several else (SingleTaskLearner, "alone")
+        learner = kind(**fit_parameters(options, progress))
         run.lap("reading")
         learner.fit(tasks)
         run.lap("learning")
@@ -93,7 +61,10 @@ def run(options, progress=None):
             compare="alone" if several else None,
             random_state=options.seed,
         )
-        stability = _renamed(stability, "together" if several else "alone")
+        stability = stability._replace(
+            summary=stability.summary.rename({GIVEN: name}, level="learner"),
+            arcs=stability.arcs.replace({"learner": {GIVEN: name}}),
+        )
         run.lap("stability")
         misfits = predictive_check(
             learner.networks_, tasks, random_state=options.seed, progress=progress or False
@@ -110,13 +81,9 @@ def run(options, progress=None):
         run.lap("pictures")
         held_out = held_out_record(scored)
         entries = _record(learner, held_out, stability, misfits, n) | cut_points
-
-        def write_page(path, record, seconds):
-            settings = as_options(record["settings"])
-            write_report(path, record, held_out, tables, figures, settings, seconds)
-
-        record = run.write(entries, tables | figures, write_page)
-    return Result(tables["measures.csv"], folder=run.folder.path, record=record)
+        shown = held_out, tables, figures
+        record = run.write(entries, tables | figures, write_report, *shown)
+    return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 
 def _check(options):
@@ -140,8 +107,6 @@ def _check(options):
 
 def _read(options):
     """The encoded tasks, and their cut points for run.json."""
-    from bnmtl.tasks import split
-
     rows = read_judged_rows(options)
     frames = {Path(options.table).stem: rows}
     if options.task_column is not None:
@@ -149,14 +114,6 @@ def _read(options):
         frames = split(rows, options.task_column)
     tasks, edges = encoded_tasks(frames, options)
     return tasks, {} if edges is None else {"cut_points": edges.to_dict()}
-
-
-def _renamed(stability, name):
-    """The same with another name of the learner that was given."""
-    return stability._replace(
-        summary=stability.summary.rename({GIVEN: name}, level="learner"),
-        arcs=stability.arcs.replace({"learner": {GIVEN: name}}),
-    )
 
 
 def _parts(scored):
@@ -193,14 +150,12 @@ def _measures(scored, stability):
 
 def _differences(scored):
     """Columns first, second, task, metric, both values, difference, low and high."""
-    ways = [way for way in _WAYS if way in scored]
     rows = []
-    for at, first in enumerate(ways):
-        for second in ways[at + 1 :]:
-            for task, part in _parts(scored):
-                values = part[first].mean(), part[second].mean()
-                names = _WAYS[first], _WAYS[second], task, "log_likelihood"
-                rows.append((*names, *values, *_mean(part[first] - part[second])))
+    for first, second in combinations([way for way in _WAYS if way in scored], 2):
+        for task, part in _parts(scored):
+            values = part[first].mean(), part[second].mean()
+            names = _WAYS[first], _WAYS[second], task, "log_likelihood"
+            rows.append((*names, *values, *_mean(part[first] - part[second])))
     columns = ["first", "second", "task", "metric", "first_value", "second_value"]
     return pd.DataFrame(rows, columns=[*columns, "difference", "low", "high"])
 

@@ -253,6 +253,7 @@ def _read_floats(values, limit):
         message = "holds infinite values"
         raise InputError(
             message,
+            options=("ignore",),
             remedy="replace them, or leave the column out",
             cli_remedy="replace them, or leave the column out with `--ignore C`",
         )
@@ -336,6 +337,7 @@ def _continuous(n_distinct):
     message = f"is continuous ({count(n_distinct, 'distinct value')})"
     return InputError(
         message,
+        options=("discretize",),
         remedy="discretize it first, for example with `bnmtl.tasks.discretize`",
         cli_remedy="discretize it first with `--discretize N`",
     )
@@ -353,6 +355,7 @@ def _not_discrete(kind):
     message = f"must hold strings, booleans, integers or categories; it holds values of type {kind}"
     return InputTypeError(
         message,
+        options=("ignore",),
         remedy="convert it, or leave the column out",
         cli_remedy="convert it, or leave the column out with `--ignore C`",
     )
