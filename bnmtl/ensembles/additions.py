@@ -117,7 +117,7 @@ class RocArea(_Ranked):
 
 def _tied_pairs(keys):
     """Pairs of a positive and a negative case with equal sums, in each sorted row."""
-    row_of, sizes, positives = _groups(keys)
+    row_of, sizes, positives = _tied_groups(keys)
     return np.bincount(row_of, positives * (sizes - positives), len(keys))
 
 
@@ -129,7 +129,7 @@ def _precisions(keys, n_positive):
     return np.arange(n_positive, 0, -1) / ranks
 
 
-def _groups(keys):
+def _tied_groups(keys):
     """Row, size and number of positives of each group of equal sums in sorted rows, in order."""
     sums = keys >> keys.dtype.type(1)
     starts = np.ones(sums.shape, bool)
@@ -171,7 +171,7 @@ class AveragePrecision(_Ranked):
 
     def _gained(self, keys):
         """Row and term of each group of tied cases, from rows whose highest sums come first."""
-        row, sizes, positives = _groups(keys)
+        row, sizes, positives = _tied_groups(keys)
         n, m = sizes.astype(float), positives.astype(float)
         cases, found = np.cumsum(sizes) - sizes, np.cumsum(m) - m
         a, b = cases - row * keys.shape[1], found - row * self._n_positive
@@ -201,7 +201,7 @@ class ElevenPointAveragePrecision(_Ranked):
 
     def _with_ties(self, keys):
         """The precision, at each positive case, of all cases with at least its sum."""
-        row, sizes, positives = _groups(keys)
+        row, sizes, positives = _tied_groups(keys)
         below = np.cumsum(sizes) - sizes - row * keys.shape[1]
         missed = np.cumsum(positives) - positives - row * self._n_positive
         precisions = (self._n_positive - missed) / (keys.shape[1] - below)

@@ -218,9 +218,8 @@ def title_of(judge):
 def _mixed(metric, store, part):
     """The judge of several metrics, without those on which no model beats the base rate."""
     if not metric:
-        raise InputError(
-            f"must name at least one metric with its weight, got {metric!r}", argument="metric"
-        )
+        message = f"must name at least one metric with its weight, got {metric!r}"
+        raise InputError(message, argument="metric")
     for name, weight in metric.items():
         check_number(f"metric[{getattr(name, '__name__', name)!r}]", weight, above=0)
     judges, weights, scales = [], [], []
