@@ -75,7 +75,8 @@ class UnusedCases:
         The simple rival that is best on the other folds or, for a part, on the cases of selection.
     tasks : pandas.DataFrame or None
         For each task, the number of its cases and the scores of the same methods on them, for folds
-        without the rival; NaN where the metric needs more cases or classes. None without tasks.
+        without the rival; NaN where the metric needs more cases or classes, or gives no number for
+        the predictions of a method. None without tasks.
     """
 
     metric: str
@@ -384,15 +385,16 @@ def _of_part(ensemble, part):
 
 
 def _by_task(judge, tasks, predictions):
-    """Scores by task; NaN where the metric needs more cases or classes."""
+    """Scores by task; NaN where the metric gives no number."""
     rows = {}
     for task in np.unique(tasks):
         at = np.flatnonzero(tasks == task)
-        try:
-            scores = _scored(judge.at(at), {name: p[at] for name, p in predictions.items()})
-        except ValueError:
-            scores = dict.fromkeys(predictions, np.nan)
-        rows[task] = {"cases": len(at), **scores}
+        rows[task], of_task = {"cases": len(at)}, judge.at(at)
+        for name, p in predictions.items():
+            try:
+                rows[task] |= _scored(of_task, {name: p[at]})
+            except ValueError:
+                rows[task][name] = np.nan
     return pd.DataFrame.from_dict(rows, "index").rename_axis("task")
 
 
