@@ -111,14 +111,10 @@ class RocArea(_Ranked):
         below = _labels(keys).astype(float) @ np.arange(float(n)) - positive * (positive - 1) // 2
         rows = _mixed_ties(keys)
         if rows.size:
-            below[rows] -= _tied_pairs(keys[rows]) / 2
+            row_of, sizes, positives = _tied_groups(keys[rows])
+            pairs = np.bincount(row_of, positives * (sizes - positives), len(rows))
+            below[rows] -= pairs / 2
         return below / (float(n - positive) * positive)
-
-
-def _tied_pairs(keys):
-    """Pairs of a positive and a negative case with equal sums, in each sorted row."""
-    row_of, sizes, positives = _tied_groups(keys)
-    return np.bincount(row_of, positives * (sizes - positives), len(keys))
 
 
 def _precisions(keys, n_positive):
@@ -416,16 +412,16 @@ class _Mixed(Additions):
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
-        self._each = [additions_of(one, models) for one in judge.judges]
-        self.tolerance = max(one.tolerance for one in self._each)
+        self._by_judge = [additions_of(of_metric, models) for of_metric in judge.judges]
+        self.tolerance = max(additions.tolerance for additions in self._by_judge)
 
     def add(self, at):
         super().add(at)
-        for one in self._each:
-            one.add(at)
+        for additions in self._by_judge:
+            additions.add(at)
 
     def scores(self):
-        return self._judge.mixed([one.scores() for one in self._each])
+        return self._judge.mixed([additions.scores() for additions in self._by_judge])
 
 
 _FAST = {

@@ -28,6 +28,13 @@ def whole_numbers(entries):
     return (entries * np.float32(SCALE)).astype(np.int32)
 
 
+def summing_to_1(p):
+    """Numbers divided by their sum over the last axis; equal where all are 0."""
+    sums = p.sum(axis=-1, keepdims=True)
+    equal = np.full_like(p, 1 / p.shape[-1])
+    return np.divide(p, sums, out=equal, where=sums > 0)
+
+
 def by_part(argument, values, default):
     """A mapping part -> values; values that are not a mapping are those of the default part."""
     if values is None:

@@ -178,15 +178,19 @@ def _read(path, record):
         kinds = dict.fromkeys(("y", *COLUMNS.values()), str)
         frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
         shape = (len(frame),) if len(classes) == 2 else (len(frame), len(classes))
-        batches = tuple(
-            _checked_batch(path, part, batch, (batch["models"], *shape))
-            for batch in record["batches"]
-        )
-        parts[part] = {"batches": batches or (np.empty((0, *shape), np.float32),)}
-        parts[part] |= _columns(frame, classes)
-        y = parts[part]["y"]
-        if y is not None and (y < 0).any():
+        batches = []
+        for batch in record["batches"]:
+            file = path / part / _PREDICTIONS / batch["file"]
+            _checked(file, batch["predictions"][part])
+            batches.append(_mapped(file))
+            if batches[-1].shape != (batch["models"], *shape):
+                message = "its numbers of models and cases are others"
+                raise _damaged(path / STORE_JSON, message)
+        columns = _columns(frame, classes)
+        if columns["y"] is not None and (columns["y"] < 0).any():
             raise _damaged(path / STORE_JSON, "it has other classes than the cases")
+        batches = tuple(batches) or (np.empty((0, *shape), np.float32),)
+        parts[part] = {"batches": batches, **columns}
     settings = checked_settings(None, ())
     if n_models:
         settings = _models(path / _MODELS_CSV, n_models)
@@ -274,15 +278,6 @@ def _checked(path, digest):
     if _digest(content) != digest:
         raise _damaged(path, "its contents are damaged")
     return content
-
-
-def _checked_batch(path, part, batch, shape):
-    file = path / part / _PREDICTIONS / batch["file"]
-    _checked(file, batch["predictions"][part])
-    mapped = _mapped(file)
-    if mapped.shape != shape:
-        raise _damaged(path / STORE_JSON, "its numbers of models and cases are others")
-    return mapped
 
 
 def _mapped(path):

@@ -194,16 +194,14 @@ def judge_of(metric, store, part="hillclimb", greater_is_better=None, needs_dire
     if isinstance(metric, dict):
         if greater_is_better is not None:
             message = f"must be None for several metrics, got {greater_is_better!r}"
-            raise InputError(
-                message, argument="greater_is_better", remedy="a scorer has its own direction"
-            )
+            remedy = "a scorer has its own direction"
+            raise InputError(message, argument="greater_is_better", remedy=remedy)
         return _mixed(metric, store, part)
     found = metric_of(metric, store.classes, greater_is_better, needs_direction)
     if cases.weights is not None and found.weights is None:
         message = "must be the name of a metric where cases have weights; a function takes none"
-        raise InputError(
-            message, argument="metric", remedy=f"one of {', '.join(names_for(len(store.classes)))}"
-        )
+        remedy = f"one of {', '.join(names_for(len(store.classes)))}"
+        raise InputError(message, argument="metric", remedy=remedy)
     sign = -1 if found.is_smaller_better else 1
     known = found.known if found.known in (*BINARY, "brier_score") else None
     options = known, found.weights or "weights"

@@ -501,9 +501,8 @@ def check_store(store):
     """Raise unless it is a store with at least two models."""
     if not isinstance(store, PredictionStore):
         message = f"must be a PredictionStore, got {type_of(store)}"
-        raise InputTypeError(
-            message, argument="store", remedy="`PredictionStore(predictions, y)` makes one"
-        )
+        remedy = "`PredictionStore(predictions, y)` makes one"
+        raise InputTypeError(message, argument="store", remedy=remedy)
     if store.n_models < 2:
         raise InputError(f"must have two models or more, got {store.n_models!r}", argument="store")
 

@@ -13,7 +13,12 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from bnmtl.calibration.platt import checked_folds, checked_labels, classes_of
-from bnmtl.ensembles.entries import checked_column, checked_predictions, predictions_of
+from bnmtl.ensembles.entries import (
+    checked_column,
+    checked_predictions,
+    predictions_of,
+    summing_to_1,
+)
 from bnmtl.ensembles.judges import stratified_folds
 from bnmtl.ensembles.selection import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
@@ -207,9 +212,8 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
             for name, model in models:
                 if not has_fit_parameter(model, "sample_weight"):
                     message = f"must be None, because the fit of model `{name}` does not take it"
-                    raise InputError(
-                        message, argument="sample_weight", remedy="leave the model out"
-                    )
+                    remedy = "leave the model out"
+                    raise InputError(message, argument="sample_weight", remedy=remedy)
             weights = checked_weights(weights, len(y), name="sample_weight")
             kept = weights > 0
             if not kept.all():
@@ -488,7 +492,4 @@ def _linear(entries, y, weights, columns):
 def _shares(entries, coefficients):
     """Outputs divided by their sum; equal where all are 0."""
     path = "mnk,km->nk" if coefficients.ndim == 2 else "mnj,kmj->nk"
-    outputs = np.einsum(path, entries, coefficients)
-    sums = outputs.sum(axis=1, keepdims=True)
-    equal = np.full_like(outputs, 1 / outputs.shape[1])
-    return np.divide(outputs, sums, out=equal, where=sums > 0)
+    return summing_to_1(np.einsum(path, entries, coefficients))

@@ -593,11 +593,8 @@ def _from_frames(frames, y):
             raise InputError(message, argument="frame")
         if not is_by_class and len(classes) > 2:
             message = f"must have pairs (model, class) as columns for {len(classes)} classes"
-            raise InputError(
-                message,
-                argument="frame",
-                remedy="`pd.concat({name: frame_of_the_model}, axis=1)` makes them",
-            )
+            remedy = "`pd.concat({name: frame_of_the_model}, axis=1)` makes them"
+            raise InputError(message, argument="frame", remedy=remedy)
         wanted = _pairs(part, columns, names, classes) if is_by_class else names
         cells = np.stack([_column(frame, name) for name in wanted])
         shape = (len(names), len(classes), len(frame))
@@ -658,11 +655,8 @@ def _check_rows(part, frame, y):
     is_same = y.index.is_unique and y.index.isin(frame.index).all()
     if is_same or not any(isinstance(index, pd.RangeIndex) for index in (y.index, frame.index)):
         message = f"of part `{part}` must have the index of `frame`, in its order; it has another"
-        raise InputError(
-            message,
-            argument="y",
-            remedy="`y.loc[frame.index]` if it names the cases, or `y.to_numpy()` if it does not",
-        )
+        remedy = "`y.loc[frame.index]` if it names the cases, or `y.to_numpy()` if it does not"
+        raise InputError(message, argument="y", remedy=remedy)
 
 
 def _column(frame, name):

@@ -335,12 +335,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             rows, held_out = _split(X, groups, seed)
         elif groups is not None:
             message = "must be None with `held_out`"
-            raise InputError(
-                message,
-                argument="groups",
-                options=("held_out",),
-                remedy="hold out whole groups yourself",
-            )
+            remedy = "hold out whole groups yourself"
+            raise InputError(message, argument="groups", options=("held_out",), remedy=remedy)
         else:
             rows, held_out = X, matched_rows("held_out", held_out, names)
         if not len(held_out):
@@ -366,24 +362,19 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         check_choice("target", self.target, ("probability", "log-odds"))
         check_whole("patience", self.patience, least=1, optional=True, remedy="None tries all")
         _check_teacher(self.teacher)
-        student = self.student
-        is_model = isinstance(student, BaseEstimator)
-        if student is not None and not (
-            is_model and (is_classifier(student) or is_regressor(student))
-        ):
+        student, is_model = self.student, isinstance(self.student, BaseEstimator)
+        has_labels = is_model and is_classifier(student)
+        if student is not None and not (has_labels or (is_model and is_regressor(student))):
             message = f"must be a regressor, a classifier or None, got {type_of(student)}"
             raise InputTypeError(message, argument="student")
-        if is_model and is_classifier(student) and self.target != "probability":
+        if has_labels and self.target != "probability":
             message = f'must be "probability" for a classifier, got {self.target!r}'
-            raise InputError(
-                message, argument="target", remedy="labels are drawn from probabilities"
-            )
+            remedy = "labels are drawn from probabilities"
+            raise InputError(message, argument="target", remedy=remedy)
         for name in ("fit", "sample", "get_params"):
             if self.sampler is not None and not hasattr(self.sampler, name):
-                message = (
-                    "must be an estimator with the methods fit and sample, got "
-                    f"{type_of(self.sampler)}"
-                )
+                given = type_of(self.sampler)
+                message = f"must be an estimator with the methods fit and sample, got {given}"
                 raise InputTypeError(message, argument="sampler", remedy="for example Munge()")
         sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
         for size in sizes:
@@ -416,9 +407,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             cases = frame[task == code]
             if len(cases) < 2:
                 message = "must have two rows or more besides those held out; it has one"
-                raise InputError(
-                    message, argument="X", task=name, remedy="leave it out, or add rows"
-                )
+                remedy = "leave it out, or add rows"
+                raise InputError(message, argument="X", task=name, remedy=remedy)
             if size == 0:
                 continue
             rest = cases.drop(columns=label)
@@ -557,11 +547,8 @@ def _check_teacher(teacher):
         raise InputError(message, argument="teacher", remedy="call its fit first")
     if len(classes) != 2:
         message = f"must have two classes, got {len(classes)!r}"
-        raise InputError(
-            message,
-            argument="teacher",
-            remedy="compress one model for each class against the others",
-        )
+        remedy = "compress one model for each class against the others"
+        raise InputError(message, argument="teacher", remedy=remedy)
 
 
 def _split(X, groups, seed):
@@ -576,9 +563,8 @@ def _split(X, groups, seed):
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:
         message = f"must name two groups or more, got {len(names)!r}"
-        raise InputError(
-            message, argument="groups", options=("held_out",), remedy="give `held_out`"
-        )
+        remedy = "give `held_out`"
+        raise InputError(message, argument="groups", options=("held_out",), remedy=remedy)
     order = rng.permutation(len(names))
     before = np.append(0, np.bincount(group)[order].cumsum())[:-1]
     # The last one of all is never held out.

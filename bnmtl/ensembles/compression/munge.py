@@ -414,26 +414,19 @@ def exchanged(cases, draws, local_variance, skip, partners=None):
             continue
         pair = [case, partner]
         if after.numbers.shape[1]:
-            _exchange_numbers(after, pair, draws.numeric[case], normals[case])
+            # Each number is drawn around that of the other case.
+            old = after.numbers[pair]
+            new = old[::-1] + np.abs(old[0] - old[1]) * normals[case]
+            np.rint(new, out=new, where=cases.whole)
+            new = np.minimum(np.maximum(new, cases.low), cases.high)
+            new = np.where(np.isnan(new), old[::-1], new)
+            after.numbers[pair] = np.where(draws.numeric[case], new, old)
         if after.codes.shape[1]:
             codes = after.codes[pair]
             after.codes[pair] = np.where(draws.nominal[case], codes[::-1], codes)
         if neighbors is not None:
             neighbors.update(pair)
     return after
-
-
-def _exchange_numbers(cases, pair, chosen, normals):
-    """Draw each number of a pair of cases around that of the other one."""
-    old = cases.numbers[pair]
-    other = old[::-1]
-    new = other + np.abs(old[0] - old[1]) * normals
-    np.rint(new, out=new, where=cases.whole)
-    new = np.minimum(np.maximum(new, cases.low), cases.high)
-    is_missing = np.isnan(new)
-    if is_missing.any():
-        new = np.where(is_missing, other, new)
-    cases.numbers[pair] = np.where(chosen, new, old)
 
 
 class NaiveBayesSampler(BaseEstimator):

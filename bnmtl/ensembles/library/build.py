@@ -273,12 +273,8 @@ def _opened(store, rows, earlier, folder, force):
             "must be a new folder, or have an unfinished library of the same rows and settings, "
             f"got `{folder}`, which has another library"
         )
-        raise InputError(
-            message,
-            argument="out",
-            options=("force",),
-            remedy="choose another one, or set `force=True` to replace it",
-        )
+        remedy = "choose another one, or set `force=True` to replace it"
+        raise InputError(message, argument="out", options=("force",), remedy=remedy)
     if earlier is None:
         others = {
             LIBRARY_JSON: store.library.as_bytes(),
@@ -302,12 +298,8 @@ def _check_kept(store, keep_models):
     files = store.settings.get("file", pd.Series(None, store.settings.index, dtype=object))
     if keep_models and files.isna().any():
         message = f"must be as in the first call for `{store.path}`; its models were not kept"
-        raise InputError(
-            message,
-            argument="keep_models",
-            options=("force",),
-            remedy="leave it out, or set `force=True` to train them again",
-        )
+        remedy = "leave it out, or set `force=True` to train them again"
+        raise InputError(message, argument="keep_models", options=("force",), remedy=remedy)
 
 
 class _Build:

@@ -247,15 +247,10 @@ def _steps(member):
     return ", ".join(text for text in found if text)
 
 
-def _forest(members, seed):
-    trees, features = members[0]["trees"], members[0]["features"]
-    return Single(RandomForestClassifier(trees, max_features=features, random_state=seed))
-
-
-def _extra_trees(members, seed):
-    trees, features, leaf = (members[0][name] for name in ("trees", "features", "leaf"))
-    options = {"max_features": features, "min_samples_leaf": leaf, "random_state": seed}
-    return Single(ExtraTreesClassifier(trees, **options))
+def _forest(members, seed, kind):
+    options = {"max_features": members[0]["features"], "random_state": seed}
+    leaf = members[0].get("leaf", 1)
+    return Single(kind(members[0]["trees"], min_samples_leaf=leaf, **options))
 
 
 def _bagged_pets(members, seed):
@@ -348,12 +343,12 @@ FAMILIES = {
         shared=("steps",),
     ),
     "random forests": _of_trees(
-        _forest,
+        partial(_forest, kind=RandomForestClassifier),
         {"features": 4, "trees": N_FOREST},
         lambda member: f"{member['features']} features" + _trees(member, N_FOREST),
     ),
     "extra trees": _of_trees(
-        _extra_trees,
+        partial(_forest, kind=ExtraTreesClassifier),
         {"features": 4, "leaf": 1, "trees": N_FOREST},
         lambda member: (
             f"{member['features']} features, leaves of {member['leaf']}" + _trees(member, N_FOREST)

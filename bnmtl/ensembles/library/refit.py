@@ -124,11 +124,8 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         record = self.store.library
         if record is None:
             message = "must have models made by `build_library`, which alone can be trained again"
-            raise InputError(
-                message,
-                argument="store",
-                remedy="predict new rows by each model, for `predict_proba` of the selector",
-            )
+            remedy = "predict new rows by each model, for `predict_proba` of the selector"
+            raise InputError(message, argument="store", remedy=remedy)
         if record.hillclimb is None and record.cv is None and hillclimb is None:
             message = (
                 f"must be the cases of hill climbing that the library was given, got {hillclimb!r}"
@@ -282,12 +279,8 @@ def _check_same(store, fit, predicted):
                 f"must be the rows from which the library was built; `{name + kind}` predicts its "
                 "cases of hill climbing differently"
             )
-            raise InputError(
-                message,
-                argument="X",
-                options=("check",),
-                remedy="give those rows, or set `check=False`",
-            )
+            remedy = "give those rows, or set `check=False`"
+            raise InputError(message, argument="X", options=("check",), remedy=remedy)
 
 
 def file_of(fit):

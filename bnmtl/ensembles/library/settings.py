@@ -381,12 +381,8 @@ def _of_family(setting, task):
     known = FAMILIES[family]
     if family == TOGETHER and task is None:
         message = f"must have only families that need no tasks; `{family}` needs them"
-        raise InputError(
-            message,
-            argument="profile",
-            options=("task_column",),
-            remedy="name the column of the tasks by `task_column`",
-        )
+        remedy = "name the column of the tasks by `task_column`"
+        raise InputError(message, argument="profile", options=("task_column",), remedy=remedy)
     form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:

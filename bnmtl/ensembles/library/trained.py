@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration.classifier import calibrator_of
-from bnmtl.ensembles.entries import pickled_bytes
+from bnmtl.ensembles.entries import pickled_bytes, summing_to_1
 from bnmtl.ensembles.library.columns import preparation
 from bnmtl.seeding import generator
 
@@ -90,20 +90,13 @@ class Stages(Single):
         votes = _at_steps(self.estimator.staged_decision_function(X), self.steps)
         if votes.ndim == 2:
             return np.clip((1 + votes / self.totals[:, None]) / 2, 0, 1)
-        return _summing_to_1(votes)
+        return summing_to_1(votes)
 
 
 def _at_steps(stages, steps):
     """What a generator of stages gives after some numbers of steps, as one array."""
     found = {step: scores for step, scores in enumerate(stages, 1) if step in steps}
     return np.stack([found[step] for step in steps])
-
-
-def _summing_to_1(p):
-    """Numbers divided by their sum over the last axis; equal where all are 0."""
-    sums = p.sum(axis=-1, keepdims=True)
-    equal = np.full_like(p, 1 / p.shape[-1])
-    return np.divide(p, sums, out=equal, where=sums > 0)
 
 
 class Boosted(Single):
@@ -306,7 +299,7 @@ class Sibling:
         if self.limits is not None:
             low, high = self.limits[:, :1], self.limits[:, 1:]
             raw = np.clip((scores - low) / np.where(high > low, high - low, 1.0), 0, 1)
-            raw = raw if raw.ndim == 2 else _summing_to_1(raw)
+            raw = raw if raw.ndim == 2 else summing_to_1(raw)
         pairs = zip(self.calibrators, self._calibrated(scores), strict=True)
         return np.stack([raw, np.stack([fitted.predict(given) for fitted, given in pairs])])
 
@@ -332,7 +325,7 @@ class AgainstTheRest(BaseEstimator):
     def predict(self, scores):
         """Probabilities of the classes."""
         pairs = zip(self.calibrators_, scores.T, strict=True)
-        return _summing_to_1(np.column_stack([fitted.predict(column) for fitted, column in pairs]))
+        return summing_to_1(np.column_stack([fitted.predict(column) for fitted, column in pairs]))
 
 
 @dataclass
