@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bnmtl.ensembles import PredictionStore, additions
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
-from bnmtl.ensembles.selection import library_of
+from bnmtl.ensembles.selection import candidates_of
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -26,7 +26,7 @@ def library(seed, n_models, n_cases, grid=None, n_classes=2, metric="cross_entro
     p /= p.sum(axis=2, keepdims=True)
     if n_classes == 2:
         p = p[:, :, 1] if grid is None else np.round(p[:, :, 1] * grid) / grid
-    return library_of(PredictionStore(p, y), metric)[1]
+    return candidates_of(PredictionStore(p, y), metric)[1]
 
 
 @settings(max_examples=examples(40), deadline=None)

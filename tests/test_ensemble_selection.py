@@ -12,7 +12,7 @@ from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import additions_of
 from bnmtl.ensembles.entries import SCALE, mean_prediction
 from bnmtl.ensembles.judges import BINARY, judge_of
-from bnmtl.ensembles.selection import library_of
+from bnmtl.ensembles.selection import candidates_of
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 
@@ -369,7 +369,7 @@ def test_mistakes_of_stores_and_parts():
 @pytest.mark.parametrize("grid", [4, None])
 def test_scores_of_all_additions_are_those_of_the_judge(metric, grid):
     store = store_of(9, n_models=10, grid=grid)
-    _, library = library_of(store, metric)
+    _, library = candidates_of(store, metric)
     additions = additions_of(library.judge, library.models)
     for member in (3, 3, 0, 5):
         additions.add(member)

@@ -23,9 +23,8 @@ from bnmtl.classification import (
 )
 from bnmtl.cli.tables import checked_labels
 from bnmtl.decorate import DecorateClassifier
-from bnmtl.ensembles import PredictionStore, Stacking
-from bnmtl.ensembles.compression.controls import NaiveBayesSampler
-from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles import NaiveBayesSampler, PredictionStore, Stacking
+from bnmtl.ensembles.library.columns import Rows
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.metrics import prediction

@@ -47,8 +47,8 @@ from bnmtl.ensembles import (
 )
 from bnmtl.ensembles.entries import rounded
 from bnmtl.ensembles.library import families, refit, workers
-from bnmtl.ensembles.library.record import SKIPPED_COLUMNS, read_record, training_rows
-from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.columns import Rows
+from bnmtl.ensembles.library.record import SKIPPED_COLUMNS, read_library_json, training_rows
 from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.trained import seed_for
 from bnmtl.errors import InputError, InputTypeError
@@ -937,4 +937,4 @@ def test_ensembles_are_classifiers_of_scikit_learn(in_this_process, built):
 def test_predictions_are_rounded_as_in_a_store(built):
     p = np.array([0.0, 1 / 3, 1.0])
     assert PredictionStore([p], [0, 1, 1]).predictions()[0].tolist() == rounded(p).tolist()
-    assert read_record(built.path) == built.library
+    assert read_library_json(built.path) == built.library

@@ -31,9 +31,8 @@ from bnmtl.calibration import AdaBoostM1, PlattCalibrator
 from bnmtl.calibration.classifier import METHODS, calibrator_of
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.ensembles.library import families, settings
-from bnmtl.ensembles.library.columns import Columns, preparation
+from bnmtl.ensembles.library.columns import Columns, Rows, preparation
 from bnmtl.ensembles.library.families import CHOICES, FAMILIES, TOGETHER
-from bnmtl.ensembles.library.rows import Rows
 from bnmtl.ensembles.library.settings import fits_of
 from bnmtl.ensembles.library.trained import LaplaceTree, Neighbors, gain_ratios, seed_for, train
 from bnmtl.errors import InputError, InputTypeError

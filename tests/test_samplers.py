@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification.columns import read_columns
 from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler, NetworkSampler
-from bnmtl.ensembles.compression.munge import Cases, draw, exchanged, original_partners
+from bnmtl.ensembles.compression.munge import CodedCases, draw, exchanged, original_partners
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 
 # They call compiled code as users do, and compile none.
@@ -158,7 +158,7 @@ def test_a_large_local_variance_swaps_numbers():
 
 def test_numbers_are_normal_around_those_of_the_other_case():
     # Cases far away in the range of the column, so that nothing is clipped.
-    cases = Cases.of(read_columns(np.array([[0.25], [1.25], [-50.0], [50.0]])))
+    cases = CodedCases.of(read_columns(np.array([[0.25], [1.25], [-50.0], [50.0]])))
     partners = np.array([1, -1, -1, -1])
     drawn = [
         exchanged(cases, draw(0, number, cases, 1), 5, True, partners).numbers[:2, 0]
@@ -195,7 +195,7 @@ def test_a_pass_equals_its_naive_twin(seed, kinds, n_rows, gaps, skip, original)
     fractions = pd.DataFrame(rng.integers(4, size=(n_rows, n_fractions)) / 4 + 0.1).add_prefix("f")
     frame = pd.concat([whole, nominal, fractions], axis=1)
     frame = frame.mask(rng.random(frame.shape) < gaps)
-    cases = Cases.of(read_columns(frame))
+    cases = CodedCases.of(read_columns(frame))
     draws = draw(seed, 0, cases, 0.5)
     numbers, codes = naive_ensembles.munged(cases, draws, 3.0, skip, original)
     partners = original_partners(cases, draws.ties[None], skip)[0] if original else None

@@ -224,6 +224,25 @@ def test_cases_that_cannot_be_scored():
             UnusedCases.on_cases(selector, wrong, labels)
 
 
+def test_in_a_task_the_methods_that_can_be_scored_are():
+    def precision(y, p):
+        called = p >= 0.5
+        return y[called].mean() if called.any() else np.nan
+
+    y = np.arange(40) % 2
+    good, fair = np.where(y, 0.8, 0.2), np.where(y, 0.6, 0.4)
+    given = PredictionStore([good, fair], y, ["good", "fair"])
+    selector = fitted(given, precision, greater_is_better=True)
+    selector.weights_[:] = 0.5
+    task = np.repeat(["u", "v"], 20)
+    # In task v the best single model calls nothing positive, and the ensemble all.
+    models = {"good": np.where(task == "u", good, 0.2), "fair": np.where(task == "u", fair, 0.9)}
+    found = UnusedCases.on_cases(selector, models, y, task=task).tasks
+    assert found.loc["u"].tolist() == [20, 1, 1]
+    assert found.loc["v", ["cases", "ensemble"]].tolist() == [20, 0.5]
+    assert np.isnan(found.loc["v", "best single model"])
+
+
 def test_weights_count_and_functions_and_mappings_may_be_metrics():
     weights = {"hillclimb": np.linspace(0.1, 3, 90), "test": np.linspace(0.1, 3, 60)}
     heavy = UnusedCases.by_folds(fitted(store(weights=weights)))

@@ -26,8 +26,7 @@ from sklearn.svm import SVC
 from benchmarks import package_tables, study
 from benchmarks.ensembles.modern_tables import claims, tables
 from bnmtl.ensembles import EnsembleSelector, best_single, build_library, mean_of_all
-from bnmtl.ensembles.library.columns import FRAME, NUMBERS, SCALED, preparation
-from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.columns import FRAME, NUMBERS, SCALED, Rows, preparation
 from bnmtl.metrics.prediction import accuracy, cross_entropy
 
 NAME = "modern_library"

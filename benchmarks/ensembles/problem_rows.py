@@ -16,7 +16,7 @@ import pandas as pd
 from benchmarks.predictions import good_probabilities
 from bnmtl.ensembles import build_library
 from bnmtl.ensembles.library import settings
-from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.columns import Rows
 from bnmtl.ensembles.library.settings import is_available
 
 PROBLEMS = tuple(good_probabilities.PROBLEMS)

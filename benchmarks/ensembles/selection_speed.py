@@ -17,7 +17,7 @@ from benchmarks.timing import median, rounded, timed
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
 from bnmtl.ensembles.additions import Additions, additions_of
 from bnmtl.ensembles.judges import BINARY
-from bnmtl.ensembles.selection import library_of
+from bnmtl.ensembles.selection import candidates_of
 from bnmtl.metrics import prediction
 
 NAME = "selection_speed"
@@ -93,7 +93,7 @@ def check_error(metric, score, error):
 def measure_step(metric, n_models, n_cases):
     """The step after ten members, and the metric itself called for each model."""
     store = PredictionStore(*made_library(SEED, n_models, n_cases))
-    _, library = library_of(store, metric)
+    _, library = candidates_of(store, metric)
     products, once = timed(lambda: library.products)
     fast = additions_of(library.judge, library.models, products)
     plain = Additions(library.judge, library.models)

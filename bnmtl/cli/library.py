@@ -11,7 +11,7 @@ from bnmtl.cli.options import inputs_of
 from bnmtl.cli.runs import Table, fit_parameters, user_messages, warnings_kept
 from bnmtl.cli.tables import check_column, check_complete, na_values, names_of_rows, read_table
 from bnmtl.ensembles import PredictionStore, build_library
-from bnmtl.ensembles.folder import RECORD as STORE
+from bnmtl.ensembles.folder import STORE_JSON
 from bnmtl.errors import InputError, located
 from bnmtl.wording import count
 
@@ -83,7 +83,7 @@ def run(options, progress=None):
 def _check_inputs(options):
     """Raise if a table is a file of the store that is to be replaced."""
     out = Path(os.path.realpath(options.out))
-    for path in inputs_of(options) if options.force and (out / STORE).is_file() else ():
+    for path in inputs_of(options) if options.force and (out / STORE_JSON).is_file() else ():
         if Path(os.path.realpath(path)).is_relative_to(out):
             message = f"must not hold an input that it replaces, got `{path}`"
             raise InputError(message, argument="out", remedy="choose another folder")

@@ -30,12 +30,11 @@ from bnmtl.ensembles import (
     UnusedCases,
     best_single,
 )
-from bnmtl.ensembles.frames import from_tables, no_label, probabilities
 from bnmtl.ensembles.judges import judge_of, stratified_folds
 from bnmtl.ensembles.library.record import training_rows
 from bnmtl.ensembles.library.settings import CALIBRATED
-from bnmtl.ensembles.selector import check_store
-from bnmtl.ensembles.store import HILLCLIMB
+from bnmtl.ensembles.selection import check_store
+from bnmtl.ensembles.store import HILLCLIMB, checked_table, from_tables, no_label
 from bnmtl.errors import InputError, located, warn
 from bnmtl.metrics.scoring import OF_TWO, is_of_sklearn, names_for
 from bnmtl.reports.downstream import write_selected as write_report
@@ -123,7 +122,7 @@ def _of_tables(options):
         with located(file=files[part]):
             values = names_of_rows(tables[part], column, option, label, argument)
         tables[part] = tables[part].assign(**{column: values})
-    return PredictionStore(**from_tables(tables, label, HILLCLIMB, files, group, task))
+    return PredictionStore(**from_tables(tables, label, files, group, task))
 
 
 ROWS = "rows"
@@ -199,7 +198,7 @@ def _read_predictions(path, store, options):
         )
         raise InputError(message, file=path)
     with located(file=path):
-        probabilities(rows[models])
+        checked_table(rows[models])
     return rows
 
 

@@ -1,9 +1,8 @@
 """Ensembles selected from libraries of models, and compression of ensembles."""
 
 from bnmtl.classification import NetworkSampler
-from bnmtl.ensembles.compression.controls import MarginalSampler, NaiveBayesSampler
 from bnmtl.ensembles.compression.mimic import Mimic
-from bnmtl.ensembles.compression.munge import Munge
+from bnmtl.ensembles.compression.munge import MarginalSampler, Munge, NaiveBayesSampler
 from bnmtl.ensembles.library.build import build_library
 from bnmtl.ensembles.library.refit import LibraryEnsemble, load_model
 from bnmtl.ensembles.rivals import (
@@ -14,8 +13,7 @@ from bnmtl.ensembles.rivals import (
     mean_of_all,
     model_averaging,
 )
-from bnmtl.ensembles.selection import SelectionReport
-from bnmtl.ensembles.selector import EnsembleSelector
+from bnmtl.ensembles.selection import EnsembleSelector, SelectionReport
 from bnmtl.ensembles.stacking import Stacking, blending
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.ensembles.unused_cases import UnusedCases

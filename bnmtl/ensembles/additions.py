@@ -111,14 +111,10 @@ class RocArea(_Ranked):
         below = _labels(keys).astype(float) @ np.arange(float(n)) - positive * (positive - 1) // 2
         rows = _mixed_ties(keys)
         if rows.size:
-            below[rows] -= _tied_pairs(keys[rows]) / 2
+            row_of, sizes, positives = _tied_groups(keys[rows])
+            pairs = np.bincount(row_of, positives * (sizes - positives), len(rows))
+            below[rows] -= pairs / 2
         return below / (float(n - positive) * positive)
-
-
-def _tied_pairs(keys):
-    """Pairs of a positive and a negative case with equal sums, in each sorted row."""
-    row_of, sizes, positives = _groups(keys)
-    return np.bincount(row_of, positives * (sizes - positives), len(keys))
 
 
 def _precisions(keys, n_positive):
@@ -129,7 +125,7 @@ def _precisions(keys, n_positive):
     return np.arange(n_positive, 0, -1) / ranks
 
 
-def _groups(keys):
+def _tied_groups(keys):
     """Row, size and number of positives of each group of equal sums in sorted rows, in order."""
     sums = keys >> keys.dtype.type(1)
     starts = np.ones(sums.shape, bool)
@@ -171,7 +167,7 @@ class AveragePrecision(_Ranked):
 
     def _gained(self, keys):
         """Row and term of each group of tied cases, from rows whose highest sums come first."""
-        row, sizes, positives = _groups(keys)
+        row, sizes, positives = _tied_groups(keys)
         n, m = sizes.astype(float), positives.astype(float)
         cases, found = np.cumsum(sizes) - sizes, np.cumsum(m) - m
         a, b = cases - row * keys.shape[1], found - row * self._n_positive
@@ -201,7 +197,7 @@ class ElevenPointAveragePrecision(_Ranked):
 
     def _with_ties(self, keys):
         """The precision, at each positive case, of all cases with at least its sum."""
-        row, sizes, positives = _groups(keys)
+        row, sizes, positives = _tied_groups(keys)
         below = np.cumsum(sizes) - sizes - row * keys.shape[1]
         missed = np.cumsum(positives) - positives - row * self._n_positive
         precisions = (self._n_positive - missed) / (keys.shape[1] - below)
@@ -416,16 +412,16 @@ class _Mixed(Additions):
 
     def __init__(self, judge, models):
         super().__init__(judge, models)
-        self._each = [additions_of(one, models) for one in judge.judges]
-        self.tolerance = max(one.tolerance for one in self._each)
+        self._by_judge = [additions_of(of_metric, models) for of_metric in judge.judges]
+        self.tolerance = max(additions.tolerance for additions in self._by_judge)
 
     def add(self, at):
         super().add(at)
-        for one in self._each:
-            one.add(at)
+        for additions in self._by_judge:
+            additions.add(at)
 
     def scores(self):
-        return self._judge.mixed([one.scores() for one in self._each])
+        return self._judge.mixed([additions.scores() for additions in self._by_judge])
 
 
 _FAST = {

@@ -1,4 +1,4 @@
-"""Entries of a store: checks of predictions, labels and names, weighted means, pickled objects."""
+"""Entries of a store: checks of predictions, labels and names; weighted means of predictions."""
 
 import pickle
 
@@ -26,6 +26,13 @@ def rounded(probabilities):
 def whole_numbers(entries):
     """Rounded probabilities as multiples of 2**-24, int32."""
     return (entries * np.float32(SCALE)).astype(np.int32)
+
+
+def summing_to_1(p):
+    """Numbers divided by their sum over the last axis; equal where all are 0."""
+    sums = p.sum(axis=-1, keepdims=True)
+    equal = np.full_like(p, 1 / p.shape[-1])
+    return np.divide(p, sums, out=equal, where=sums > 0)
 
 
 def by_part(argument, values, default):
@@ -61,7 +68,15 @@ def checked_predictions(part, values, n_classes, n_cases):
         ) from None
     if array.ndim == 3 and array.shape[2] == n_classes:
         _check_range(part, array)
-        _check_sums(part, array)
+        sums = array.sum(axis=2)
+        wrong = np.argwhere(np.abs(sums - 1) > _TOLERANCE)
+        if len(wrong):
+            model, case = wrong[0]
+            message = (
+                f"of part `{part}` must sum to 1 over the classes; model {model} of the array, "
+                f"counted from 0, has the sum {sums[model, case]:g} for case {case}"
+            )
+            raise InputError(message, argument="predictions")
         array = array[:, :, 1] if n_classes == 2 else array
     elif array.ndim != 2 or n_classes != 2:
         shape = "(models, cases)" if n_classes == 2 else f"(models, cases, {n_classes} classes)"
@@ -80,37 +95,33 @@ def entered(argument, predictions, names, n_classes, n_cases=None):
     """Rounded predictions of some models from a mapping of names to arrays."""
     missing = [name for name in names if name not in predictions]
     if missing:
-        raise InputError(
-            f"must have all models of positive weight; `{missing[0]}` is missing", argument=argument
-        )
+        message = f"must have all models of positive weight; `{missing[0]}` is missing"
+        raise InputError(message, argument=argument)
     arrays = [np.asarray(predictions[name]) for name in names]
     return checked_predictions("new", arrays, n_classes, n_cases)
 
 
 def _check_range(part, array):
-    wrong = ~((array >= 0) & (array <= 1))
-    if wrong.any():
-        model, case, *_ = np.argwhere(wrong)[0]
-        number = array[tuple(np.argwhere(wrong)[0])]
-        value = "no value" if np.isnan(number) else f"{number:g}"
+    wrong = first_outside(array)
+    if wrong is not None:
+        (model, case, *_), value, remedy = wrong
         message = (
             f"of part `{part}` must be probabilities from 0 to 1; model {model} of the array, "
             f"counted from 0, has {value} for case {case}"
         )
-        remedy = FILL if np.isnan(number) else "calibrate scores"
         raise InputError(message, argument="predictions", remedy=remedy)
 
 
-def _check_sums(part, array):
-    sums = array.sum(axis=2)
-    wrong = np.abs(sums - 1) > _TOLERANCE
-    if wrong.any():
-        model, case = np.argwhere(wrong)[0]
-        message = (
-            f"of part `{part}` must sum to 1 over the classes; model {model} of the array, counted "
-            f"from 0, has the sum {sums[model, case]:g} for case {case}"
-        )
-        raise InputError(message, argument="predictions")
+def first_outside(numbers):
+    """Place, text and remedy of the first number that is not from 0 to 1; None if all are."""
+    is_wrong = ~((numbers >= 0) & (numbers <= 1))
+    if not is_wrong.any():
+        return None
+    place = np.argwhere(is_wrong)[0]
+    number = numbers[tuple(place)]
+    if np.isnan(number):
+        return place, "no value", FILL
+    return place, f"{number:g}", "calibrate scores"
 
 
 def checked_classes(y):
@@ -164,13 +175,11 @@ def checked_names(names, n_models, taken=()):
     names = tuple(names)
     wrong = [name for name in names if not isinstance(name, str) or not name]
     if wrong:
-        raise InputTypeError(
-            f"must be strings that are not empty, got {wrong[0]!r}", argument="names"
-        )
+        message = f"must be strings that are not empty, got {wrong[0]!r}"
+        raise InputTypeError(message, argument="names")
     if len(names) != n_models:
-        raise InputError(
-            f"must be one name per model, {n_models}, got {len(names)!r}", argument="names"
-        )
+        message = f"must be one name per model, {n_models}, got {len(names)!r}"
+        raise InputError(message, argument="names")
     seen = set(taken)
     for name in names:
         if name in seen:
@@ -185,11 +194,10 @@ def checked_settings(settings, names):
         settings = [{}] * len(names)
     if not isinstance(settings, pd.DataFrame):
         settings = list(settings)
-        wrong = [one for one in settings if not isinstance(one, dict)]
+        wrong = [record for record in settings if not isinstance(record, dict)]
         if wrong:
-            raise InputTypeError(
-                f"must be one dictionary per model, got {type_of(wrong[0])}", argument="settings"
-            )
+            message = f"must be one dictionary per model, got {type_of(wrong[0])}"
+            raise InputTypeError(message, argument="settings")
     if len(settings) != len(names):
         message = f"must be one record per model, {len(names)}, got {len(settings)!r}"
         raise InputError(message, argument="settings")
@@ -276,8 +284,7 @@ def _counts(weights):
 class _Counter:
     """A file that only counts bytes."""
 
-    def __init__(self):
-        self.n_bytes = 0
+    n_bytes = 0
 
     def write(self, part):
         """Count the bytes of a part."""

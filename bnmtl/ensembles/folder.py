@@ -12,7 +12,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,10 +21,12 @@ from bnmtl.errors import InputError
 from bnmtl.tasks.files import csv_text
 from bnmtl.writing import recover_folder, replacing_folder, write_whole
 
-RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
-FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
+STORE_JSON, _MODELS_CSV, _CASES_CSV = "store.json", "models.csv", "cases.csv"
+_PREDICTIONS = "predictions"
+_FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_COLUMNS = {"weights": "weight", "folds": "fold", "task": "task", "groups": "group"}
+# What is known of cases besides their labels, and its columns in the file of the cases.
+COLUMNS = {"weights": "weight", "folds": "fold", "task": "task", "groups": "group"}
 
 
 @dataclass(frozen=True)
@@ -51,34 +52,25 @@ class OnDisk:
         return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
 
-class Found(NamedTuple):
-    """The contents of a folder: arguments of a store."""
-
-    classes: np.ndarray
-    parts: dict
-    names: tuple
-    settings: pd.DataFrame
-    path: Path
-
-
-def write(store, folder, force=False, others=None):
+def write(store, folder, force, others):
     """Write a store, and other files by name, to a new folder, completely or not at all."""
-    others = others or {}
     with replacing_folder(folder, force, _files_of) as place:
         for name, content in others.items():
             (place / name).write_bytes(content)
-        files = {}
-        for part, one in store.parts.items():
-            (place / part / PREDICTIONS).mkdir(parents=True)
-            files[part] = _cases(store, one)
-            (place / part / CASES).write_bytes(files[part])
+        digests, files = {}, [STORE_JSON, _MODELS_CSV, *others]
+        for name, part in store.parts.items():
+            (place / name / _PREDICTIONS).mkdir(parents=True)
+            content = _cases(store, part)
+            (place / name / _CASES_CSV).write_bytes(content)
+            digests[name] = {"cases": _digest(content)}
+            files += [f"{name}/{_CASES_CSV}", f"{name}/{_PREDICTIONS}/{_name_of_batch(0)}"]
         record = {
-            **FORMAT,
+            **_FORMAT,
             "classes": store.classes.tolist(),
-            "parts": {part: {"cases": _digest(content)} for part, content in files.items()},
+            "parts": digests,
             "batches": [],
             "models": _digest_of_names(store.settings[:0]),
-            "files": [RECORD, MODELS, *others, *_files_of_parts(files, 1)],
+            "files": files,
         }
         if store.n_models:
             batch = {part: store.predictions(part) for part in store.parts}
@@ -95,12 +87,7 @@ def _files_of(path):
         return None
 
 
-def _files_of_parts(parts, n_batches):
-    batches = [f"{PREDICTIONS}/{_name_of_batch(at)}" for at in range(n_batches)]
-    return [f"{part}/{name}" for part in parts for name in (CASES, *batches)]
-
-
-def list_files(path, names):
+def list_files(path, names, record=None):
     """List files, as paths inside, in the record of a store, before they are written there.
 
     Raises
@@ -108,10 +95,7 @@ def list_files(path, names):
     InputError
         If there is a file of such a name that the store does not list.
     """
-    _list_files(path, _read_record(path), names)
-
-
-def _list_files(path, record, names):
+    record = _read_record(path) if record is None else record
     known = set(record["files"])
     names = [name for name in names if name not in known]
     for name in names:
@@ -126,23 +110,23 @@ def _list_files(path, record, names):
 def append(store, batch, settings):
     """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`."""
     record = _read_record(store.path)
-    if sum(one["models"] for one in record["batches"]) != store.n_models:
+    if sum(listed["models"] for listed in record["batches"]) != store.n_models:
         message = f"must not be changed by another process, got {str(store.path)!r}"
         raise InputError(message, argument="store", remedy="open it again")
     name = _write_batch(store.path, record, batch, settings)
-    return {part: _mapped(store.path / part / PREDICTIONS / name) for part in batch}
+    return {part: _mapped(store.path / part / _PREDICTIONS / name) for part in batch}
 
 
 def _write_batch(place, record, batch, settings):
     """Write predictions, then all models, then the record that makes the batch valid."""
     name, digests = _name_of_batch(len(record["batches"])), {}
-    _list_files(place, record, [f"{part}/{PREDICTIONS}/{name}" for part in batch])
+    list_files(place, [f"{part}/{_PREDICTIONS}/{name}" for part in batch], record)
     for part, array in batch.items():
         content = io.BytesIO()
         np.save(content, array, allow_pickle=False)
         digests[part] = _digest(content.getvalue())
-        write_whole(place / part / PREDICTIONS / name, content.getvalue())
-    write_whole(place / MODELS, csv_text(settings, index=True).encode())
+        write_whole(place / part / _PREDICTIONS / name, content.getvalue())
+    write_whole(place / _MODELS_CSV, csv_text(settings, index=True).encode())
     models = len(next(iter(batch.values())))
     record["batches"].append({"file": name, "models": models, "predictions": digests})
     record["models"] = _digest_of_names(settings)
@@ -155,15 +139,14 @@ def _name_of_batch(at):
 
 
 def _write_record(place, record):
-    write_whole(place / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    write_whole(place / STORE_JSON, (json.dumps(record, indent=1) + "\n").encode())
 
 
 def _cases(store, part):
     """The CSV file of the cases of a part."""
     columns = {} if part.y is None else {"y": store.classes[part.y]}
-    for name, column in _COLUMNS.items():
-        if getattr(part, name) is not None:
-            columns[column] = getattr(part, name)
+    known = {column: getattr(part, name) for name, column in COLUMNS.items()}
+    columns |= {column: values for column, values in known.items() if values is not None}
     frame = pd.DataFrame(columns, index=pd.RangeIndex(part.n_cases, name="case"))
     return csv_text(frame, index=True).encode()
 
@@ -173,7 +156,8 @@ def read(folder):
 
     Returns
     -------
-    Found
+    (classes, parts, settings)
+        The parts as arguments of `Part`, by name.
     """
     path = Path(folder)
     recover_folder(path)
@@ -181,7 +165,7 @@ def read(folder):
     try:
         return _read(path, record)
     except (KeyError, TypeError, AttributeError):
-        raise _damaged(path / RECORD, "it lacks entries") from None
+        raise _damaged(path / STORE_JSON, "it lacks entries") from None
 
 
 def _read(path, record):
@@ -189,37 +173,41 @@ def _read(path, record):
     n_models = sum(batch["models"] for batch in record["batches"])
     classes = np.array(record["classes"])
     parts = {}
-    for part, one in record["parts"].items():
-        content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
-        kinds = dict.fromkeys(("y", "task", "fold", "weight", "group"), str)
+    for part, digests in record["parts"].items():
+        content = io.BytesIO(_checked(path / part / _CASES_CSV, digests["cases"]))
+        kinds = dict.fromkeys(("y", *COLUMNS.values()), str)
         frame = pd.read_csv(content, dtype=kinds, keep_default_na=False)
         shape = (len(frame),) if len(classes) == 2 else (len(frame), len(classes))
-        batches = tuple(
-            _checked_batch(path, part, batch, (batch["models"], *shape))
-            for batch in record["batches"]
-        )
-        parts[part] = {"batches": batches or (np.empty((0, *shape), np.float32),)}
+        batches = []
+        for batch in record["batches"]:
+            file = path / part / _PREDICTIONS / batch["file"]
+            _checked(file, batch["predictions"][part])
+            batches.append(_mapped(file))
+            if batches[-1].shape != (batch["models"], *shape):
+                message = "its numbers of models and cases are others"
+                raise _damaged(path / STORE_JSON, message)
         columns = _columns(frame, classes)
         if columns["y"] is not None and (columns["y"] < 0).any():
-            raise _damaged(path / RECORD, "it has other classes than the cases")
-        parts[part] |= columns
+            raise _damaged(path / STORE_JSON, "it has other classes than the cases")
+        batches = tuple(batches) or (np.empty((0, *shape), np.float32),)
+        parts[part] = {"batches": batches, **columns}
     settings = checked_settings(None, ())
     if n_models:
-        content = (path / MODELS).read_bytes() if (path / MODELS).is_file() else None
-        settings = _models(path / MODELS, content, n_models)
+        settings = _models(path / _MODELS_CSV, n_models)
         if _digest_of_names(settings) != record["models"]:
-            raise _damaged(path / MODELS, "it lists other models")
-    return Found(classes, parts, tuple(settings.index), settings, path)
+            raise _damaged(path / _MODELS_CSV, "it lists other models")
+    return classes, parts, settings
 
 
 def _columns(frame, classes):
-    """Labels and other columns of cases, as in a store."""
-    codes = {str(label): code for code, label in enumerate(classes.tolist())}
-    columns = dict.fromkeys(_COLUMNS)
-    columns["y"] = _codes(frame["y"], codes) if "y" in frame else None
-    for name, column in _COLUMNS.items():
+    """Labels, as positions in the classes or -1, and other columns of cases, as in a store."""
+    columns = dict.fromkeys(("y", *COLUMNS))
+    for name, column in {"y": "y", **COLUMNS}.items():
         if column in frame:
             columns[name] = frame[column].to_numpy()
+    if columns["y"] is not None:
+        codes = {str(label): code for code, label in enumerate(classes.tolist())}
+        columns["y"] = np.array([codes.get(label, -1) for label in columns["y"]], np.int64)
     if columns["folds"] is not None and all(map(_INTEGER.fullmatch, columns["folds"])):
         columns["folds"] = columns["folds"].astype(object).astype(int)
     if columns["weights"] is not None:
@@ -228,18 +216,13 @@ def _columns(frame, classes):
     return columns
 
 
-def _codes(labels, codes):
-    """Positions of labels in the classes; -1 where it is none of them."""
-    return np.array([codes.get(label, -1) for label in labels], np.int64)
-
-
-def _models(path, content, n_models):
+def _models(path, n_models):
     """Records of the first models: a batch that was not completed may have left more."""
-    if content is None:
+    if not path.is_file():
         raise _damaged(path, "it is missing")
-    kinds = {"model": str}
+    content, kinds = io.BytesIO(path.read_bytes()), {"model": str}
     try:
-        frame = pd.read_csv(io.BytesIO(content), dtype=kinds, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(content, dtype=kinds, keep_default_na=False, na_values=[""])
     except ValueError:
         raise _damaged(path, "it is not a CSV file") from None
     if "model" not in frame or len(frame) < n_models:
@@ -249,9 +232,9 @@ def _models(path, content, n_models):
 
 def _read_record(path):
     """The record of a folder, or an error."""
-    file = path / RECORD
+    file = path / STORE_JSON
     if not file.is_file():
-        message = f"must be a folder of predictions; `{path}` has no `{RECORD}`"
+        message = f"must be a folder of predictions; `{path}` has no `{STORE_JSON}`"
         raise InputError(
             message,
             argument="folder",
@@ -262,11 +245,10 @@ def _read_record(path):
         record = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         raise _damaged(file, "it is not JSON") from None
-    format_ = {key: record.get(key) for key in FORMAT} if isinstance(record, dict) else {}
-    if format_ != FORMAT:
-        raise InputError(
-            "must be of version 1 of the format for predictions; it is of another one", file=file
-        )
+    found = {key: record.get(key) for key in _FORMAT} if isinstance(record, dict) else {}
+    if found != _FORMAT:
+        message = "must be of version 1 of the format for predictions; it is of another one"
+        raise InputError(message, file=file)
     try:
         is_right = _names_its_own_files(record)
     except (KeyError, TypeError, AttributeError):
@@ -298,15 +280,6 @@ def _checked(path, digest):
     return content
 
 
-def _checked_batch(path, part, batch, shape):
-    file = path / part / PREDICTIONS / batch["file"]
-    _checked(file, batch["predictions"][part])
-    mapped = _mapped(file)
-    if mapped.shape != shape:
-        raise _damaged(path / RECORD, "its numbers of models and cases are others")
-    return mapped
-
-
 def _mapped(path):
     shape = np.load(path, mmap_mode="r", allow_pickle=False).shape
     return OnDisk(path, shape, _identity(path))
@@ -319,7 +292,8 @@ def _identity(path):
 
 
 def _damaged(path, found):
-    rule = "must be as it was written" if path.name == RECORD else "must be as `store.json` says"
+    is_record = path.name == STORE_JSON
+    rule = "must be as it was written" if is_record else "must be as `store.json` says"
     message = f"{rule}; {found}"
     return InputError(message, file=path, remedy="make the store again")
 

@@ -194,16 +194,14 @@ def judge_of(metric, store, part="hillclimb", greater_is_better=None, needs_dire
     if isinstance(metric, dict):
         if greater_is_better is not None:
             message = f"must be None for several metrics, got {greater_is_better!r}"
-            raise InputError(
-                message, argument="greater_is_better", remedy="a scorer has its own direction"
-            )
+            remedy = "a scorer has its own direction"
+            raise InputError(message, argument="greater_is_better", remedy=remedy)
         return _mixed(metric, store, part)
     found = metric_of(metric, store.classes, greater_is_better, needs_direction)
     if cases.weights is not None and found.weights is None:
         message = "must be the name of a metric where cases have weights; a function takes none"
-        raise InputError(
-            message, argument="metric", remedy=f"one of {', '.join(names_for(len(store.classes)))}"
-        )
+        remedy = f"one of {', '.join(names_for(len(store.classes)))}"
+        raise InputError(message, argument="metric", remedy=remedy)
     sign = -1 if found.is_smaller_better else 1
     known = found.known if found.known in (*BINARY, "brier_score") else None
     options = known, found.weights or "weights"
@@ -218,9 +216,8 @@ def title_of(judge):
 def _mixed(metric, store, part):
     """The judge of several metrics, without those on which no model beats the base rate."""
     if not metric:
-        raise InputError(
-            f"must name at least one metric with its weight, got {metric!r}", argument="metric"
-        )
+        message = f"must name at least one metric with its weight, got {metric!r}"
+        raise InputError(message, argument="metric")
     for name, weight in metric.items():
         check_number(f"metric[{getattr(name, '__name__', name)!r}]", weight, above=0)
     judges, weights, scales = [], [], []

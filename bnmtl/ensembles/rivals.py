@@ -7,8 +7,7 @@ from scipy.special import logsumexp
 from bnmtl.ensembles.additions import happened
 from bnmtl.ensembles.entries import SCALE, mean_prediction, weighted_probabilities, whole_numbers
 from bnmtl.ensembles.judges import Judge, judge_of, stratified_folds
-from bnmtl.ensembles.selection import Library, distinct_models
-from bnmtl.ensembles.selector import EnsembleSelector, check_store
+from bnmtl.ensembles.selection import FAMILY, EnsembleSelector, candidates_of, check_store
 from bnmtl.ensembles.store import HILLCLIMB
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import checked_weights
@@ -120,16 +119,15 @@ def model_averaging(
                 f"got {temperature!r}"
             )
             raise InputError(message, argument="temperature")
-    if prior is not None:
-        prior = checked_weights(prior, store.n_models, "model", "prior")
     with np.errstate(divide="ignore"):
-        log_prior = np.zeros(store.n_models) if prior is None else np.log(prior)
+        log_prior = np.log(checked_weights(prior, store.n_models, "model", "prior"))
     models = whole_numbers(store.predictions())
-    weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
+    weights = checked_weights(cases.weights, len(cases.y))
     logs = np.log(happened(models, cases.y) / SCALE) * weights
     if temperature == "cv":
-        seed = seed_of(random_state)
-        temperature = _best_temperature(models, judge, cases, logs, log_prior, seed)
+        seed, remedy = seed_of(random_state), "give a number for `temperature`"
+        folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedy, groups=cases.groups)
+        temperature = _best_temperature(models, judge, folds, weights, logs, log_prior)
     posterior = _posterior(log_prior, logs.sum(axis=1), temperature)
     return WeightedEnsemble(store, posterior, float(temperature))
 
@@ -139,11 +137,8 @@ def _posterior(log_prior, log_likelihood, temperature):
     return np.exp(logs - logsumexp(logs))
 
 
-def _best_temperature(models, judge, cases, logs, log_prior, seed):
+def _best_temperature(models, judge, folds, weights, logs, log_prior):
     """The temperature with the best score on folds; the first among ties."""
-    remedy = "give a number for `temperature`"
-    weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
-    folds = stratified_folds("store", cases.y, _N_FOLDS, seed, remedy, groups=cases.groups)
     scores = np.zeros(len(TEMPERATURES))
     for train, test in folds:
         likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())
@@ -192,9 +187,9 @@ def best_of_families(store, metric="cross_entropy", greater_is_better=None):
     dict of str to WeightedEnsemble
     """
     check_store(store)
-    if "family" not in store.settings:
+    if FAMILY not in store.settings:
         raise InputError("must have the column `family` in its settings", argument="store")
-    families = store.settings["family"].astype(str)
+    families = store.settings[FAMILY].astype(str)
     return {
         family: WeightedEnsemble(store, _single(store, metric, greater_is_better, names))
         for family, names in families.groupby(families).groups.items()
@@ -203,12 +198,8 @@ def best_of_families(store, metric="cross_entropy", greater_is_better=None):
 
 def _single(store, metric, greater_is_better, names):
     """Weights of 1 for the best of some models and of 0 for others; ties as in a selection."""
-    distinct, models = distinct_models(store.subset(list(names)))
-    cases = store.part(HILLCLIMB, labels=True)
-    judge = judge_of(metric, store, greater_is_better=greater_is_better)
-    library = Library.of(models, judge, cases.y, cases.weights)
-    best = distinct[library.ranking[0]]
-    return (np.array(store.names) == best).astype(float)
+    distinct, candidates = candidates_of(store, metric, greater_is_better, names)
+    return (np.array(store.names) == distinct[candidates.ranking[0]]).astype(float)
 
 
 def mean_of_all(store):
@@ -247,8 +238,6 @@ def basic_selection(store, metric="cross_entropy", max_steps=200, greater_is_bet
     ----------
     Niculescu-Mizil (2008), section 4.1.
     """
-    options = {"max_steps": max_steps, "greater_is_better": greater_is_better}
-    selector = EnsembleSelector(
-        metric, initial=0, bags=1, bag_fraction=1.0, replacement=False, **options
-    )
-    return selector.fit(store)
+    options = {"initial": 0, "bags": 1, "bag_fraction": 1.0, "replacement": False}
+    options |= {"max_steps": max_steps, "greater_is_better": greater_is_better}
+    return EnsembleSelector(metric, **options).fit(store)

@@ -13,9 +13,14 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from bnmtl.calibration.platt import checked_folds, checked_labels, classes_of
-from bnmtl.ensembles.entries import checked_column, checked_predictions, predictions_of
+from bnmtl.ensembles.entries import (
+    checked_column,
+    checked_predictions,
+    predictions_of,
+    summing_to_1,
+)
 from bnmtl.ensembles.judges import stratified_folds
-from bnmtl.ensembles.selector import check_store
+from bnmtl.ensembles.selection import check_store
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import (
     InputError,
@@ -31,131 +36,12 @@ from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import count, type_of
 
-
-class Composition(BaseEstimator):
-    """Base of ensembles with a parameter ``estimators``: classifiers, or pairs of names and these.
-
-    As in scikit-learn, the models and their parameters are parameters of the ensemble.
-    """
-
-    def get_params(self, deep=True):
-        """Parameters, with ``deep`` also the models by name and their parameters."""
-        found = super().get_params(deep=False)
-        for name, model in _named(self.estimators) if deep else ():
-            inner = model.get_params() if hasattr(model, "get_params") else {}
-            found |= {name: model} | {f"{name}__{key}": value for key, value in inner.items()}
-        return found
-
-    def set_params(self, **params):
-        """Set parameters, models by name, and parameters of models."""
-        if "estimators" in params:
-            self.estimators = params.pop("estimators")
-        models = list(_named(self.estimators))
-        if any(name in params for name, _ in models):
-            new = [(name, params.pop(name, model)) for name, model in models]
-            pairs = zip(self.estimators, new, strict=True)
-            self.estimators = [one if isinstance(old, tuple) else one[1] for old, one in pairs]
-        return super().set_params(**params)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        models = [one for _, one in _named(self.estimators) if not _is_left_out(one)]
-        inner = [get_tags(one).input_tags for one in models]
-        tags.input_tags.sparse = all(one.sparse for one in inner)
-        tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
-        return tags
-
-
-def _named(estimators):
-    """Pairs of names and models, from a list of them or of models alone."""
-    models = estimators if isinstance(estimators, list | tuple) else ()
-    kinds = [None if _is_pair(one) else type(one).__name__.lower() for one in models]
-    for at, (kind, one) in enumerate(zip(kinds, models, strict=True)):
-        if kind is None:
-            yield one
-        else:
-            number = f"-{kinds[:at].count(kind) + 1}" if kinds.count(kind) > 1 else ""
-            yield kind + number, one
-
-
-def _is_pair(one):
-    return isinstance(one, tuple) and len(one) == 2
-
-
-def _is_left_out(model):
-    return isinstance(model, str) and model == "drop"
-
-
-def models_of(ensemble):
-    """The checked pairs of names and classifiers, without those that are "drop"."""
-    if not isinstance(ensemble.estimators, list | tuple | None):
-        message = (
-            "must be a list of classifiers or of pairs (name, classifier), got "
-            f"{type_of(ensemble.estimators)}"
-        )
-        raise InputTypeError(
-            message,
-            argument="estimators",
-            remedy=(
-                "give `list(estimators.items())`" if isinstance(ensemble.estimators, dict) else ""
-            ),
-        )
-    models = [one for one in _named(ensemble.estimators) if not _is_left_out(one[1])]
-    if len(models) < 2:
-        message = f"must be two classifiers or more, got {len(models)!r}"
-        raise InputError(message, argument="estimators", remedy="or fit to a PredictionStore")
-    names = [name for name, _ in models]
-    for name, model in models:
-        if (
-            isinstance(model, type)
-            or not hasattr(model, "fit")
-            or not hasattr(model, "predict_proba")
-        ):
-            message = f"must have `fit` and `predict_proba`, got {model!r}"
-            raise InputTypeError(
-                message,
-                argument="estimators",
-                remedy=(
-                    'set a model to "drop" to leave it out' if isinstance(model, str | None) else ""
-                ),
-            )
-        if not isinstance(name, str) or not name or "__" in name:
-            raise InputError(
-                f"must have names that are text without `__`, got {name!r}", argument="estimators"
-            )
-        if name in ensemble.get_params(deep=False):
-            message = f"must have other names than parameters, got {name!r}"
-            raise InputError(message, argument="estimators", remedy="rename the model")
-        if names.count(name) > 1:
-            raise InputError(f"must have different names, got {name!r}", argument="estimators")
-    return models
-
-
-def check_take_weights(models, weights):
-    """Raise unless all models take weights of cases."""
-    for name, model in models:
-        if not has_fit_parameter(model, "sample_weight"):
-            message = f"must be None, because the fit of model `{name}` does not take it"
-            raise InputError(message, argument="sample_weight", remedy="leave the model out")
-
-
-def fitted(model, X, y, weights):
-    return clone(model).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
-
-
-def predicted(model, X, y, weights, train, test, classes):
-    """The model fitted to some cases, and its predictions of others."""
-    weights = None if weights is None else weights[train]
-    model = fitted(model, _safe_indexing(X, train), y[train], weights)
-    return model, probabilities_of(model, _safe_indexing(X, test), classes)
-
-
 _N_FOLDS = 5
 _INVERSE_RIDGES = np.logspace(-4, 4, 10)
 _TRIES = 100  # to hold out groups with cases of every class
 
 
-class Stacking(LabelScore, ClassifierMixin, Composition):
+class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
     """Combine models by a model of their predictions.
 
     Parameters
@@ -237,6 +123,33 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def get_params(self, deep=True):
+        """Parameters, with ``deep`` also the models by name and their parameters."""
+        found = super().get_params(deep=False)
+        for name, model in _named(self.estimators) if deep else ():
+            inner = model.get_params() if hasattr(model, "get_params") else {}
+            found |= {name: model} | {f"{name}__{key}": value for key, value in inner.items()}
+        return found
+
+    def set_params(self, **params):
+        """Set parameters, models by name, and parameters of models."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        models = list(_named(self.estimators))
+        if any(name in params for name, _ in models):
+            new = [(name, params.pop(name, model)) for name, model in models]
+            pairs = zip(self.estimators, new, strict=True)
+            self.estimators = [pair if isinstance(old, tuple) else pair[1] for old, pair in pairs]
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        models = [model for _, model in _named(self.estimators) if not _is_left_out(model)]
+        inner = [get_tags(model).input_tags for model in models]
+        tags.input_tags.sparse = all(of_model.sparse for of_model in inner)
+        tags.input_tags.allow_nan = all(of_model.allow_nan for of_model in inner)
+        return tags
+
     def fit(self, X, y=None, sample_weight=None, *, groups=None):
         """Fit the combination, and the models unless they are in a store.
 
@@ -267,9 +180,8 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
             given = {"y": y, "sample_weight": sample_weight, "groups": groups}
             for name, value in given.items():
                 if value is not None:
-                    raise InputError(
-                        "must be None with a store, which has its own cases", argument=name
-                    )
+                    message = "must be None with a store, which has its own cases"
+                    raise InputError(message, argument=name)
             self._fit_store(X, seed)
         else:
             self._fit_cases(X, y, sample_weight, groups, seed)
@@ -291,20 +203,22 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         self._combine(store.predictions(), cases.y, cases.weights, cases.groups, None, seed)
 
     def _fit_cases(self, X, y, weights, groups, seed):
-        models = models_of(self)
+        models, cv = _models_of(self), self.cv
         X = self._rows(X, reset=True)
         y = checked_labels(X, y)
-        cv, columns = self.cv, {"weights": weights, "groups": groups}
         if groups is not None:
-            columns["groups"] = checked_column("groups", "X", groups, len(y))
+            groups = checked_column("groups", "X", groups, len(y))
         if weights is not None:
-            check_take_weights(models, weights)
-            columns["weights"] = weights = checked_weights(weights, len(y), name="sample_weight")
-            if not weights.all():
-                kept = weights > 0
+            for name, model in models:
+                if not has_fit_parameter(model, "sample_weight"):
+                    message = f"must be None, because the fit of model `{name}` does not take it"
+                    remedy = "leave the model out"
+                    raise InputError(message, argument="sample_weight", remedy=remedy)
+            weights = checked_weights(weights, len(y), name="sample_weight")
+            kept = weights > 0
+            if not kept.all():
                 X, y, cv = _safe_indexing(X, np.flatnonzero(kept)), y[kept], _among(cv, kept)
-                columns = {name: one if one is None else one[kept] for name, one in columns.items()}
-        weights, groups = columns["weights"], columns["groups"]
+                weights, groups = weights[kept], None if groups is None else groups[kept]
         self.classes_ = classes_of(y)
         codes = np.searchsorted(self.classes_, y)
         if self.holdout is None:
@@ -319,7 +233,7 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         parallel = Parallel(self.n_jobs)
         calls = [(model, train, test) for train, test in splits for model in models]
         found = parallel(
-            delayed(predicted)(model, X, y, weights, train, test, self.classes_)
+            delayed(_predicted)(model, X, y, weights, train, test, self.classes_)
             for model, train, test in calls
         )
         first_of_split = range(0, len(calls), len(models))
@@ -330,7 +244,7 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
         entries, tests = checked_predictions("X", entries, len(self.classes_), None), np.sort(tests)
         self.estimators_ = [model for model, _ in found]
         if self.holdout is None:
-            self.estimators_ = parallel(delayed(fitted)(one, X, y, weights) for one in models)
+            self.estimators_ = parallel(delayed(_fitted)(model, X, y, weights) for model in models)
         weights = None if weights is None else weights[tests]
         groups = None if groups is None else groups[tests]
         folds = splits if self.holdout is None else None
@@ -374,7 +288,7 @@ class Stacking(LabelScore, ClassifierMixin, Composition):
             entries = predictions_of(self.store_, self.store_.names, X, argument="X")
         else:
             X = self._rows(X, reset=False)
-            arrays = [probabilities_of(one, X, self.classes_) for one in self.estimators_]
+            arrays = [probabilities_of(model, X, self.classes_) for model in self.estimators_]
             entries = checked_predictions("X", np.stack(arrays), len(self.classes_), None)
         if self.method == "logistic":
             return self._logistic.predict_proba(_log_odds(entries))
@@ -430,6 +344,68 @@ def blending(
     return Stacking(estimators, method, **options).fit(X, y, sample_weight, groups=groups)
 
 
+def _named(estimators):
+    """Pairs of names and models, from a list of them or of models alone."""
+    models = estimators if isinstance(estimators, list | tuple) else ()
+    kinds = [
+        None if isinstance(model, tuple) and len(model) == 2 else type(model).__name__.lower()
+        for model in models
+    ]
+    for at, (kind, model) in enumerate(zip(kinds, models, strict=True)):
+        if kind is None:
+            yield model
+        else:
+            number = f"-{kinds[:at].count(kind) + 1}" if kinds.count(kind) > 1 else ""
+            yield kind + number, model
+
+
+def _is_left_out(model):
+    return isinstance(model, str) and model == "drop"
+
+
+def _models_of(ensemble):
+    """The checked pairs of names and classifiers, without those that are "drop"."""
+    given = ensemble.estimators
+    if not isinstance(given, list | tuple | None):
+        remedy = "give `list(estimators.items())`" if isinstance(given, dict) else ""
+        message = (
+            f"must be a list of classifiers or of pairs (name, classifier), got {type_of(given)}"
+        )
+        raise InputTypeError(message, argument="estimators", remedy=remedy)
+    models = [(name, model) for name, model in _named(given) if not _is_left_out(model)]
+    if len(models) < 2:
+        message = f"must be two classifiers or more, got {len(models)!r}"
+        raise InputError(message, argument="estimators", remedy="or fit to a PredictionStore")
+    names = [name for name, _ in models]
+    for name, model in models:
+        has_both = hasattr(model, "fit") and hasattr(model, "predict_proba")
+        if isinstance(model, type) or not has_both:
+            is_left = isinstance(model, str | None)
+            remedy = 'set a model to "drop" to leave it out' if is_left else ""
+            message = f"must have `fit` and `predict_proba`, got {model!r}"
+            raise InputTypeError(message, argument="estimators", remedy=remedy)
+        if not isinstance(name, str) or not name or "__" in name:
+            message = f"must have names that are text without `__`, got {name!r}"
+            raise InputError(message, argument="estimators")
+        if name in ensemble.get_params(deep=False):
+            message = f"must have other names than parameters, got {name!r}"
+            raise InputError(message, argument="estimators", remedy="rename the model")
+        if names.count(name) > 1:
+            raise InputError(f"must have different names, got {name!r}", argument="estimators")
+    return models
+
+
+def _fitted(model, X, y, weights):
+    return clone(model).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
+
+
+def _predicted(model, X, y, weights, train, test, classes):
+    """The model fitted to some cases, and its predictions of others."""
+    weights = None if weights is None else weights[train]
+    model = _fitted(model, _safe_indexing(X, train), y[train], weights)
+    return model, probabilities_of(model, _safe_indexing(X, test), classes)
+
+
 def _folds(cv, X, y, codes, groups, seed):
     """Positions of the cases that models are fitted to, and of those that they predict."""
     cv = _N_FOLDS if cv is None else cv
@@ -459,7 +435,7 @@ def _held_out(codes, share, groups, seed):
         if groups is None:
             return train_test_split(np.arange(len(codes)), stratify=codes, **options)
         for sides in GroupShuffleSplit(_TRIES, **options).split(codes, codes, groups):
-            if all(len(np.unique(codes[one])) == codes.max() + 1 for one in sides):
+            if all(len(np.unique(codes[side])) == codes.max() + 1 for side in sides):
                 return sides
     except ValueError:
         pass
@@ -515,10 +491,5 @@ def _linear(entries, y, weights, columns):
 
 def _shares(entries, coefficients):
     """Outputs divided by their sum; equal where all are 0."""
-    if coefficients.ndim == 2:
-        outputs = np.einsum("mnk,km->nk", entries, coefficients)
-    else:
-        outputs = np.einsum("mnj,kmj->nk", entries, coefficients)
-    sums = outputs.sum(axis=1, keepdims=True)
-    equal = np.full_like(outputs, 1 / outputs.shape[1])
-    return np.divide(outputs, sums, out=equal, where=sums > 0)
+    path = "mnk,km->nk" if coefficients.ndim == 2 else "mnj,kmj->nk"
+    return summing_to_1(np.einsum(path, entries, coefficients))

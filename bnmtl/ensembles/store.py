@@ -1,12 +1,18 @@
-"""Stores of predictions: labels of cases, and probabilities by many models for each part."""
+"""Stores of predictions: labels of cases, and probabilities by many models for each part.
+
+Predictions come as arrays or in tables with one column per model.
+"""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from bnmtl.classification.columns import is_number
 from bnmtl.ensembles import folder as on_disk
 from bnmtl.ensembles.entries import (
+    FILL,
     by_part,
     checked_classes,
     checked_column,
@@ -14,20 +20,22 @@ from bnmtl.ensembles.entries import (
     checked_predictions,
     checked_settings,
     coded,
+    first_outside,
 )
-from bnmtl.ensembles.frames import from_frames, read_csv
+from bnmtl.ensembles.folder import COLUMNS
 from bnmtl.ensembles.judges import judge_of
 from bnmtl.ensembles.library.record import (
-    RECORD,
-    SKIPPED,
+    LIBRARY_JSON,
+    SKIPPED_CSV,
     joined_records,
-    read_record,
+    read_library_json,
     read_skipped,
-    skipped_as_bytes,
 )
-from bnmtl.errors import InputError, InputTypeError
-from bnmtl.tasks.files import NA_VALUES
-from bnmtl.wording import listed, type_of
+from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.tasks.files import NA_VALUES, csv_text, read_parts
+from bnmtl.wording import count, listed, type_of
+
+HILLCLIMB = "hillclimb"
 
 
 @dataclass(frozen=True)
@@ -54,24 +62,6 @@ class Part:
     def n_cases(self):
         """Number of cases."""
         return self.batches[0].shape[1] if self.y is None else len(self.y)
-
-
-def check_same_cases(first, other):
-    """Raise unless two stores have the same parts and cases."""
-    same = list(first.parts) == list(other.parts) and np.array_equal(first.classes, other.classes)
-    for part, one in first.parts.items() if same else ():
-        again = other.parts[part]
-        same &= one.n_cases == again.n_cases and all(
-            (getattr(one, name) is None) == (getattr(again, name) is None)
-            and np.array_equal(getattr(one, name), getattr(again, name))
-            for name in ("y", "weights", "folds", "task", "groups")
-        )
-    if not same:
-        message = "must have the same parts, labels, weights, folds, task and groups; they differ"
-        raise InputError(message, argument="stores")
-
-
-HILLCLIMB = "hillclimb"
 
 
 class PredictionStore:
@@ -172,28 +162,24 @@ class PredictionStore:
             n_cases = None if codes is None else len(codes)
             array = checked_predictions(part, values, len(self.classes), n_cases)
             others = {
-                name: checked_column(name, part, one[part], array.shape[1])
-                for name, one in columns.items()
-                if part in one
+                name: checked_column(name, part, by_name[part], array.shape[1])
+                for name, by_name in columns.items()
+                if part in by_name
             }
             self.parts[part] = Part((array,), codes, **others)
-        numbers = {part: len(one.batches[0]) for part, one in self.parts.items()}
-        if len(set(numbers.values())) > 1:
-            raise InputError(
-                f"must have the same models in all parts, got {numbers!r}", argument="predictions"
-            )
-        self.names = checked_names(names, numbers[HILLCLIMB])
+        n_models = _n_models({name: part.batches[0] for name, part in self.parts.items()})
+        self.names = checked_names(names, n_models)
         self.settings = checked_settings(settings, self.names)
         self.path = self.library = None
         self.skipped = read_skipped(None)
 
     @classmethod
-    def _of(cls, classes, parts, names, settings, path=None, library=None):
-        """A store of parts that have been checked."""
+    def _of(cls, classes, parts, settings, path=None, library=None):
+        """A store of parts that have been checked, of the models of the settings."""
         store = cls.__new__(cls)
         store.classes, store.parts, store.path = classes, parts, path
         store.library, store.skipped = library, read_skipped(path)
-        store.names, store.settings = tuple(names), settings
+        store.names, store.settings = tuple(settings.index), settings
         return store
 
     @classmethod
@@ -216,10 +202,9 @@ class PredictionStore:
         InputError
             If it is not a store, has another format, or a file is missing or damaged.
         """
-        found = on_disk.read(folder)
-        parts = {name: Part(**part) for name, part in found.parts.items()}
-        record = read_record(found.path)
-        return cls._of(found.classes, parts, found.names, found.settings, found.path, record)
+        classes, parts, settings = on_disk.read(folder)
+        parts, path = {name: Part(**arrays) for name, arrays in parts.items()}, Path(folder)
+        return cls._of(classes, parts, settings, path, read_library_json(path))
 
     @classmethod
     def from_csv(cls, paths, label="y", na_values=NA_VALUES):
@@ -247,7 +232,7 @@ class PredictionStore:
             If a file cannot be read, has no label or other models, and as the constructor.
         """
         paths = by_part("paths", paths, HILLCLIMB)
-        return cls(**read_csv(paths, label, HILLCLIMB, na_values))
+        return cls(**from_tables(read_parts(paths, na_values=na_values), label, paths))
 
     @classmethod
     def from_frame(cls, frame, y, **columns):
@@ -282,7 +267,7 @@ class PredictionStore:
         (2, 2)
         """
         frames, y = by_part("frame", frame, HILLCLIMB), by_part("y", y, HILLCLIMB)
-        return cls(**from_frames(frames, y, HILLCLIMB), **columns)
+        return cls(**_from_frames(frames, y), **columns)
 
     @classmethod
     def merge(cls, stores):
@@ -302,23 +287,22 @@ class PredictionStore:
             If parts, labels, weights, folds, task or groups differ, or a name occurs twice.
         """
         stores = list(stores)
-        wrong = [one for one in stores if not isinstance(one, cls)]
+        wrong = [store for store in stores if not isinstance(store, cls)]
         if wrong or not stores:
             given = type_of(wrong[0]) if wrong else repr(stores)
-            raise InputTypeError(
-                f"must be one PredictionStore or more, got {given}", argument="stores"
-            )
+            message = f"must be one PredictionStore or more, got {given}"
+            raise InputTypeError(message, argument="stores")
         first, names = stores[0], stores[0].names
         for other in stores[1:]:
-            check_same_cases(first, other)
+            _check_same_cases(first, other)
             names += checked_names(other.names, len(other.names), names)
         parts = {
-            part: replace(one, batches=sum((other.parts[part].batches for other in stores), ()))
-            for part, one in first.parts.items()
+            name: replace(part, batches=sum((store.parts[name].batches for store in stores), ()))
+            for name, part in first.parts.items()
         }
-        settings = pd.concat([one.settings for one in stores])
-        merged = cls._of(first.classes, parts, names, settings, library=joined_records(stores))
-        merged.skipped = pd.concat([one.skipped for one in stores], ignore_index=True)
+        settings = pd.concat([store.settings for store in stores])
+        merged = cls._of(first.classes, parts, settings, library=joined_records(stores))
+        merged.skipped = pd.concat([store.skipped for store in stores], ignore_index=True)
         return merged
 
     @property
@@ -357,9 +341,9 @@ class PredictionStore:
         if len(batches) == 1:
             return np.asarray(batches[0])
         found, at = np.empty((self.n_models, *batches[0].shape[1:]), np.float32), 0
-        for one in batches:
-            found[at : at + len(one)] = one
-            at += len(one)
+        for batch in batches:
+            found[at : at + len(batch)] = batch
+            at += len(batch)
         return found
 
     def score(self, metric, part=HILLCLIMB):
@@ -377,7 +361,7 @@ class PredictionStore:
             In natural units.
         """
         judge = judge_of(metric, self, part, needs_direction=False)
-        values = [judge.natural(judge.of(one)) for one in self.predictions(part)]
+        values = [judge.natural(judge.of(p)) for p in self.predictions(part)]
         return pd.Series(values, pd.Index(self.names, name="model"), name=judge.name)
 
     def subset(self, models):
@@ -396,16 +380,14 @@ class PredictionStore:
         models = checked_names(models, len(list(models)))
         unknown = [name for name in models if name not in places]
         if unknown:
-            raise InputError(
-                f"must be names of models of the store, got {unknown[0]!r}", argument="models"
-            )
+            message = f"must be names of models of the store, got {unknown[0]!r}"
+            raise InputError(message, argument="models")
         at = [places[name] for name in models]
         parts = {
-            name: replace(one, batches=(self.predictions(name)[at],))
-            for name, one in self.parts.items()
+            name: replace(part, batches=(self.predictions(name)[at],))
+            for name, part in self.parts.items()
         }
-        settings = self.settings.iloc[at]
-        return self._of(self.classes, parts, models, settings, library=self.library)
+        return self._of(self.classes, parts, self.settings.iloc[at], library=self.library)
 
     def of_task(self, task):
         """A store with the cases of one task, of all parts that have tasks.
@@ -419,20 +401,17 @@ class PredictionStore:
         PredictionStore
         """
         parts = {}
-        for name, one in self.parts.items():
-            if one.task is None or str(task) not in one.task:
+        for name, part in self.parts.items():
+            if part.task is None or str(task) not in part.task:
                 continue
-            at = one.task == str(task)
-            columns = {
-                column: None if getattr(one, column) is None else getattr(one, column)[at]
-                for column in ("y", "weights", "folds", "task", "groups")
-            }
+            at = part.task == str(task)
+            known = {column: getattr(part, column) for column in ("y", *COLUMNS)}
+            columns = {key: None if values is None else values[at] for key, values in known.items()}
             parts[name] = Part((self.predictions(name)[:, at],), **columns)
         if HILLCLIMB not in parts:
-            raise InputError(
-                f"must be a task of the part `{HILLCLIMB}`, got {task!r}", argument="task"
-            )
-        return self._of(self.classes, parts, self.names, self.settings)
+            message = f"must be a task of the part `{HILLCLIMB}`, got {task!r}"
+            raise InputError(message, argument="task")
+        return self._of(self.classes, parts, self.settings)
 
     def save(self, folder, force=False):
         """Write the store to a folder; nothing is pickled.
@@ -454,8 +433,8 @@ class PredictionStore:
         InputError
             If the folder is not empty and not a store to be replaced, or has another file.
         """
-        others = {} if self.library is None else {RECORD: self.library.as_bytes()}
-        others |= {SKIPPED: skipped_as_bytes(self.skipped)} if len(self.skipped) else {}
+        others = {} if self.library is None else {LIBRARY_JSON: self.library.as_bytes()}
+        others |= {SKIPPED_CSV: csv_text(self.skipped).encode()} if len(self.skipped) else {}
         on_disk.write(self, folder, force, others)
         return self.open(folder)
 
@@ -488,16 +467,212 @@ class PredictionStore:
             part: checked_predictions(part, values, len(self.classes), self.parts[part].n_cases)
             for part, values in predictions.items()
         }
-        numbers = {part: len(array) for part, array in batch.items()}
-        if len(set(numbers.values())) > 1:
-            raise InputError(
-                f"must have the same models in all parts, got {numbers!r}", argument="predictions"
-            )
-        names = checked_names(list(names), numbers[HILLCLIMB], self.names)
+        names = checked_names(list(names), _n_models(batch), self.names)
         settings = pd.concat([self.settings, checked_settings(settings, names)])
         mapped = batch if self.path is None else on_disk.append(self, batch, settings)
         self.parts = {
-            part: replace(one, batches=(*one.batches, mapped[part]))
-            for part, one in self.parts.items()
+            name: replace(part, batches=(*part.batches, mapped[name]))
+            for name, part in self.parts.items()
         }
         self.names, self.settings = (*self.names, *names), settings
+
+
+def _n_models(arrays):
+    """The number of models of predictions by part."""
+    numbers = {part: len(array) for part, array in arrays.items()}
+    if len(set(numbers.values())) > 1:
+        message = f"must have the same models in all parts, got {numbers!r}"
+        raise InputError(message, argument="predictions")
+    return numbers[HILLCLIMB]
+
+
+def _check_same_cases(first, other):
+    """Raise unless two stores have the same parts and cases."""
+    same = list(first.parts) == list(other.parts) and np.array_equal(first.classes, other.classes)
+    for name, part in first.parts.items() if same else ():
+        again = other.parts[name]
+        pairs = [(getattr(part, column), getattr(again, column)) for column in ("y", *COLUMNS)]
+        same &= part.n_cases == again.n_cases and all(
+            (values is None) == (others is None) and np.array_equal(values, others)
+            for values, others in pairs
+        )
+    if not same:
+        message = "must have the same parts, labels, weights, folds, task and groups; they differ"
+        raise InputError(message, argument="stores")
+
+
+def from_tables(tables, label, files, group=None, task_column=None):
+    """Take one table per part, with a column per model.
+
+    Parameters
+    ----------
+    tables : dict of str to pandas.DataFrame
+    label : str
+        The column with the labels, which the part "hillclimb" must have.
+    files : dict of str to path
+        Where the tables are from, for messages.
+    group : str, default=None
+        The column of groups, which the part "hillclimb" must have.
+    task_column : str, default=None
+        The column with the task of each case, which all parts must have.
+
+    Returns
+    -------
+    dict
+        Arguments of `PredictionStore`.
+    """
+    predictions, y, names = {}, {}, None
+    named = [name for name in (group, task_column) if name is not None]
+    columns = {}
+    if group is not None:
+        columns["groups"] = {HILLCLIMB: tables[HILLCLIMB][group].to_numpy()}
+    if task_column is not None:
+        columns["task"] = {part: table[task_column].to_numpy() for part, table in tables.items()}
+    for part, table in tables.items():
+        if label in table:
+            y[part] = table[label].to_numpy()
+        elif part == HILLCLIMB:
+            raise no_label(label, table, files[part])
+        table = table.drop(columns=[label, *named], errors="ignore")
+        names = list(table) if names is None else names
+        if sorted(table) != sorted(names):
+            other = sorted(set(table) ^ set(names))[0]
+            message = f"must have the models of the other files; not all have `{other}`"
+            raise InputError(message, file=files[part])
+        with located(file=files[part]):
+            predictions[part] = checked_table(table[names])
+    n_classes = pd.Series(y[HILLCLIMB]).nunique()
+    if n_classes > 2:
+        message = f"must have two classes in a file with one column per model; it has {n_classes}"
+        raise InputError(message, argument="label", file=files[HILLCLIMB])
+    return {"predictions": predictions, "y": y, "names": names, **columns}
+
+
+def no_label(label, table, file):
+    """The error for a file without the column of labels."""
+    message = f"must be a column of the file, which has {listed(table)}, got {label!r}"
+    return InputError(message, argument="label", file=file)
+
+
+def checked_table(table):
+    """Predictions (models, cases), or an error that names the model and the row."""
+    columns = {}
+    for name in table:
+        columns[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+        wrong = ~((columns[name] >= 0) & (columns[name] <= 1))
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            value = table[name].iloc[row]
+            remedy, shown = "leave the column out if it is not a model", f"`{value}`"
+            if not np.isnan(columns[name].iloc[row]):
+                remedy = f"calibrate scores, or {remedy}"
+            if pd.isna(value):
+                remedy, shown = FILL, "no value"
+            message = (
+                f"must be probabilities from 0 to 1; row {row + 1} below the header has {shown}"
+            )
+            raise InputError(message, column=name, remedy=remedy)
+    return pd.DataFrame(columns, index=table.index).to_numpy(float).T
+
+
+def _from_frames(frames, y):
+    """Arguments of a store, from frames by part with models or pairs (model, class) as columns."""
+    classes = checked_classes(y[HILLCLIMB]).tolist() if HILLCLIMB in y else []
+    predictions, names = {}, None
+    for part, frame in frames.items():
+        _check_frame(part, frame)
+        if part in y:
+            _check_rows(part, frame, y[part])
+        columns = list(frame)
+        is_by_class = frame.columns.nlevels == 2
+        models = list(dict.fromkeys(model for model, _ in columns)) if is_by_class else columns
+        names = models if names is None else names
+        if set(models) != set(names):
+            other = sorted(set(models) ^ set(names), key=str)[0]
+            message = f"of part `{part}` must have the models of the others; not all have `{other}`"
+            raise InputError(message, argument="frame")
+        if not is_by_class and len(classes) > 2:
+            message = f"must have pairs (model, class) as columns for {len(classes)} classes"
+            remedy = "`pd.concat({name: frame_of_the_model}, axis=1)` makes them"
+            raise InputError(message, argument="frame", remedy=remedy)
+        wanted = _pairs(part, columns, names, classes) if is_by_class else names
+        cells = np.stack([_column(frame, name) for name in wanted])
+        shape = (len(names), len(classes), len(frame))
+        predictions[part] = np.moveaxis(cells.reshape(shape), 1, 2) if is_by_class else cells
+    return {"predictions": predictions, "y": y, "names": names}
+
+
+def _pairs(part, columns, names, classes):
+    """The pairs of all models and classes, or an error if the columns are others."""
+    wanted = [(model, label) for model in names for label in classes]
+    for what, wrong in (
+        ("missing", [pair for pair in wanted if pair not in columns]),
+        ("of no class", [pair for pair in columns if pair not in wanted]),
+    ):
+        if wrong:
+            message = (
+                f"of part `{part}` must have a column for each model and class of `{classes}`; "
+                f"`{_written(wrong[0])}` is {what}"
+            )
+            raise InputError(message, argument="frame")
+    return wanted
+
+
+def _check_frame(part, frame):
+    """Raise unless it is a frame with named models."""
+    if not isinstance(frame, pd.DataFrame):
+        message = (
+            f"of part `{part}` must be a DataFrame with a row for each case, got {type_of(frame)}"
+        )
+        raise InputTypeError(message, argument="frame")
+    if frame.columns.nlevels > 2 or frame.empty:
+        message = (
+            f"of part `{part}` must have rows, and models or pairs (model, class) as columns; its "
+            f"shape is {frame.shape}, its columns have {count(frame.columns.nlevels, 'level')}"
+        )
+        raise InputError(message, argument="frame")
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        message = f"must have different columns; `{_written(twice[0])}` occurs twice"
+        raise InputError(message, argument="frame")
+    models = frame.columns.get_level_values(0)
+    wrong = [name for name in models if not isinstance(name, str) or not name]
+    if wrong:
+        message = f"must have text as names of models, got {wrong[0]!r}"
+        raise InputTypeError(message, argument="frame", remedy="`frame.add_prefix('model')`")
+
+
+def _check_rows(part, frame, y):
+    """Raise unless labels are as many as rows, and a Series of them has the same order."""
+    if np.size(y) != len(frame):
+        message = (
+            f"of part `{part}` must be one label per row of `frame`, {len(frame)}, "
+            f"got {np.size(y)!r}"
+        )
+        raise InputError(message, argument="y")
+    if not isinstance(y, pd.Series) or y.index.equals(frame.index):
+        return
+    is_same = y.index.is_unique and y.index.isin(frame.index).all()
+    if is_same or not any(isinstance(index, pd.RangeIndex) for index in (y.index, frame.index)):
+        message = f"of part `{part}` must have the index of `frame`, in its order; it has another"
+        remedy = "`y.loc[frame.index]` if it names the cases, or `y.to_numpy()` if it does not"
+        raise InputError(message, argument="y", remedy=remedy)
+
+
+def _column(frame, name):
+    """The numbers of a column."""
+    column, place = frame[name], {"argument": "frame", "column": _written(name)}
+    if not is_number(column.dtype) or column.dtype.kind == "c":
+        raise InputTypeError(f"must be numbers, got {column.dtype}", remedy="convert it", **place)
+    numbers = column.to_numpy(dtype=float, na_value=np.nan)
+    wrong = first_outside(numbers)
+    if wrong is not None:
+        (row,), value, remedy = wrong
+        message = f"must be probabilities from 0 to 1; row {row}, counted from 0, has {value}"
+        raise InputError(message, remedy=remedy, **place)
+    return numbers
+
+
+def _written(name):
+    """The name of a column: of a model, or of a model and a class."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

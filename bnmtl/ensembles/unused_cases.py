@@ -11,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.ensembles.entries import checked_column, coded, entered
 from bnmtl.ensembles.judges import judge_of, stratified_folds, title_of
 from bnmtl.ensembles.rivals import WeightedEnsemble, best_of_families, best_single, mean_of_all
-from bnmtl.ensembles.selection import FAMILY
+from bnmtl.ensembles.selection import BEST, ENSEMBLE, FAMILY, MEAN
 from bnmtl.ensembles.store import HILLCLIMB, Part, PredictionStore
 from bnmtl.errors import InputError, check_whole
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
 
-ENSEMBLE, BEST, MEAN = "ensemble", "best single model", "mean of all models"
 RIVAL = "strongest simple rival"
 RIVAL_OF_FOLDS = f"{RIVAL}, chosen by folds"
 _REPLICATES = 200
@@ -76,7 +75,8 @@ class UnusedCases:
         The simple rival that is best on the other folds or, for a part, on the cases of selection.
     tasks : pandas.DataFrame or None
         For each task, the number of its cases and the scores of the same methods on them, for folds
-        without the rival; NaN where the metric needs more cases or classes. None without tasks.
+        without the rival; NaN where the metric needs more cases or classes, or gives no number for
+        the predictions of a method. None without tasks.
     """
 
     metric: str
@@ -109,7 +109,7 @@ class UnusedCases:
         check_is_fitted(selector)
         store = selector.store_
         cases, ensembles = store.part(part, labels=True), _ensembles(selector, store)
-        predictions = {name: _of_part(one, part) for name, one in ensembles.items()}
+        predictions = {name: _of_part(ensemble, part) for name, ensemble in ensembles.items()}
         rivals, judge = _rivals(selector, store), _judge_of(selector, store, HILLCLIMB)
         strongest = max(rivals, key=lambda name: judge.of(_of_part(rivals[name], HILLCLIMB)))
         predictions[RIVAL] = _of_part(rivals[strongest], part)
@@ -149,9 +149,8 @@ class UnusedCases:
         store, weights = selector.store_, selector.weights_
         best = _best_single(selector, store).weights_.idxmax()
         if best not in predictions:
-            raise InputError(
-                f"must have the best single model, too; `{best}` is missing", argument="predictions"
-            )
+            message = f"must have the best single model, too; `{best}` is missing"
+            raise InputError(message, argument="predictions")
         names = sorted({best, *weights.index[weights > 0]})
         codes = coded(part, y, store.classes)
         entries = entered("predictions", predictions, names, len(store.classes), len(codes))
@@ -166,17 +165,17 @@ class UnusedCases:
         """Score predictions of some cases, with the standard error of bootstrap replicates."""
         judge, y = _judge_of(selector, selector.store_, cases), cases.y
         rng = generator(seed_of(selector.random_state), "replicates")
-        groups = [np.flatnonzero(y == code) for code in np.unique(y)]
+        by_class = [np.flatnonzero(y == code) for code in np.unique(y)]
         compared = predictions[ENSEMBLE], predictions[BEST], rival[1]
         values = []
         for _ in range(_REPLICATES):
-            drawn = [rng.choice(group, len(group)) for group in groups]
+            drawn = [rng.choice(of_class, len(of_class)) for of_class in by_class]
             at = np.sort(np.concatenate(drawn))
             drawn_judge = judge.at(at)
-            values.append([drawn_judge.of(one[at]) for one in compared])
+            values.append([drawn_judge.of(p[at]) for p in compared])
         row = {"cases": len(y), **_scored(judge, predictions)}
-        table = pd.DataFrame([row], pd.Index([part], name="part"))
-        errors = np.std(np.array(values)[:, :1] - np.array(values)[:, 1:], axis=0, ddof=1)
+        table, values = pd.DataFrame([row], pd.Index([part], name="part")), np.array(values)
+        errors = np.std(values[:, :1] - values[:, 1:], axis=0, ddof=1)
         score = judge.of(rival[1])
         gain = judge.of(predictions[ENSEMBLE]) - score
         found = Rival(rival[0], *map(float, (judge.natural(score), gain, errors[1])))
@@ -216,9 +215,8 @@ class UnusedCases:
         check_whole("n_folds", n_folds, least=2)
         store, seed = selector.store_, seed_of(selector.random_state)
         part = store.part(HILLCLIMB)
-        groups = {"groups": part.groups}
         folds = stratified_folds(
-            "store", part.y, n_folds, seed, "add cases", store.classes, **groups
+            "store", part.y, n_folds, seed, "add cases", store.classes, part.groups
         )
         n_folds = len(folds)
         rows, gains, by_rival, pooled = [], [], [], {}
@@ -228,15 +226,15 @@ class UnusedCases:
                 again = clone(selector).set_params(random_state=seed, progress=progress)
                 split = _split(store, rest, fold)
                 judge = _judge_of(selector, split, _UNUSED)
-                ensembles = _ensembles(again.fit(split), split)
-                predictions = {name: _of_part(one, _UNUSED) for name, one in ensembles.items()}
+                ensembles = _ensembles(again.fit(split), split).items()
+                predictions = {name: _of_part(ensemble, _UNUSED) for name, ensemble in ensembles}
                 for name, p in predictions.items():
                     pooled.setdefault(name, np.empty((len(part.y), *p.shape[1:])))[fold] = p
                 rows.append({"cases": len(fold), **_scored(judge, predictions)})
                 value = judge.of(predictions[ENSEMBLE])
                 gains.append(value - judge.of(predictions[BEST]))
                 rivals = _rivals(selector, split).items()
-                scored = {name: judge.of(_of_part(one, _UNUSED)) for name, one in rivals}
+                scored = {name: judge.of(_of_part(model, _UNUSED)) for name, model in rivals}
                 by_rival.append({ENSEMBLE: value, **scored})
         table = pd.DataFrame(rows, pd.RangeIndex(1, n_folds + 1, name="fold"))
         rival, chosen = _strongest(judge, pd.DataFrame(by_rival))
@@ -323,25 +321,24 @@ def _progress(report, number, n_folds, bags):
 
 def _split(store, rest, fold):
     """A store with some cases for selection and others that are not used."""
-    part, models = store.part(HILLCLIMB), store.predictions()
-    cases = {HILLCLIMB: rest, _UNUSED: fold}
-    columns = {"weights": part.weights, "groups": part.groups}
+    part, places = store.part(HILLCLIMB), {HILLCLIMB: rest, _UNUSED: fold}
+
+    def divided(values):
+        return None if values is None else {name: values[at] for name, at in places.items()}
+
+    models = store.predictions()
     return PredictionStore(
-        {name: models[:, at] for name, at in cases.items()},
-        {name: store.classes[part.y[at]] for name, at in cases.items()},
+        {name: models[:, at] for name, at in places.items()},
+        divided(store.classes[part.y]),
         store.names,
+        weights=divided(part.weights),
         settings=store.settings,
-        **{
-            column: {name: values[at] for name, at in cases.items()}
-            for column, values in columns.items()
-            if values is not None
-        },
+        groups=divided(part.groups),
     )
 
 
 def _ensembles(selector, store):
-    single, mean = _best_single(selector, store), mean_of_all(store)
-    return {ENSEMBLE: selector, BEST: single, MEAN: mean}
+    return {ENSEMBLE: selector, BEST: _best_single(selector, store), MEAN: mean_of_all(store)}
 
 
 def _best_single(selector, store):
@@ -359,9 +356,9 @@ def _rivals(selector, store):
         return {BEST: _best_single(selector, store), **rivals}
     best = best_of_families(store, selector.metric, selector.greater_is_better)
     if len(best) > 1:
-        weights = sum(one.weights_ for one in best.values()) / len(best)
+        weights = sum(model.weights_ for model in best.values()) / len(best)
         rivals[_MEAN_OF_FAMILIES] = WeightedEnsemble(store, weights.to_numpy())
-    return {_FAMILY.format(family): one for family, one in best.items()} | rivals
+    return {_FAMILY.format(family): model for family, model in best.items()} | rivals
 
 
 def _strongest(judge, values):
@@ -388,15 +385,16 @@ def _of_part(ensemble, part):
 
 
 def _by_task(judge, tasks, predictions):
-    """Scores by task; NaN where the metric needs more cases or classes."""
+    """Scores by task; NaN where the metric gives no number."""
     rows = {}
     for task in np.unique(tasks):
         at = np.flatnonzero(tasks == task)
-        try:
-            scores = _scored(judge.at(at), {name: p[at] for name, p in predictions.items()})
-        except ValueError:
-            scores = dict.fromkeys(predictions, np.nan)
-        rows[task] = {"cases": len(at), **scores}
+        rows[task], of_task = {"cases": len(at)}, judge.at(at)
+        for name, p in predictions.items():
+            try:
+                rows[task] |= _scored(of_task, {name: p[at]})
+            except ValueError:
+                rows[task][name] = np.nan
     return pd.DataFrame.from_dict(rows, "index").rename_axis("task")
 
 

@@ -56,11 +56,9 @@ class Encoder:
         is_numeric = np.array([is_number(dtype) for dtype in frame.dtypes])
         numbers = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
         nominal = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        steps = [
-            (numbers, np.flatnonzero(is_numeric)),
-            (nominal, np.flatnonzero(~is_numeric)),
-        ]
-        columns = make_column_transformer(*steps)
+        columns = make_column_transformer(
+            (numbers, np.flatnonzero(is_numeric)), (nominal, np.flatnonzero(~is_numeric))
+        )
         self._pipeline = make_pipeline(columns, *([StandardScaler()] if scaled else []))
         self._pipeline.fit(plain(frame))
 
@@ -106,9 +104,15 @@ class NetStudent:
         report : callable
             Receives the share of the longest possible training after each epoch.
         """
-        inputs, targets = self._encode(rows), targets_of(p, self._target).astype(np.float32)
+        inputs, targets = self._encode(rows), _targets_of(p, self._target).astype(np.float32)
         cases, truth = self._encode(held_out[0]), held_out[1]
-        net = self._new_net(inputs, targets, int(generator(seed, "net").integers(2**31)))
+        net_seed = int(generator(seed, "net").integers(2**31))
+        net = MLPRegressor(hidden_layer_sizes=(_N_HIDDEN,), random_state=net_seed)
+        net.partial_fit(inputs[:2], targets[:2])  # a first step on two rows creates its weights
+        if self._target == "probability":
+            # The derivative of the squared error of a linear output and that of the cross-entropy
+            # of a logistic one are the same difference of output and target.
+            net.out_activation_ = "logistic"
         best, since = np.inf, 0
         for epoch in range(MAX_EPOCHS):
             net.partial_fit(inputs, targets)
@@ -125,16 +129,6 @@ class NetStudent:
     def predict(self, rows):
         """Probabilities, shape (n_rows,)."""
         return _outputs(self._layers, self._encode(rows))
-
-    def _new_net(self, inputs, targets, seed):
-        """A net to be trained, with a first step on two rows, which creates its weights."""
-        net = MLPRegressor(hidden_layer_sizes=(_N_HIDDEN,), random_state=seed)
-        net.partial_fit(inputs[:2], targets[:2])
-        if self._target == "probability":
-            # The derivative of the squared error of a linear output and that of the cross-entropy
-            # of a logistic one are the same difference of output and target.
-            net.out_activation_ = "logistic"
-        return net
 
 
 def _outputs(layers, inputs):
@@ -166,18 +160,17 @@ class ModelStudent:
 
     def fit(self, rows, p, held_out, seed, report):
         """As `NetStudent.fit`; without early stopping."""
-        rng = generator(seed, "labels")
         self._model = seeded(self._model, seed)
         if is_classifier(self._model):
-            targets = (rng.random(len(p)) < p).astype(int)
+            targets = (generator(seed, "labels").random(len(p)) < p).astype(int)
             if targets.min() == targets.max():
                 message = (
-                    "must predict probabilities from which both classes are "
-                    "drawn; all labels are the same"
+                    "must predict probabilities from which both classes are drawn; all labels are "
+                    "the same"
                 )
                 raise InputError(message, argument="teacher")
         else:
-            targets = targets_of(p, self._target)
+            targets = _targets_of(p, self._target)
         self._model.fit(self._inputs(rows), targets)
         report(1)
         return self
@@ -190,22 +183,13 @@ class ModelStudent:
         inputs = self._inputs(rows)
         if is_classifier(self._model):
             return self._model.predict_proba(inputs)[:, 1]
-        return probabilities_of(np.ravel(self._model.predict(inputs)), self._target)
+        outputs = np.ravel(self._model.predict(inputs))
+        return np.clip(outputs, 0, 1) if self._target == "probability" else expit(outputs)
 
 
-def takes_rows(model):
-    """Whether a student reads nominal columns itself."""
-    return isinstance(model, NetworkClassifier | Pipeline)
-
-
-def targets_of(p, target):
+def _targets_of(p, target):
     """Numbers that a student learns."""
     return p if target == "probability" else logit(np.clip(p, _MOST_CERTAIN, 1 - _MOST_CERTAIN))
-
-
-def probabilities_of(outputs, target):
-    """Probabilities from outputs of a student."""
-    return np.clip(outputs, 0, 1) if target == "probability" else expit(outputs)
 
 
 _SIZES = (4000, 10_000, 25_000, 50_000, 100_000, 200_000, 400_000)
@@ -351,12 +335,8 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             rows, held_out = _split(X, groups, seed)
         elif groups is not None:
             message = "must be None with `held_out`"
-            raise InputError(
-                message,
-                argument="groups",
-                options=("held_out",),
-                remedy="hold out whole groups yourself",
-            )
+            remedy = "hold out whole groups yourself"
+            raise InputError(message, argument="groups", options=("held_out",), remedy=remedy)
         else:
             rows, held_out = X, matched_rows("held_out", held_out, names)
         if not len(held_out):
@@ -371,10 +351,9 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         self.size_ = int(self.learning_curve_["size"].iloc[self._chosen])
         self.fidelity_ = float(self.learning_curve_["fidelity"].iloc[self._chosen])
         student = self._students[self._chosen]
-        times = {"teacher": seconds, "student": _seconds(student.predict, pseudo[:_TIMED])}
-        self.seconds_ = pd.Series(times)
-        models = {"teacher": self.teacher, "student": student}
-        n_bytes = {name: pickled_bytes(model) for name, model in models.items()}
+        student_seconds = _seconds(student.predict, pseudo[:_TIMED])
+        self.seconds_ = pd.Series({"teacher": seconds, "student": student_seconds})
+        n_bytes = {"teacher": pickled_bytes(self.teacher), "student": pickled_bytes(student)}
         self.bytes_ = pd.Series(n_bytes, dtype=float)
         return self
 
@@ -382,25 +361,20 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         """The checked sizes."""
         check_choice("target", self.target, ("probability", "log-odds"))
         check_whole("patience", self.patience, least=1, optional=True, remedy="None tries all")
-        check_teacher(self.teacher)
-        student = self.student
-        is_model = isinstance(student, BaseEstimator)
-        if student is not None and not (
-            is_model and (is_classifier(student) or is_regressor(student))
-        ):
+        _check_teacher(self.teacher)
+        student, is_model = self.student, isinstance(self.student, BaseEstimator)
+        has_labels = is_model and is_classifier(student)
+        if student is not None and not (has_labels or (is_model and is_regressor(student))):
             message = f"must be a regressor, a classifier or None, got {type_of(student)}"
             raise InputTypeError(message, argument="student")
-        if is_model and is_classifier(student) and self.target != "probability":
+        if has_labels and self.target != "probability":
             message = f'must be "probability" for a classifier, got {self.target!r}'
-            raise InputError(
-                message, argument="target", remedy="labels are drawn from probabilities"
-            )
+            remedy = "labels are drawn from probabilities"
+            raise InputError(message, argument="target", remedy=remedy)
         for name in ("fit", "sample", "get_params"):
             if self.sampler is not None and not hasattr(self.sampler, name):
-                message = (
-                    "must be an estimator with the methods fit and sample, got "
-                    f"{type_of(self.sampler)}"
-                )
+                given = type_of(self.sampler)
+                message = f"must be an estimator with the methods fit and sample, got {given}"
                 raise InputTypeError(message, argument="sampler", remedy="for example Munge()")
         sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
         for size in sizes:
@@ -426,16 +400,15 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         tasks, at = tasks_of(rows, self.task_column), column_of(rows, self.task_column)
         names, task, counts = np.unique(tasks, return_inverse=True, return_counts=True)
         is_frame, frame = isinstance(rows, pd.DataFrame), pd.DataFrame(rows)
-        label, found = frame.columns[at], []
+        label, by_task = frame.columns[at], []
         # Sums are rounded, not sizes, which might not have the right sum.
         sizes = np.diff(np.rint(counts.cumsum() / counts.sum() * n).astype(int), prepend=0)
         for code, (name, size) in enumerate(zip(names, sizes, strict=True)):
             cases = frame[task == code]
             if len(cases) < 2:
                 message = "must have two rows or more besides those held out; it has one"
-                raise InputError(
-                    message, argument="X", task=name, remedy="leave it out, or add rows"
-                )
+                remedy = "leave it out, or add rows"
+                raise InputError(message, argument="X", task=name, remedy=remedy)
             if size == 0:
                 continue
             rest = cases.drop(columns=label)
@@ -446,18 +419,18 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             # The column has the values of the rows, so that teacher and student know them.
             of_task = cases.iloc[np.zeros(size, int), at].array
             drawn.insert(at, label, of_task, allow_duplicates=True)
-            found.append(drawn if is_frame else drawn.to_numpy())
-        return pd.concat(found, ignore_index=True) if is_frame else np.concatenate(found)
+            by_task.append(drawn if is_frame else drawn.to_numpy())
+        return pd.concat(by_task, ignore_index=True) if is_frame else np.concatenate(by_task)
 
     def _sampled(self, rows, labels, n, seed, report, task=None):
         """Pseudo-cases by a sampler that is fitted to some rows, of a task or of all."""
         sampler = Munge() if self.sampler is None else clone(self.sampler)
-        stream = ("pseudo-cases",) if task is None else ("pseudo-cases", task)
         if "progress" in sampler.get_params():
             sampler.set_params(
                 progress=lambda event: report(event.stage, task, event.done, event.total)
             )
-        pseudo = sampler.fit(rows, labels).sample(int(n), generator(seed, *stream))
+        rng = generator(seed, "pseudo-cases", *(() if task is None else (task,)))
+        pseudo = sampler.fit(rows, labels).sample(int(n), rng)
         if len(pseudo) != n:
             message = f"must draw as many rows as it is asked for, {n}, got {len(pseudo)!r}"
             raise InputError(message, argument="sampler")
@@ -473,7 +446,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
                 report("training", None, before + round(share * size), total)
 
             # Labels can take much longer than the student, so no more than needed are made.
-            new, fastest = self._labels(pseudo, len(p), size, len(pseudo), report)
+            new, fastest = self._labels(pseudo, len(p), size, report)
             p, seconds = np.concatenate([p, new]), min(seconds, fastest)
             start = time.perf_counter()
             student = make().fit(pseudo[:size], p, held_out, seed, report_share)
@@ -483,7 +456,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
             fidelity = float(np.mean((student.predict(held_out[0]) - held_out[1]) ** 2))
             curve.append((size, fidelity, took))
             self._students.append(student)
-            best = int(np.argmin([one for _, one, _ in curve]))
+            best = int(np.argmin([error for _, error, _ in curve]))
             if self.patience is not None and len(curve) - 1 - best >= self.patience:
                 report("labels", None, len(pseudo), len(pseudo))
                 report("training", None, total, total)
@@ -491,17 +464,17 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         self.learning_curve_ = pd.DataFrame(curve, columns=["size", "fidelity", "seconds"])
         return seconds
 
-    def _labels(self, pseudo, begin, end, total, report):
+    def _labels(self, pseudo, begin, end, report):
         """The teacher's probabilities of some pseudo-cases, and its seconds per 10,000 cases."""
         p, seconds = np.empty(end - begin), np.inf
         for at in range(begin, end, _TIMED):
-            report("labels", None, at, total)
+            report("labels", None, at, len(pseudo))
             part = pseudo[at : min(at + _TIMED, end)]
             start = time.perf_counter()
             p[at - begin : at - begin + len(part)] = self.teacher.predict_proba(part)[:, 1]
             # As for the student, the shortest run counts: the first one may be slow.
             seconds = min(seconds, (time.perf_counter() - start) / len(part) * _TIMED)
-        report("labels", None, end, total)
+        report("labels", None, end, len(pseudo))
         return p, seconds
 
     def _maker(self, X):
@@ -509,8 +482,9 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         if self.student is None:
             encode = Encoder(X, scaled=True)
             return lambda: NetStudent(encode, self.target)
-        is_nominal = isinstance(X, pd.DataFrame) and not takes_rows(self.student)
-        encode = Encoder(X, scaled=False) if is_nominal else None
+        reads_nominal = isinstance(self.student, NetworkClassifier | Pipeline)
+        is_encoded = isinstance(X, pd.DataFrame) and not reads_nominal
+        encode = Encoder(X, scaled=False) if is_encoded else None
         return lambda: ModelStudent(self.student, encode, self.target)
 
     def predict_proba(self, X):
@@ -562,24 +536,19 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         return np.stack([1 - p, p], axis=1)
 
 
-def check_teacher(teacher):
+def _check_teacher(teacher):
     """Raise unless it is a fitted classifier of two classes with probabilities."""
     if not hasattr(teacher, "predict_proba"):
-        raise InputTypeError(
-            f"must be a classifier with predict_proba, got {type_of(teacher)}", argument="teacher"
-        )
+        message = f"must be a classifier with predict_proba, got {type_of(teacher)}"
+        raise InputTypeError(message, argument="teacher")
     classes = getattr(teacher, "classes_", None)
     if classes is None:
-        raise InputError(
-            "must be fitted; it has no classes_", argument="teacher", remedy="call its fit first"
-        )
+        message = "must be fitted; it has no classes_"
+        raise InputError(message, argument="teacher", remedy="call its fit first")
     if len(classes) != 2:
         message = f"must have two classes, got {len(classes)!r}"
-        raise InputError(
-            message,
-            argument="teacher",
-            remedy="compress one model for each class against the others",
-        )
+        remedy = "compress one model for each class against the others"
+        raise InputError(message, argument="teacher", remedy=remedy)
 
 
 def _split(X, groups, seed):
@@ -594,9 +563,8 @@ def _split(X, groups, seed):
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2:
         message = f"must name two groups or more, got {len(names)!r}"
-        raise InputError(
-            message, argument="groups", options=("held_out",), remedy="give `held_out`"
-        )
+        remedy = "give `held_out`"
+        raise InputError(message, argument="groups", options=("held_out",), remedy=remedy)
     order = rng.permutation(len(names))
     before = np.append(0, np.bincount(group)[order].cumsum())[:-1]
     # The last one of all is never held out.

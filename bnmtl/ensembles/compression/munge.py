@@ -1,4 +1,4 @@
-"""Munge: pseudo-cases made by exchanging values of nearest cases."""
+"""Pseudo-cases: Munge, and controls with independent columns, in all cases or within classes."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.columns import read_columns, rows_like
-from bnmtl.errors import check_choice, check_number, check_whole, warn
+from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, generator, seed_of
+from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import count
 
 # Distances by matrix products are off by less, so cases this close are compared exactly.
@@ -19,7 +20,7 @@ _ROUNDING = 1e-9
 _SAME = 1e-12
 
 
-class Neighbors:
+class NearestCases:
     """Finds the nearest other case of a case.
 
     The squared distance is the sum of squared differences of numbers, divided by the squared range
@@ -68,16 +69,6 @@ class Neighbors:
         squares = (scaled[:, ~gaps] ** 2).sum(axis=1, keepdims=True)
         return np.concatenate([squares, scaled, scaled[:, gaps] ** 2, present[:, gaps]], axis=1)
 
-    def _vector(self, case):
-        """The factors by which those of all cases are multiplied."""
-        factors, n_numeric = self._factors[case], self._numbers.shape[1]
-        vector = -2 * factors
-        vector[0] = 1
-        if self._has_gaps:
-            squares, present = np.split(factors[n_numeric + 1 :], 2)
-            vector[n_numeric + 1 :] = np.concatenate([present, squares])
-        return vector
-
     def update(self, rows):
         """Note that rows of the table have changed."""
         numbers = self._numbers[rows]
@@ -116,11 +107,16 @@ class Neighbors:
         return near
 
     def _distances(self, case):
-        if self._numbers.shape[1]:
-            distances = self._factors @ self._vector(case)
-            distances += self._factors[case, 0]
-        else:
-            distances = np.zeros(len(self._numbers))
+        distances, n_numeric = np.zeros(len(self._numbers)), self._numbers.shape[1]
+        if n_numeric:
+            factors = self._factors[case]
+            vector = -2 * factors  # by which those of all cases are multiplied
+            vector[0] = 1
+            if self._has_gaps:
+                squares, present = np.split(factors[n_numeric + 1 :], 2)
+                vector[n_numeric + 1 :] = np.concatenate([present, squares])
+            distances = self._factors @ vector
+            distances += factors[0]
         if len(self._nominal):
             np.not_equal(self._nominal, self._nominal[:, case, None], out=self._differs)
             differs = self._differs.view(np.uint8)
@@ -246,7 +242,7 @@ class Munge(BaseEstimator):
         check_choice("identical", self.identical, ("skip", "keep"))
         check_seed(self.random_state)
         self._columns = read_columns(X)
-        self._cases = Cases.of(self._columns)
+        self._cases = CodedCases.of(self._columns)
         self._like = X[:0]
         self.n_rows_ = len(self._cases.numbers)
         return self
@@ -272,34 +268,30 @@ class Munge(BaseEstimator):
         check_whole("n", n, least=1, optional=True)
         seed = seed_of(self.random_state if random_state is None else random_state)
         n = self.size * self.n_rows_ if n is None else n
-        n_passes = -(-n // self.n_rows_)
+        n_passes, skip = -(-n // self.n_rows_), self.identical == "skip"
+        partners = [None] * n_passes
+        if self.neighbors == "original":
+            ties = [tie_draws(seed, number, self.n_rows_) for number in range(n_passes)]
+            partners = original_partners(self._cases, np.stack(ties), skip)
         numbers, codes = [], []
         with Reporter(self.progress) as report:
-            for cases in self._passes(seed, n_passes, report):
-                numbers.append(cases.numbers)
-                codes.append(cases.codes)
+            for number in range(n_passes):
+                report("pseudo-cases", None, number * self.n_rows_, n_passes * self.n_rows_)
+                draws = draw(seed, number, self._cases, self.probability)
+                after = exchanged(self._cases, draws, self.local_variance, skip, partners[number])
+                numbers.append(after.numbers)
+                codes.append(after.codes)
+            report("pseudo-cases", None, n_passes * self.n_rows_, n_passes * self.n_rows_)
         n_last = n - (n_passes - 1) * self.n_rows_
         rows = generator(seed, "rows").choice(self.n_rows_, n_last, replace=False)
         numbers[-1], codes[-1] = numbers[-1][np.sort(rows)], codes[-1][np.sort(rows)]
         numbers, codes = np.concatenate(numbers), np.concatenate(codes)
         if not numbers.shape[1] and self.probability > 0:
             _check_new(codes, self._cases.codes)
-        cells = self._cases.cells(numbers, codes)
+        numeric, nominal = self._cases.names
+        cells = dict(zip([*numeric, *nominal], [*numbers.T, *codes.T], strict=True))
         restored = [column.restored(cells[column.name]) for column in self._columns]
         return rows_like(self._like, restored)
-
-    def _passes(self, seed, n_passes, report):
-        """Yield the cases after each pass."""
-        skip, partners = self.identical == "skip", None
-        if self.neighbors == "original":
-            ties = [tie_draws(seed, number, self.n_rows_) for number in range(n_passes)]
-            partners = original_partners(self._cases, np.stack(ties), skip)
-        for number in range(n_passes):
-            report("pseudo-cases", None, number * self.n_rows_, n_passes * self.n_rows_)
-            draws = draw(seed, number, self._cases, self.probability)
-            chosen = None if partners is None else partners[number]
-            yield exchanged(self._cases, draws, self.local_variance, skip, chosen)
-        report("pseudo-cases", None, n_passes * self.n_rows_, n_passes * self.n_rows_)
 
 
 def _check_new(drawn, cases):
@@ -318,7 +310,7 @@ def _check_new(drawn, cases):
         )
 
 
-class Cases(NamedTuple):
+class CodedCases(NamedTuple):
     """Cases with numeric and nominal columns, each sorted by name.
 
     Parameters
@@ -352,23 +344,8 @@ class Cases(NamedTuple):
         filled = np.where(np.isnan(numbers).all(axis=0), 0, numbers)
         names = [column.name for column in numeric], [column.name for column in nominal]
         low, high = np.nanmin(filled, axis=0), np.nanmax(filled, axis=0)
-        return cls(numbers, codes, names, whole_columns(numbers), low, high)
-
-    def cells(self, numbers, codes):
-        """Columns by name."""
-        return {
-            **dict(zip(self.names[0], numbers.T, strict=True)),
-            **dict(zip(self.names[1], codes.T, strict=True)),
-        }
-
-    def copy(self):
-        """Cases that can be changed."""
-        return self._replace(numbers=self.numbers.copy(), codes=self.codes.copy())
-
-
-def whole_columns(numbers):
-    """Which columns have only whole numbers and missing cells."""
-    return (np.isnan(numbers) | (numbers == np.floor(numbers))).all(axis=0)
+        whole = (np.isnan(numbers) | (numbers == np.floor(numbers))).all(axis=0)
+        return cls(numbers, codes, names, whole, low, high)
 
 
 class Draws(NamedTuple):
@@ -411,7 +388,7 @@ def draw(seed, number, cases, probability):
 
 def original_partners(cases, ties, skip):
     """The partner of each case in each pass among the original cases; -1 if there is none."""
-    neighbors = Neighbors(cases.numbers, cases.codes, cases.low, cases.high)
+    neighbors = NearestCases(cases.numbers, cases.codes, cases.low, cases.high)
     partners = np.full(ties.shape, -1)
     for case in range(ties.shape[1]):
         near = neighbors.nearest(case, skip)
@@ -422,10 +399,10 @@ def original_partners(cases, ties, skip):
 
 def exchanged(cases, draws, local_variance, skip, partners=None):
     """The cases after one pass; partners are found among the current cases if they are None."""
-    after = cases.copy()
+    after = cases._replace(numbers=cases.numbers.copy(), codes=cases.codes.copy())
     neighbors = None
     if partners is None:
-        neighbors = Neighbors(after.numbers, after.codes, cases.low, cases.high)
+        neighbors = NearestCases(after.numbers, after.codes, cases.low, cases.high)
     normals = draws.normals / local_variance
     for case in range(len(after.numbers)):
         if neighbors is None:
@@ -437,7 +414,13 @@ def exchanged(cases, draws, local_variance, skip, partners=None):
             continue
         pair = [case, partner]
         if after.numbers.shape[1]:
-            _exchange_numbers(after, pair, draws.numeric[case], normals[case])
+            # Each number is drawn around that of the other case.
+            old = after.numbers[pair]
+            new = old[::-1] + np.abs(old[0] - old[1]) * normals[case]
+            np.rint(new, out=new, where=cases.whole)
+            new = np.minimum(np.maximum(new, cases.low), cases.high)
+            new = np.where(np.isnan(new), old[::-1], new)
+            after.numbers[pair] = np.where(draws.numeric[case], new, old)
         if after.codes.shape[1]:
             codes = after.codes[pair]
             after.codes[pair] = np.where(draws.nominal[case], codes[::-1], codes)
@@ -446,14 +429,144 @@ def exchanged(cases, draws, local_variance, skip, partners=None):
     return after
 
 
-def _exchange_numbers(cases, pair, chosen, normals):
-    """Draw each number of a pair of cases around that of the other one."""
-    old = cases.numbers[pair]
-    other = old[::-1]
-    new = other + np.abs(old[0] - old[1]) * normals
-    np.rint(new, out=new, where=cases.whole)
-    new = np.minimum(np.maximum(new, cases.low), cases.high)
-    is_missing = np.isnan(new)
-    if is_missing.any():
-        new = np.where(is_missing, other, new)
-    cases.numbers[pair] = np.where(chosen, new, old)
+class NaiveBayesSampler(BaseEstimator):
+    """Draw pseudo-cases whose columns are independent within each class.
+
+    The class of a pseudo-case is drawn by its share of the cases; each cell is the cell of a random
+    case of that class. Missing cells are drawn like others. Types of columns are kept.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    shares_ : numpy.ndarray of float, shape (n_classes,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for other data than a frame or a numeric array, fewer than two rows, infinite
+        numbers, and classes that are missing or not one for each row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "y"]})
+    >>> pseudo = NaiveBayesSampler().fit(frame, [0, 0, 1, 1]).sample(100, random_state=0)
+    >>> pseudo.drop_duplicates().sort_values("a").to_numpy().tolist()
+    [[0, 'x'], [1, 'y']]
+    """
+
+    def fit(self, X, y):
+        """Keep the cases and their classes.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+            The class of each case.
+
+        Returns
+        -------
+        NaiveBayesSampler
+        """
+        columns = read_columns(X)
+        y, n_rows = read_labels(y), len(columns[0].cells)
+        if y.shape != (n_rows,):
+            message = f"must be one class for each row, {n_rows}; its shape is {y.shape}"
+            raise InputError(message, argument="y")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.shares_ = np.bincount(codes) / n_rows
+        self._rows = [np.flatnonzero(codes == code) for code in range(len(self.classes_))]
+        self._columns, self._like = columns, X[:0]
+        return self
+
+    def sample(self, n, random_state=None):
+        """Draw pseudo-cases.
+
+        Parameters
+        ----------
+        n : int
+        random_state : None, int or numpy.random.Generator, default=None
+
+        Returns
+        -------
+        pandas.DataFrame or numpy.ndarray, shape (n, n_columns)
+            Of the same kind as the cases. A shorter sample is the beginning of a longer one.
+        """
+        check_is_fitted(self)
+        check_whole("n", n, least=1)
+        seed = seed_of(random_state)
+        uniform = generator(seed, "classes").random(n)
+        # Rounding may leave the sum of shares just below 1.
+        classes = np.minimum(
+            np.searchsorted(self.shares_.cumsum(), uniform, side="right"), len(self.shares_) - 1
+        )
+        sizes = np.array([len(rows) for rows in self._rows])[classes]
+        drawn = []
+        for column in self._columns:
+            places = (generator(seed, "cells", column.name).random(n) * sizes).astype(int)
+            rows = np.empty(n, dtype=int)
+            for code, of_class in enumerate(self._rows):
+                rows[classes == code] = of_class[places[classes == code]]
+            drawn.append(column.restored(column.cells[rows]))
+        return rows_like(self._like, drawn)
+
+
+class MarginalSampler(BaseEstimator):
+    """Draw pseudo-cases whose columns are independent.
+
+    Each cell is the cell of a random case. Missing cells are drawn like others. Types of columns
+    are kept.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Number of cases.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for other data than a frame or a numeric array, fewer than two rows, and
+        infinite numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [0, 1], "b": ["x", "y"]})
+    >>> pseudo = MarginalSampler().fit(frame).sample(100, random_state=0)
+    >>> len(pseudo.drop_duplicates())
+    4
+    """
+
+    def fit(self, X, y=None):
+        """Keep the cases.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
+        y : object, default=None
+            Not used, because all classes have the same distribution; all samplers take it.
+
+        Returns
+        -------
+        MarginalSampler
+        """
+        self.n_rows_ = len(read_columns(X)[0].cells)
+        # One class of all cases.
+        self._sampler = NaiveBayesSampler().fit(X, np.zeros(self.n_rows_))
+        return self
+
+    def sample(self, n, random_state=None):
+        """Draw pseudo-cases.
+
+        Parameters
+        ----------
+        n : int
+        random_state : None, int or numpy.random.Generator, default=None
+
+        Returns
+        -------
+        pandas.DataFrame or numpy.ndarray, shape (n, n_columns)
+            Of the same kind as the cases. A shorter sample is the beginning of a longer one.
+        """
+        check_is_fitted(self)
+        return self._sampler.sample(n, random_state)

@@ -1,4 +1,4 @@
-"""Building a library: many models trained in processes of their own, and their predictions."""
+"""Builds of libraries: many models trained in processes of their own, and their predictions."""
 
 import json
 import os
@@ -13,24 +13,24 @@ import pandas as pd
 from bnmtl.calibration.classifier import METHODS
 from bnmtl.ensembles import folder as on_disk
 from bnmtl.ensembles.library import refit, workers
+from bnmtl.ensembles.library.columns import Rows, check_hillclimb, read_cases, saved
 from bnmtl.ensembles.library.families import COMPILED, compile_networks
 from bnmtl.ensembles.library.record import (
-    HILLCLIMB,
-    MODELS,
-    RECORD,
-    ROWS,
-    SKIPPED,
+    HILLCLIMB_CSV,
+    LIBRARY_JSON,
+    MODELS_FOLDER,
+    ROWS_CSV,
     SKIPPED_COLUMNS,
+    SKIPPED_CSV,
     LibraryRecord,
-    read_record,
+    read_library_json,
     read_skipped,
     rows_as_bytes,
     write_skipped,
 )
-from bnmtl.ensembles.library.rows import Rows, check_hillclimb
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, digest_of, fits_of
-from bnmtl.ensembles.library.trained import read_cases, saved, train
-from bnmtl.ensembles.store import PredictionStore
+from bnmtl.ensembles.library.trained import train
+from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import (
     InputError,
     InputTypeError,
@@ -178,20 +178,19 @@ def build_library(
     if cv is None and has_folds:
         cv = rows.most_folds(N_FOLDS)
     _check_siblings(each_sibling, cv, test)
-    found = None if out is None or force else read_record(Path(out))
-    seed = found.seed if found is not None and random_state is None else seed_of(random_state)
+    earlier = None if out is None or force else read_library_json(Path(out))
+    seed = earlier.seed if earlier is not None and random_state is None else seed_of(random_state)
     cases = replace(rows.cases(cv, seed), calibration=calibration)
     n_rows = min(len(labels) for _, labels, _ in cases.splits())
     fits = fits_of(profile, n_rows, rows.columns)
-    record = _record(rows, cv, seed, fits, calibration)
-    parts = _parts(rows, cases, each_sibling)
-    store = PredictionStore(**parts)
-    store.library = record
-    workers.check_memory(max_memory, joblib.effective_n_jobs(n_jobs))
+    store = _without_models(rows, cases, each_sibling)
+    store.library = _record(rows, cv, seed, fits, calibration)
+    n_workers = joblib.effective_n_jobs(n_jobs)
+    workers.check_memory(max_memory, n_workers)
     if out is not None:
-        store = _opened(store, rows, found, Path(out), force)
+        store = _opened(store, rows, earlier, Path(out), force)
         _check_kept(store, keep_models)
-    build = _Build(store, fits, cases, (time_limit, max_memory, n_jobs), keep_models)
+    build = _Build(store, fits, cases, time_limit, max_memory, n_workers, keep_models)
     with Reporter(progress) as report:
         build.run(report)
     return build.finished()
@@ -200,9 +199,8 @@ def build_library(
 def _check_siblings(each_sibling, cv, test):
     _check_flag("each_sibling", each_sibling)
     if each_sibling and (cv is None or test is None):
-        raise InputError(
-            "must be False without `cv` and `test`", argument="each_sibling", options=("cv", "test")
-        )
+        message = "must be False without `cv` and `test`"
+        raise InputError(message, argument="each_sibling", options=("cv", "test"))
 
 
 def _check_flag(name, value):
@@ -219,9 +217,8 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
     _check_flag("keep_models", keep_models)
     _check_flag("force", force)
     if out is not None and not isinstance(out, str | os.PathLike):
-        raise InputTypeError(
-            f"must be the path of a folder or None, got {type_of(out)}", argument="out"
-        )
+        message = f"must be the path of a folder or None, got {type_of(out)}"
+        raise InputTypeError(message, argument="out")
     if keep_models and out is None:
         message = "must be False without a folder"
         raise InputError(message, argument="keep_models", options=("out",), remedy="set `out`")
@@ -229,69 +226,62 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
 
 def _record(rows, cv, seed, fits, calibration):
     is_given = isinstance(rows.hillclimb, tuple)
-    estimators = {fit.names[0]: fit.estimator for fit in fits if fit.estimator is not None}
+    categories = rows.columns.categories.items()
     return LibraryRecord(
         rows.digest(),
-        {
-            name: None if known is None else list(known)
-            for name, known in rows.columns.categories.items()
-        },
+        {name: None if known is None else list(known) for name, known in categories},
         rows.label,
         None if is_given or cv is not None else rows.hillclimb,
         None if cv is None else int(cv),
         seed,
         tuple(name for fit in fits for name in fit.names),
         digest_of(fits),
-        estimators,
+        {fit.names[0]: fit.estimator for fit in fits if fit.estimator is not None},
         calibration=calibration,
         group=rows.group,
         task_column=rows.columns.task,
     )
 
 
-def _parts(rows, cases, each_sibling):
-    """Arguments of a store without models."""
-    y = {"hillclimb": rows.classes[cases.hillclimb_y]}
-    numbers = {"hillclimb": len(cases.hillclimb_y)}
+def _without_models(rows, cases, each_sibling):
+    """A store in memory with all cases and no models."""
+    y = {HILLCLIMB: rows.classes[cases.hillclimb_y]}
+    numbers = {HILLCLIMB: len(cases.hillclimb_y)}
     if rows.test is not None:
         siblings = range(1, cases.folds.max() + 2) if each_sibling else ()
         for part in (TEST, *(f"{SIBLING}{number}" for number in siblings)):
             numbers[part] = len(rows.test[0])
             if rows.test[1] is not None:
                 y[part] = rows.classes[rows.test[1]]
-    shape = cases.shape_of_case
-    predictions = {part: np.empty((0, number, *shape)) for part, number in numbers.items()}
-    columns = {
-        "folds": None if cases.folds is None else {"hillclimb": cases.folds},
-        "groups": None if cases.groups is None else {"hillclimb": cases.groups},
-    }
+    shape, task = cases.shape_of_case, None
     if rows.columns.task is not None:
         of_test = None if rows.test is None else rows.columns.tasks_in(rows.test[0])
-        columns["task"] = dict.fromkeys(numbers, of_test) | {"hillclimb": cases.hillclimb_tasks}
-    return {"predictions": predictions, "y": y, **columns}
+        task = dict.fromkeys(numbers, of_test) | {HILLCLIMB: cases.hillclimb_tasks}
+    return PredictionStore(
+        {part: np.empty((0, number, *shape)) for part, number in numbers.items()},
+        y,
+        folds=cases.folds,
+        task=task,
+        groups=cases.groups,
+    )
 
 
-def _opened(store, rows, found, folder, force):
+def _opened(store, rows, earlier, folder, force):
     """The store on disk: an earlier one of the same library, or a new one."""
-    if found is not None and found != store.library:
+    if earlier is not None and earlier != store.library:
         message = (
             "must be a new folder, or have an unfinished library of the same rows and settings, "
             f"got `{folder}`, which has another library"
         )
-        raise InputError(
-            message,
-            argument="out",
-            options=("force",),
-            remedy="choose another one, or set `force=True` to replace it",
-        )
-    if found is None:
+        remedy = "choose another one, or set `force=True` to replace it"
+        raise InputError(message, argument="out", options=("force",), remedy=remedy)
+    if earlier is None:
         others = {
-            RECORD: store.library.as_bytes(),
-            ROWS: rows_as_bytes(rows, rows.X, rows.y, {rows.group: rows.groups}),
+            LIBRARY_JSON: store.library.as_bytes(),
+            ROWS_CSV: rows_as_bytes(rows, rows.X, rows.y, rows.groups),
         }
         if isinstance(rows.hillclimb, tuple):
-            pair = rows.hillclimb
-            others[HILLCLIMB] = rows_as_bytes(rows, *pair)
+            others[HILLCLIMB_CSV] = rows_as_bytes(rows, *rows.hillclimb)
         on_disk.write(store, folder, force, others)
     opened = PredictionStore.open(folder)
     if list(opened.parts) != list(store.parts):
@@ -308,38 +298,29 @@ def _check_kept(store, keep_models):
     files = store.settings.get("file", pd.Series(None, store.settings.index, dtype=object))
     if keep_models and files.isna().any():
         message = f"must be as in the first call for `{store.path}`; its models were not kept"
-        raise InputError(
-            message,
-            argument="keep_models",
-            options=("force",),
-            remedy="leave it out, or set `force=True` to train them again",
-        )
+        remedy = "leave it out, or set `force=True` to train them again"
+        raise InputError(message, argument="keep_models", options=("force",), remedy=remedy)
 
 
 class _Build:
     """One build: what is to be trained, and what was."""
 
-    def __init__(self, store, fits, cases, limits, keep_models):
-        self.store, self.cases = store, cases
-        self.time_limit, self.max_memory, n_jobs = limits
-        self.n_jobs = joblib.effective_n_jobs(n_jobs)
-        self.keep_models = keep_models
+    def __init__(self, store, fits, cases, time_limit, max_memory, n_workers, keep_models):
+        self.store, self.cases, self.keep_models = store, cases, keep_models
+        self.time_limit, self.max_memory, self.n_workers = time_limit, max_memory, n_workers
         earlier = read_skipped(store.path)
-        self.skipped = self._still_skipped(earlier)
+        # Those that were skipped under the same limits still are.
+        limits = earlier[["time_limit", "max_memory"]].fillna(0)
+        is_same = (limits == [time_limit or 0, max_memory or 0]).all(axis=1)
+        self.skipped = earlier[is_same].reset_index(drop=True)
         present = set(store.names) | set(self.skipped["model"])
         self.fits = [fit.only(set(fit.names) - present) for fit in fits]
         self.fits = [fit for fit in self.fits if fit.names]
         if store.path is not None and (self.fits or len(earlier)):
-            models = [f"{MODELS}/{refit.file_of(fit)}" for fit in self.fits if keep_models]
-            on_disk.list_files(store.path, [SKIPPED, *models])
+            models = [f"{MODELS_FOLDER}/{refit.file_of(fit)}" for fit in self.fits if keep_models]
+            on_disk.list_files(store.path, [SKIPPED_CSV, *models])
         if len(self.skipped) < len(earlier):
             write_skipped(store.path, self.skipped)
-
-    def _still_skipped(self, skipped):
-        """Those that were skipped under the same limits."""
-        limits = skipped[["time_limit", "max_memory"]].fillna(0)
-        now = [self.time_limit or 0, self.max_memory or 0]
-        return skipped[(limits == now).all(axis=1)].reset_index(drop=True)
 
     def run(self, report):
         """Train all fits that are missing."""
@@ -348,37 +329,38 @@ class _Build:
         report("models", None, done, total)
         if not self.fits:
             return
+        folder = None
+        if self.keep_models:
+            folder = self.store.path / MODELS_FOLDER
+            folder.mkdir(exist_ok=True)
+        memory = None if self.max_memory is None else self.max_memory // self.n_workers
+        each = any(part.startswith(SIBLING) for part in self.store.parts)
+        # Compilers need more memory than a limit for the models may leave.
+        has_networks = any(fit.family in COMPILED for fit in self.fits)
+        warm_up = compile_networks if has_networks and memory is None else None
+        limits = self.n_workers, self.time_limit, memory
         with saved(self.cases) as path:
-            folder = None if not self.keep_models else refit.folder_of(self.store.path)
-            memory = None if self.max_memory is None else self.max_memory // self.n_jobs
-            each = any(part.startswith(SIBLING) for part in self.store.parts)
 
             def arguments(fit):
                 return fit, self.store.library.seed, path, each, folder
 
-            # Compilers need more memory than a limit for the models may leave.
-            has_networks = any(fit.family in COMPILED for fit in self.fits)
-            warm_up = compile_networks if has_networks and memory is None else None
-            limits = self.n_jobs, self.time_limit, memory
-            tasks = workers.run(_trained, self.fits, arguments, *limits, warm_up)
-            for task in tasks:
-                self._add(task)
-                done += len(task.task.names)
+            for finished in workers.run(_trained, self.fits, arguments, *limits, warm_up):
+                self._add(finished)
+                done += len(finished.task.names)
                 report("models", None, done, total)
 
-    def _add(self, done):
+    def _add(self, finished):
         """Store the predictions of a fit, or why there are none."""
-        if done.failure is None:
-            predictions, names, settings = done.result
+        fit, failure = finished.task, finished.failure
+        if failure is None:
             try:
-                self.store.append(predictions, names, settings)
+                self.store.append(*finished.result)
                 return
             except InputError as error:
                 if error.argument != "predictions":
                     raise
-                done = done._replace(failure="its predictions are not probabilities")
-        fit = done.task
-        values = [done.failure, round(done.seconds, 3), self.time_limit, self.max_memory]
+                failure = "its predictions are not probabilities"
+        values = [failure, round(finished.seconds, 3), self.time_limit, self.max_memory]
         lines = [[name, fit.family, *values] for name in fit.names]
         added = pd.DataFrame(lines, columns=list(SKIPPED_COLUMNS))
         self.skipped = added if self.skipped.empty else pd.concat([self.skipped, added])
@@ -415,14 +397,14 @@ def _trained(fit, seed, path, each_sibling, folder):
         found = train(fit, seed, cases)
     warning = " ".join(str(caught[0].message).split()) if caught else ""
     file, digest = refit.save(folder, fit, found.siblings) if folder else ("", "")
-    pairs = [(at, kind) for kind in (RAW, CALIBRATED) for at in range(len(fit.names))]
-    order = [((RAW, CALIBRATED).index(kind), at) for at, kind in pairs]
-    first, second = np.array(order).T
-    predictions = {"hillclimb": found.hillclimb[first, second]}
+    by_part = {HILLCLIMB: found.hillclimb}
     if cases.test is not None:
-        predictions[TEST] = found.test.mean(axis=0)[first, second]
-        for number, one in enumerate(found.test if each_sibling else (), 1):
-            predictions[f"{SIBLING}{number}"] = one[first, second]
+        by_part[TEST] = found.test.mean(axis=0)
+        for number, of_sibling in enumerate(found.test if each_sibling else (), 1):
+            by_part[f"{SIBLING}{number}"] = of_sibling
+    # All raw models, and then all calibrated ones.
+    predictions = {part: p.reshape(-1, *p.shape[2:]) for part, p in by_part.items()}
+    pairs = [(at, kind) for kind in (RAW, CALIBRATED) for at in range(len(fit.names))]
     settings = [
         {
             "family": fit.family,

@@ -50,7 +50,7 @@ SCORES = {"BIC": BIC, "BDs": BDs}
 SEARCHES = {"hill climbing": HillClimbing}
 
 
-def make_network(members, seed):
+def _network(members, seed):
     member = members[0]
     options = {"score": SCORES[member["score"]]()} if member["score"] in SCORES else {}
     if member["search"] in SEARCHES:
@@ -59,19 +59,19 @@ def make_network(members, seed):
     return Network(learner, member["principal"])
 
 
-def network_text(member):
+def _network_text(member):
     parts = [member["score"], member["search"]]
     parts = [part for part in parts if part != "default"]
     return ", ".join([*parts, *(["principal class"] if member["principal"] else [])])
 
 
-def make_multi_net(members, seed):
+def _multi_net(members, seed):
     shared = {True: MultitaskLearner, False: SingleTaskLearner}[members[0]["together"]]
     learner = shared(missing="state", random_state=seed)
     return Single(MultiNetClassifier(TARGET, learner, unseen="ignore"))
 
 
-def make_together(members, seed):
+def _together(members, seed):
     member = members[0]
     options = {"score": SCORES[member["score"]]()} if member["score"] in SCORES else {}
     sharing = "auto" if member["shared"] else None
@@ -82,7 +82,7 @@ def make_together(members, seed):
     return Single(MultitaskBayesNetClassifier(learner=learner, **named, **options))
 
 
-def together_text(member):
+def _together_text(member):
     parts = [f"penalty {member['penalty']:g}"]
     parts += [member["score"]] if member["score"] != "default" else []
     parts += [] if member["shared"] else ["separate tables"]
@@ -98,18 +98,15 @@ def compile_networks():
         for score in ("default", *SCORES)
         for search in ("default", *SEARCHES)
     ]
-    made = [make_network([one], 0) for one in members]
-    made += [make_multi_net([{"together": one}], 0) for one in (True, False)]
+    made = [_network([member], 0) for member in members]
     fixed = {"task_column": "a", "score": "default", "penalty": 0.9}
-    made += [make_together([{**fixed, "shared": one}], 0) for one in (True, False)]
+    for choice in (True, False):
+        made.append(_multi_net([{"together": choice}], 0))
+        made.append(_together([{**fixed, "shared": choice}], 0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in made:
-            one.fit(X, y).scores(X)
-
-
-def make_tree_augmented(members, seed):
-    return TreeAugmented()
+        for model in made:
+            model.fit(X, y).scores(X)
 
 
 class Network(Single):
@@ -229,10 +226,6 @@ def _trees(member, default):
     return "" if member["trees"] == default else f", {member['trees']} trees"
 
 
-def _decision_tree(members, seed):
-    return Single(_tree(members[0], seed, ccp_alpha=members[0]["alpha"]))
-
-
 def _bagged(members, seed):
     tree = _tree(members[0], seed)
     return Single(BaggingClassifier(tree, members[0]["trees"], random_state=seed))
@@ -254,24 +247,15 @@ def _steps(member):
     return ", ".join(text for text in found if text)
 
 
-def _forest(members, seed):
-    trees, features = members[0]["trees"], members[0]["features"]
-    return Single(RandomForestClassifier(trees, max_features=features, random_state=seed))
-
-
-def _extra_trees(members, seed):
-    trees, features, leaf = (members[0][name] for name in ("trees", "features", "leaf"))
-    options = {"max_features": features, "min_samples_leaf": leaf, "random_state": seed}
-    return Single(ExtraTreesClassifier(trees, **options))
+def _forest(members, seed, kind):
+    options = {"max_features": members[0]["features"], "random_state": seed}
+    leaf = members[0].get("leaf", 1)
+    return Single(kind(members[0]["trees"], min_samples_leaf=leaf, **options))
 
 
 def _bagged_pets(members, seed):
     kind = EnhancedBaggedPETs if members[0]["enhanced"] else BaggedPETs
     return Single(kind(members[0]["trees"], random_state=seed))
-
-
-def _mob_esp(members, seed):
-    return Single(MOBESP(members[0]["trees"], random_state=seed))
 
 
 def _decorate(members, seed):
@@ -333,75 +317,58 @@ def _votes(member):
 
 
 _TREE = {"criterion": "gini", "smoothing": None}
-_TREE_FORMS = (NUMBERS, CODES)
+_of_trees = partial(Family, forms=(NUMBERS, CODES), takes_missing=True)
+_of_networks = partial(Family, forms=(BINS,), takes_missing=True)
 FAMILIES = {
-    "decision trees": Family(
-        _decision_tree,
+    "decision trees": _of_trees(
+        lambda members, seed: Single(_tree(members[0], seed, ccp_alpha=members[0]["alpha"])),
         {**_TREE, "alpha": 0.0},
         lambda member: f"{_style(member)}, alpha {member['alpha']:g}",
-        _TREE_FORMS,
-        takes_missing=True,
     ),
-    "bagged trees": Family(
+    "bagged trees": _of_trees(
         _bagged,
         {**_TREE, "trees": N_BAGGED},
         lambda member: _style(member) + _trees(member, N_BAGGED),
-        _TREE_FORMS,
-        takes_missing=True,
     ),
-    "boosted trees": Family(
+    "boosted trees": _of_trees(
         _boosted,
         {"criterion": "gini", "loss": "exponential", "steps": 128},
         _steps,
-        _TREE_FORMS,
-        ("steps",),
-        takes_missing=True,
+        shared=("steps",),
     ),
-    "boosted stumps": Family(
+    "boosted stumps": _of_trees(
         partial(_boosted, depth=1),
         {"resample": True, "loss": "exponential", "steps": 512},
         _steps,
-        _TREE_FORMS,
-        ("steps",),
-        takes_missing=True,
+        shared=("steps",),
     ),
-    "random forests": Family(
-        _forest,
+    "random forests": _of_trees(
+        partial(_forest, kind=RandomForestClassifier),
         {"features": 4, "trees": N_FOREST},
         lambda member: f"{member['features']} features" + _trees(member, N_FOREST),
-        _TREE_FORMS,
-        takes_missing=True,
     ),
-    "extra trees": Family(
-        _extra_trees,
+    "extra trees": _of_trees(
+        partial(_forest, kind=ExtraTreesClassifier),
         {"features": 4, "leaf": 1, "trees": N_FOREST},
         lambda member: (
             f"{member['features']} features, leaves of {member['leaf']}" + _trees(member, N_FOREST)
         ),
-        _TREE_FORMS,
-        takes_missing=True,
     ),
-    "boosted shallow trees": Family(
+    "boosted shallow trees": _of_trees(
         _boosted,
         {"criterion": "gini", "depth": 2, "resample": True, "loss": "exponential", "steps": 512},
         _steps,
-        _TREE_FORMS,
-        ("steps",),
-        takes_missing=True,
+        shared=("steps",),
     ),
-    "bagged PETs": Family(
+    "bagged PETs": _of_trees(
         _bagged_pets,
         {"enhanced": False, "trees": N_BAGGED},
         lambda member: ("enhanced" if member["enhanced"] else "plain") + _trees(member, N_BAGGED),
-        _TREE_FORMS,
-        takes_missing=True,
     ),
-    "MOB-ESP": Family(
-        _mob_esp,
+    "MOB-ESP": _of_trees(
+        lambda members, seed: Single(MOBESP(members[0]["trees"], random_state=seed)),
         {"trees": N_BAGGED},
         lambda member: f"{member['trees']} trees",
-        _TREE_FORMS,
-        takes_missing=True,
     ),
     "DECORATE": Family(
         _decorate,
@@ -450,26 +417,22 @@ FAMILIES = {
         lambda member: "Gaussian" if member["kind"] == "Gaussian" else "",
         (NUMBERS, CODES, BINS),
     ),
-    "Bayesian network": Family(
-        make_network,
+    "Bayesian network": _of_networks(
+        _network,
         {"score": "default", "search": "default", "principal": False},
-        network_text,
-        (BINS,),
-        takes_missing=True,
+        _network_text,
     ),
-    "multi-net": Family(
-        make_multi_net,
+    "multi-net": _of_networks(
+        _multi_net,
         {"together": True},
         lambda member: "" if member["together"] else "separate",
-        (BINS,),
-        takes_missing=True,
     ),
-    TOGETHER: Family(
-        make_together,
+    TOGETHER: _of_networks(
+        _together,
         {"score": "default", "penalty": 0.99, "shared": True},
-        together_text,
-        (BINS,),
-        takes_missing=True,
+        _together_text,
     ),
-    "tree-augmented naive Bayes": Family(make_tree_augmented, {}, lambda member: "", (BINS,)),
+    "tree-augmented naive Bayes": Family(
+        lambda members, seed: TreeAugmented(), {}, lambda member: "", (BINS,)
+    ),
 }

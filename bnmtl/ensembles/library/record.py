@@ -16,10 +16,10 @@ from bnmtl.errors import InputError
 from bnmtl.tasks.files import NA_VALUES, csv_text
 from bnmtl.writing import write_whole
 
-RECORD, ROWS, HILLCLIMB, SKIPPED = "library.json", "rows.csv", "hillclimb.csv", "skipped.csv"
-MODELS = "models"  # the folder of trained models
-FORMAT = {"program": "bnmtl", "format": "library", "version": 1}
-# A trained model, or one that was being written.
+LIBRARY_JSON, SKIPPED_CSV = "library.json", "skipped.csv"
+ROWS_CSV, HILLCLIMB_CSV = "rows.csv", "hillclimb.csv"
+MODELS_FOLDER = "models"
+_FORMAT = {"program": "bnmtl", "format": "library", "version": 1}
 SKIPPED_COLUMNS = ("model", "family", "reason", "seconds", "time_limit", "max_memory")
 
 
@@ -74,19 +74,19 @@ class LibraryRecord:
     def known_columns(self):
         """The columns as `Columns`."""
         known = self.columns.items()
-        categories = {name: None if one is None else tuple(one) for name, one in known}
+        categories = {name: None if labels is None else tuple(labels) for name, labels in known}
         return Columns(categories, self.task_column)
 
     def with_na_values(self, folder, na_values):
         """The record with what means missing in CSV files of new rows, also in its folder."""
         record = replace(self, na_values=tuple(na_values))
         if record.na_values != self.na_values:
-            write_whole(folder / RECORD, record.as_bytes())
+            write_whole(folder / LIBRARY_JSON, record.as_bytes())
         return record
 
     def as_bytes(self):
         """The contents of `library.json`."""
-        content = {**FORMAT, **asdict(replace(self, estimators={}))}
+        content = {**_FORMAT, **asdict(replace(self, estimators={}))}
         del content["estimators"]
         for name in ("group", "task_column"):
             if content[name] is None:
@@ -96,12 +96,12 @@ class LibraryRecord:
 
 def joined_records(stores):
     """The record of the models of several stores; None if rows or seeds are not the same."""
-    first, *others = (one.library for one in stores)
+    first, *others = (store.library for store in stores)
     for other in others:
         if first is None or other is None:
             return None
         if first != other:
-            models = first.models + tuple(one for one in other.models if one not in first.models)
+            models = tuple(dict.fromkeys(first.models + other.models))
             settings = f"{first.settings} {other.settings}"
             same = {"models": models, "settings": settings}
             if replace(first, **same) != replace(other, **same):
@@ -111,33 +111,35 @@ def joined_records(stores):
     return first
 
 
-def read_record(folder):
+def read_library_json(folder):
     """The record of a folder; None if a store there was not built as a library."""
-    file = folder / RECORD
+    file = folder / LIBRARY_JSON
     if not file.is_file():
         return None
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        if {key: content.pop(key, None) for key in FORMAT} != FORMAT:
-            raise InputError(
-                "must be of version 1 of the format for libraries; it is of another one", file=file
-            )
+        if {key: content.pop(key, None) for key in _FORMAT} != _FORMAT:
+            message = "must be of version 1 of the format for libraries; it is of another one"
+            raise InputError(message, file=file)
         content["models"] = tuple(content["models"])
         content["na_values"] = tuple(content["na_values"])
         return LibraryRecord(**content)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            "must be as it was written; it is damaged", file=file, remedy="build the library again"
-        ) from None
+    except InputError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise _damaged(file) from None
 
 
-def rows_as_bytes(rows, X, y, others=None):
-    """The contents of a file of rows: all columns, the labels, and others that are not None."""
+def _damaged(file, remedy="build the library again"):
+    return InputError("must be as it was written; it is damaged", file=file, remedy=remedy)
+
+
+def rows_as_bytes(rows, X, y, groups=None):
+    """The contents of a file of rows: all columns, the labels, and the groups if there are any."""
     frame = AsFrame(rows.columns).transform(X)
     frame[rows.label] = rows.classes[y]
-    frame = frame.assign(**{name: one for name, one in (others or {}).items() if one is not None})
+    if groups is not None:
+        frame[rows.group] = groups
     # Text is quoted, because it may have any line break.
     options = {"lineterminator": "\n", "quoting": csv.QUOTE_NONNUMERIC}
     missing = _text_of_missing(rows.columns.categories, rows.classes)
@@ -146,10 +148,10 @@ def rows_as_bytes(rows, X, y, others=None):
 
 def _text_of_missing(categories, classes):
     """What missing cells are in a file of rows: empty or, if that is a category, underscores."""
-    known = {text for one in categories.values() for text in one or ()}
+    known = {text for labels in categories.values() for text in labels or ()}
     text, taken = "", known
     while text in taken:
-        text, taken = f"{text}_", known | {str(one) for one in classes.tolist()}
+        text, taken = f"{text}_", known | set(map(str, classes.tolist()))
     return text
 
 
@@ -161,59 +163,45 @@ def training_rows(store):
     (X, y, hillclimb, groups) or None
         Arguments of `build_library`; ``hillclimb`` is a pair or None, ``groups`` an array or None.
     """
-    if store.library is None or store.path is None or not (store.path / ROWS).is_file():
+    if store.library is None or store.path is None or not (store.path / ROWS_CSV).is_file():
         return None
-    X, y, groups = _checked_rows(store.path / ROWS, store, store.library.group)
-    given = store.path / HILLCLIMB
-    return X, y, _checked_rows(given, store)[:2] if given.is_file() else None, groups
+    X, y, groups = _read_rows(store.path / ROWS_CSV, store, store.library.group)
+    given = store.path / HILLCLIMB_CSV
+    return X, y, _read_rows(given, store)[:2] if given.is_file() else None, groups
 
 
-def _checked_rows(path, store, group=None):
+def _read_rows(path, store, group=None):
     """Features, labels and groups (or None) of a file of rows, or an error if it is damaged."""
-    try:
-        return _read_rows(path, store, group)
-    except (ValueError, KeyError, IndexError):
-        raise InputError(
-            "must be as it was written; it is damaged", file=path, remedy="build the library again"
-        ) from None
-
-
-def _read_rows(path, store, group):
-    """Features, labels and groups of a file of rows."""
     record = store.library
     missing = _text_of_missing(record.columns, store.classes)
     options = {"dtype": str, "keep_default_na": False, "na_values": [missing]}
-    frame = pd.read_csv(path, **options).astype(object)
-    for column, known in record.columns.items():
-        if known is None:
-            # To the last bit, as older versions of pandas do not read them.
-            frame[column] = frame[column].to_numpy().astype(float)
-    labels = {str(one): at for at, one in enumerate(store.classes.tolist())}
-    codes = frame[record.label].fillna("").map(labels)
-    groups = None if group is None else frame[group].fillna(missing).to_numpy()
-    return frame[list(record.columns)], store.classes[codes.to_numpy()], groups
+    try:
+        frame = pd.read_csv(path, **options).astype(object)
+        for column, known in record.columns.items():
+            if known is None:
+                # To the last bit, as older versions of pandas do not read them.
+                frame[column] = frame[column].to_numpy().astype(float)
+        codes = {str(label): at for at, label in enumerate(store.classes.tolist())}
+        y = store.classes[frame[record.label].fillna("").map(codes).to_numpy()]
+        groups = None if group is None else frame[group].fillna(missing).to_numpy()
+        return frame[list(record.columns)], y, groups
+    except (ValueError, KeyError, IndexError):
+        raise _damaged(path) from None
 
 
 def read_skipped(folder):
     """Models that could not be trained, and why, as a DataFrame."""
-    if folder is None or not (folder / SKIPPED).is_file():
+    if folder is None or not (folder / SKIPPED_CSV).is_file():
         return pd.DataFrame(columns=list(SKIPPED_COLUMNS))
     try:
         numbers = {name: [""] for name in ("seconds", "time_limit", "max_memory")}
         kinds = dict.fromkeys(("model", "family", "reason"), str)
         options = {"dtype": kinds, "keep_default_na": False, "na_values": numbers}
-        return pd.read_csv(folder / SKIPPED, **options)[list(SKIPPED_COLUMNS)]
+        return pd.read_csv(folder / SKIPPED_CSV, **options)[list(SKIPPED_COLUMNS)]
     except (ValueError, KeyError):
-        file = folder / SKIPPED
-        message = "must be as it was written; it is damaged"
-        raise InputError(message, file=file, remedy="delete it to try these models again") from None
+        raise _damaged(folder / SKIPPED_CSV, "delete it to try these models again") from None
 
 
 def write_skipped(folder, skipped):
     """Write the models that could not be trained, and why."""
-    write_whole(folder / SKIPPED, skipped_as_bytes(skipped))
-
-
-def skipped_as_bytes(skipped):
-    """The contents of `skipped.csv`."""
-    return csv_text(skipped).encode()
+    write_whole(folder / SKIPPED_CSV, csv_text(skipped).encode())

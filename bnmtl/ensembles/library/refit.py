@@ -1,4 +1,4 @@
-"""Models of a library as classifiers of new rows: kept, or trained again."""
+"""Classifiers of new rows from models of a library, which are kept or trained again."""
 
 import hashlib
 import json
@@ -7,7 +7,6 @@ import re
 import secrets
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -18,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.ensembles.entries import mean_prediction, rounded, whole_numbers
 from bnmtl.ensembles.library import workers
-from bnmtl.ensembles.library.record import MODELS
-from bnmtl.ensembles.library.rows import Rows
+from bnmtl.ensembles.library.columns import Rows, read_cases, saved
+from bnmtl.ensembles.library.record import MODELS_FOLDER
 from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
-from bnmtl.ensembles.library.trained import read_cases, saved, train
+from bnmtl.ensembles.library.trained import train
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.progress import Reporter
@@ -99,29 +98,34 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         share = hillclimb if record.hillclimb is None else record.hillclimb
         rows = Rows(X, y, share, None, record.known_columns, self.store.classes, groups)
         cases = replace(rows.cases(record.cv, record.seed), calibration=record.calibration)
-        fits, found = _fits_of(self.store, weights), {}
-        with Reporter(self.progress) as report:
+        fits, trained = _fits_of(self.store, weights), {}
+        with Reporter(self.progress) as report, saved(cases) as path:
             report("models", None, 0, len(fits))
-            for task in _trained_again(fits, record.seed, cases, effective_n_jobs(self.n_jobs)):
-                found[task.task.key] = self._checked(task)
-                report("models", None, len(found), len(fits))
-        members = [(found[fit.key], _places_of(fit, weights)) for fit in fits]
+            n_workers = effective_n_jobs(self.n_jobs)
+            for done in workers.run(_again, fits, lambda fit: (fit, record.seed, path), n_workers):
+                if done.failure is not None:
+                    message = (
+                        "must have models that can be trained again; "
+                        f"`{done.task.names[0]}`: {done.failure}"
+                    )
+                    raise InputError(message, argument="store")
+                trained[done.task.key], predicted = done.result
+                if self.check:
+                    _check_same(self.store, done.task, predicted)
+                report("models", None, len(trained), len(fits))
+        members = [(trained[fit.key], _places_of(fit, weights)) for fit in fits]
         return self.of_members(members, weights, record)
 
     def _record(self, hillclimb, groups):
         """How the models were made."""
         if not isinstance(self.store, PredictionStore):
-            raise InputTypeError(
-                f"must be a PredictionStore, got {type_of(self.store)}", argument="store"
-            )
+            message = f"must be a PredictionStore, got {type_of(self.store)}"
+            raise InputTypeError(message, argument="store")
         record = self.store.library
         if record is None:
             message = "must have models made by `build_library`, which alone can be trained again"
-            raise InputError(
-                message,
-                argument="store",
-                remedy="predict new rows by each model, for `predict_proba` of the selector",
-            )
+            remedy = "predict new rows by each model, for `predict_proba` of the selector"
+            raise InputError(message, argument="store", remedy=remedy)
         if record.hillclimb is None and record.cv is None and hillclimb is None:
             message = (
                 f"must be the cases of hill climbing that the library was given, got {hillclimb!r}"
@@ -131,9 +135,8 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             message = "must be None for a library that uses its training rows for hill climbing"
             raise InputError(message, argument="hillclimb")
         if groups is None and record.group is not None:
-            raise InputError(
-                f"must be those that the library was given, got {groups!r}", argument="groups"
-            )
+            message = f"must be those that the library was given, got {groups!r}"
+            raise InputError(message, argument="groups")
         if groups is not None and record.group is None:
             raise InputError("must be None for a library without groups", argument="groups")
         return record
@@ -148,27 +151,12 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             raise InputTypeError(message, argument="weights")
         unknown = [name for name in self.weights.index if name not in self.store.names]
         if unknown:
-            raise InputError(
-                f"must be of models of the store, got {unknown[0]!r}", argument="weights"
-            )
+            message = f"must be of models of the store, got {unknown[0]!r}"
+            raise InputError(message, argument="weights")
         if not (self.weights >= 0).all() or not (self.weights > 0).any():
-            raise InputError(
-                f"must be 0 or more, one above 0, got {self.weights.tolist()!r}", argument="weights"
-            )
+            message = f"must be 0 or more, one above 0, got {self.weights.tolist()!r}"
+            raise InputError(message, argument="weights")
         return self.weights[self.weights > 0] / self.weights.sum()
-
-    def _checked(self, task):
-        """The siblings of a fit."""
-        if task.failure is not None:
-            message = (
-                "must have models that can be trained again; "
-                f"`{task.task.names[0]}`: {task.failure}"
-            )
-            raise InputError(message, argument="store")
-        siblings, predicted = task.result
-        if self.check:
-            _check_same(self.store, task.task, predicted)
-        return siblings
 
     def of_members(self, members, weights, record):
         """Set what is learned.
@@ -245,12 +233,6 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         return self.classes_[p.argmax(axis=1)]
 
 
-def _trained_again(fits, seed, cases, n_workers):
-    """Results of `_again` for all fits."""
-    with saved(cases) as path:
-        yield from workers.run(_again, fits, lambda fit: (fit, seed, path), n_workers)
-
-
 def _again(fit, seed, path):
     """In a worker: train a fit; return its siblings and predictions for hill climbing."""
     with warnings.catch_warnings():
@@ -262,18 +244,17 @@ def _again(fit, seed, path):
 def _fits_of(store, weights):
     """Fits of the models with a weight, from their settings."""
     # A store may have only the raw or only the calibrated one of a model.
-    models = {name.removesuffix(CALIBRATED): name for name in weights.index}
-    groups = {}
+    models, fits = {name.removesuffix(CALIBRATED): name for name in weights.index}, []
     for name, model in sorted(models.items()):
         settings = store.settings.loc[model]
         estimator = store.library.estimators.get(name)
         parameters = json.loads(settings["parameters"])
-        fit = Fit(settings["family"], settings["columns"], (parameters,), (name,), estimator)
         if estimator is None and "classifier" in parameters:
             message = f"must know the classifiers of its library; that of `{name}` is not saved"
             raise InputError(message, argument="store", remedy="use the store as it was built")
-        groups.setdefault(fit.key, []).append(fit)
-    return [joined(group) for group in groups.values()]
+        fit = Fit(settings["family"], settings["columns"], (parameters,), (name,), estimator)
+        fits.append(fit)
+    return joined(fits)
 
 
 def _places_of(fit, weights):
@@ -298,19 +279,8 @@ def _check_same(store, fit, predicted):
                 f"must be the rows from which the library was built; `{name + kind}` predicts its "
                 "cases of hill climbing differently"
             )
-            raise InputError(
-                message,
-                argument="X",
-                options=("check",),
-                remedy="give those rows, or set `check=False`",
-            )
-
-
-def folder_of(path):
-    """The folder of the models of a store, which is made if it is missing."""
-    folder = Path(path) / MODELS
-    folder.mkdir(exist_ok=True)
-    return str(folder)
+            remedy = "give those rows, or set `check=False`"
+            raise InputError(message, argument="X", options=("check",), remedy=remedy)
 
 
 def file_of(fit):
@@ -322,12 +292,11 @@ def file_of(fit):
 def save(folder, fit, siblings):
     """Save the siblings of a fit as one joblib file; return its name and digest."""
     name = file_of(fit)
-    place = Path(folder) / name
-    temporary = place.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
+    temporary = folder / f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial"
     try:
         joblib.dump((fit.names, siblings), temporary)
         digest = _digest(temporary)
-        temporary.replace(place)
+        temporary.replace(folder / name)
     finally:
         temporary.unlink(missing_ok=True)
     return name, digest
@@ -361,19 +330,16 @@ def load_model(store, model):
         That loading runs code.
     """
     if model not in store.names:
-        raise InputError(
-            f"must be the name of a model of the store, got {model!r}", argument="model"
-        )
+        message = f"must be the name of a model of the store, got {model!r}"
+        raise InputError(message, argument="model")
     settings = store.settings.loc[model]
     if store.path is None or pd.isna(settings.get("file")):
-        raise InputError(
-            "must have kept its models", argument="store", remedy="build it with `keep_models=True`"
-        )
+        message = "must have kept its models"
+        raise InputError(message, argument="store", remedy="build it with `keep_models=True`")
     if not re.fullmatch(r"\w+\.joblib", str(settings["file"])):
-        raise InputError(
-            "must name files of models; it names another one", file=store.path / "models.csv"
-        )
-    path = store.path / MODELS / settings["file"]
+        message = "must name files of models; it names another one"
+        raise InputError(message, file=store.path / "models.csv")
+    path = store.path / MODELS_FOLDER / settings["file"]
     if not path.is_file() or _digest(path) != settings["digest"]:
         message = (
             f"must be as it was written; {'it is damaged' if path.is_file() else 'it is missing'}"

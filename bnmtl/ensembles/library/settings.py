@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -273,8 +273,8 @@ class Fit:
     def only(self, names):
         """The same fit with some of its models."""
         kept = [at for at, name in enumerate(self.names) if name in names]
-        members, names = ([one[at] for at in kept] for one in (self.members, self.names))
-        return Fit(self.family, self.form, tuple(members), tuple(names), self.estimator)
+        members = tuple(self.members[at] for at in kept)
+        return replace(self, members=members, names=tuple(self.names[at] for at in kept))
 
     def _make(self, members, seed):
         estimator = clone(self.estimator)
@@ -306,32 +306,25 @@ def fits_of(profile, n_rows, columns):
         remedy = "a list of settings is possible, too"
         check_choice("profile", profile, tuple(PROFILES), remedy=remedy)
         every = PROFILES[profile](n_rows, columns)
-        settings = [one for one in every if is_available(one["family"])]
+        settings = [setting for setting in every if is_available(setting["family"])]
     else:
-        settings = _listed(profile)
-    found, names, task = {}, set(), None if columns is None else columns.task
+        try:
+            settings = list(profile)
+        except TypeError:
+            names = ", ".join(PROFILES)
+            message = f"must be one of {names} or a list of settings, got {type_of(profile)}"
+            raise InputTypeError(message, argument="profile") from None
+        if not settings:
+            raise InputError(f"must have one setting or more, got {settings!r}", argument="profile")
+    fits, names, task = [], set(), None if columns is None else columns.task
     for setting in settings:
-        fit = _single(setting, task)
-        if fit.names[0] in names:
-            raise InputError(
-                f"must have different settings; `{fit.names[0]}` occurs twice", argument="profile"
-            )
-        names.add(fit.names[0])
-        found.setdefault(fit.key, []).append(fit)
-    return [joined(group) for group in found.values()]
-
-
-def _listed(profile):
-    try:
-        settings = list(profile)
-    except TypeError:
-        message = (
-            f"must be one of {', '.join(PROFILES)} or a list of settings, got {type_of(profile)}"
-        )
-        raise InputTypeError(message, argument="profile") from None
-    if not settings:
-        raise InputError(f"must have one setting or more, got {settings!r}", argument="profile")
-    return settings
+        fits.append(_single(setting, task))
+        (name,) = fits[-1].names
+        if name in names:
+            message = f"must have different settings; `{name}` occurs twice"
+            raise InputError(message, argument="profile")
+        names.add(name)
+    return joined(fits)
 
 
 def is_available(family):
@@ -343,7 +336,7 @@ def _single(setting, task):
     """The fit of one model; the column of the tasks is None without tasks."""
     if isinstance(setting, Mapping):
         return _of_family(dict(setting), task)
-    name, estimator = _named(setting) if isinstance(setting, tuple) else (None, setting)
+    name, estimator = _checked_pair(setting) if isinstance(setting, tuple) else (None, setting)
     is_fitted_by_instances = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_fitted_by_instances and is_classifier(estimator)):
         given = repr(estimator) if isinstance(estimator, str | type) else type_of(estimator)
@@ -354,24 +347,19 @@ def _single(setting, task):
     if not hasattr(estimator, "predict_proba"):
         message = f"must have classifiers with `predict_proba`, got {type_of(estimator)}"
         raise InputTypeError(message, argument="profile", remedy="calibrate it first")
-    text = _ADDRESS.sub("", " ".join(_text(estimator).split()))
+    # Not abbreviated, as `repr` of scikit-learn is.
+    is_of_sklearn = isinstance(estimator, BaseEstimator)
+    text = estimator.__repr__(N_CHAR_MAX=float("inf")) if is_of_sklearn else repr(estimator)
+    text = _ADDRESS.sub("", " ".join(text.split()))
     parameters = {"name": name or text, "classifier": text}
     return Fit(type(estimator).__name__, FRAME, (parameters,), (name or text,), estimator)
 
 
-def _text(estimator):
-    """A classifier and its parameters as text, not abbreviated."""
-    if isinstance(estimator, BaseEstimator):
-        return estimator.__repr__(N_CHAR_MAX=float("inf"))
-    return repr(estimator)
-
-
-def _named(setting):
+def _checked_pair(setting):
     """A pair of a name and a classifier."""
     if len(setting) != 2:
-        raise InputTypeError(
-            f"must have pairs of a name and a classifier, got {len(setting)!r}", argument="profile"
-        )
+        message = f"must have pairs of a name and a classifier, got {len(setting)!r}"
+        raise InputTypeError(message, argument="profile")
     name = setting[0]
     if not isinstance(name, str) or not name or name.endswith(CALIBRATED):
         message = (
@@ -393,19 +381,20 @@ def _of_family(setting, task):
     known = FAMILIES[family]
     if family == TOGETHER and task is None:
         message = f"must have only families that need no tasks; `{family}` needs them"
-        raise InputError(
-            message,
-            argument="profile",
-            options=("task_column",),
-            remedy="name the column of the tasks by `task_column`",
-        )
+        remedy = "name the column of the tasks by `task_column`"
+        raise InputError(message, argument="profile", options=("task_column",), remedy=remedy)
     form = setting.pop("columns", None)
     for name in setting:
         if name not in known.parameters:
             names = list(known.parameters) or ["columns"]
             message = f"must have only the parameters {listed(names)} for `{family}`, got {name!r}"
             raise InputError(message, argument="profile")
-    parameters = {**known.parameters, **{name: _plain(one) for name, one in setting.items()}}
+    # Numbers of numpy as those of Python.
+    plain = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in setting.items()
+    }
+    parameters = {**known.parameters, **plain}
     for name in setting:
         _check_value(family, name, parameters, known.parameters[name])
     if family == TOGETHER:
@@ -418,39 +407,30 @@ def _checked_form(family, forms, form):
     """The form of the columns of a setting; None is the first that is possible."""
     form = forms[0] if form is None else form
     if form not in forms and not (BINS in forms and _is_binned(form)):
-        named = [f"{one} 5" if one == BINS else one for one in forms]
+        named = [f"{BINS} 5" if possible == BINS else possible for possible in forms]
         message = f"must have {one_of(named)} as the columns of `{family}`, got {form!r}"
         raise InputError(message, argument="profile")
     return f"{BINS} 5" if form == BINS else form
 
 
-def _plain(value):
-    """A number of numpy as one of Python."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _check_value(family, name, parameters, default):
     """Raise unless a parameter is one of its choices, or a number like its default."""
-    value = parameters[name]
+    value, rule = parameters[name], None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if name in CHOICES:
         if value not in CHOICES[name]:
-            message = (
-                f"must have one of {listed(CHOICES[name])} as `{name}` of `{family}`, got {value!r}"
-            )
-            raise InputError(message, argument="profile")
+            rule = f"one of {listed(CHOICES[name])}"
     elif name == "penalty":
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= 1:
-            message = f"must have a number from 0 to 1 as `{name}` of `{family}`, got {value!r}"
-            raise InputError(message, argument="profile")
-    elif isinstance(default, int | float):
-        is_width = parameters.get("weights") == "kernel"
-        is_whole = isinstance(default, int) and not is_width
-        is_number = isinstance(value, int if is_whole else int | float)
-        if not is_number or isinstance(value, bool) or not is_whole <= value < np.inf:
-            what = "a whole number, 1 or more," if is_whole else "a number, 0 or more,"
-            message = f"must have {what} as `{name}` of `{family}`, got {value!r}"
-            raise InputError(message, argument="profile")
+            rule = "a number from 0 to 1"
+    elif isinstance(default, int) and parameters.get("weights") != "kernel":
+        if not is_number or isinstance(value, float) or value < 1:
+            rule = "a whole number, 1 or more,"
+    elif isinstance(default, int | float) and (not is_number or not 0 <= value < np.inf):
+        rule = "a number, 0 or more,"
+    if rule is not None:
+        message = f"must have {rule} as `{name}` of `{family}`, got {value!r}"
+        raise InputError(message, argument="profile")
 
 
 def _is_binned(form):
@@ -460,7 +440,7 @@ def _is_binned(form):
 
 def _name(family, form, known, parameters):
     """The name of a model, without calibration."""
-    text = {CODES: CODES}.get(form, "")
+    text = CODES if form == CODES else ""
     if form.startswith(BINS):
         text = f"{form.removeprefix(BINS).strip()} bins"
     parts = [part for part in (known.describe(parameters), text) if part]
@@ -474,8 +454,16 @@ def digest_of(fits):
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def joined(group):
-    """Fits that differ only in shared parameters as one."""
-    first = group[0]
-    members, names = tuple(fit.members[0] for fit in group), tuple(fit.names[0] for fit in group)
-    return Fit(first.family, first.form, members, names, first.estimator)
+def joined(fits):
+    """Fits of one model each, where those that differ only in shared parameters are one."""
+    by_key = {}
+    for fit in fits:
+        by_key.setdefault(fit.key, []).append(fit)
+    return [
+        replace(
+            alike[0],
+            members=tuple(fit.members[0] for fit in alike),
+            names=tuple(fit.names[0] for fit in alike),
+        )
+        for alike in by_key.values()
+    ]

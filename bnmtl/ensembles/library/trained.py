@@ -7,15 +7,10 @@ With folds, a model is a set of siblings, one for each fold, each trained on the
 calibrated on its fold (embedded cross-validation).
 """
 
-import contextlib
-import os
-import tempfile
 import time
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import mutual_info_score
@@ -23,8 +18,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl.calibration.classifier import calibrator_of
-from bnmtl.ensembles.entries import pickled_bytes
-from bnmtl.ensembles.library.columns import Columns, preparation
+from bnmtl.ensembles.entries import pickled_bytes, summing_to_1
+from bnmtl.ensembles.library.columns import preparation
 from bnmtl.seeding import generator
 
 _CHUNK = 2**22  # distances that are kept in memory at a time
@@ -92,15 +87,13 @@ class Stages(Single):
 
     def scores(self, X):
         """(1 + F / total) / 2 after each number of steps; shares of votes of more classes."""
-        votes = at_steps(self.estimator.staged_decision_function(X), self.steps)
+        votes = _at_steps(self.estimator.staged_decision_function(X), self.steps)
         if votes.ndim == 2:
             return np.clip((1 + votes / self.totals[:, None]) / 2, 0, 1)
-        sums = votes.sum(axis=-1, keepdims=True)
-        equal = np.full_like(votes, 1 / votes.shape[-1])
-        return np.divide(votes, sums, out=equal, where=sums > 0)
+        return summing_to_1(votes)
 
 
-def at_steps(stages, steps):
+def _at_steps(stages, steps):
     """What a generator of stages gives after some numbers of steps, as one array."""
     found = {step: scores for step, scores in enumerate(stages, 1) if step in steps}
     return np.stack([found[step] for step in steps])
@@ -130,7 +123,7 @@ class Boosted(Single):
     def scores(self, X):
         """Probabilities of the classes after each number of steps."""
         stages = self.estimator.staged_predict_proba(self._columns(X))
-        return of_classes(at_steps(stages, self.steps))
+        return of_classes(_at_steps(stages, self.steps))
 
     def _columns(self, X):
         codes = {name: X[name].cat.codes.where(X[name].notna(), np.nan) for name in self.coded}
@@ -195,15 +188,20 @@ class Neighbors:
         distances, rows = self.index.kneighbors(X, len(self.y))
         # These are not exact: of the same row they are 1e-8 or so.
         distances[distances < 1e-6 * self.unit] = 0
-        n_classes = int(self.y.max()) + 1
-        classes = range(n_classes) if n_classes > 2 else (1,)
-        found = [self._shares((self.y[rows] == one).astype(float), distances) for one in classes]
+        y, n_classes = self.y[rows], int(self.y.max()) + 1
+        codes = range(n_classes) if n_classes > 2 else (1,)
+        found = [self._shares((y == code).astype(float), distances) for code in codes]
         return np.stack(found, axis=-1) if n_classes > 2 else found[0]
 
     def _shares(self, labels, distances):
         """Shares of the votes for one class, from labels and distances by rank."""
         uniform = np.cumsum(labels, axis=1)
-        weights = _inverse(distances)
+        # Weights are 1 / distance; where some distance is 0, only those rows count.
+        is_same = distances == 0
+        with np.errstate(divide="ignore"):
+            weights = np.where(is_same, 0, 1 / distances)
+        same = is_same.any(axis=1)
+        weights[same] = is_same[same]
         by_distance = np.cumsum(weights * labels, axis=1) / np.cumsum(weights, axis=1)
         found = []
         for kind, number in self.votes:
@@ -226,16 +224,6 @@ def _smallest_distance(X):
         return 1.0
     nearest = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
     return np.sqrt(((X - X[nearest]) ** 2).sum(axis=1)).min()
-
-
-def _inverse(distances):
-    """Weights 1 / distance; where some distance is 0, only those rows count."""
-    is_same = distances == 0
-    with np.errstate(divide="ignore"):
-        weights = np.where(is_same, 0, 1 / distances)
-    same = is_same.any(axis=1)
-    weights[same] = is_same[same]
-    return weights
 
 
 class Counts(Single):
@@ -271,82 +259,6 @@ def gain_ratios(X, y):
 _SEEDS = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Cases:
-    """The rows that all fits of a library see, as matrices of `Columns`.
-
-    Attributes
-    ----------
-    columns : Columns
-    X, y : arrays of shape (n, n_columns) and (n,)
-        Training rows and labels 0, 1, ...; with folds also those of hill climbing.
-    hillclimb : (X, y) or None
-        Without folds, the cases of hill climbing.
-    folds : int array of shape (n,) or None
-    test : array of shape (n_test, n_columns) or None
-    groups : array of shape (n_cases,) or None
-        Of the cases of hill climbing.
-    calibration : str
-        Method of calibration.
-    """
-
-    columns: Columns
-    X: np.ndarray
-    y: np.ndarray
-    hillclimb: tuple | None
-    folds: np.ndarray | None
-    test: np.ndarray | None
-    groups: np.ndarray | None = None
-    calibration: str = "auto"
-
-    @property
-    def hillclimb_y(self):
-        """Labels of the cases of hill climbing."""
-        return self.y if self.hillclimb is None else self.hillclimb[1]
-
-    @property
-    def hillclimb_tasks(self):
-        """Tasks of the cases of hill climbing; None without tasks."""
-        return self.columns.tasks_in(self.X if self.hillclimb is None else self.hillclimb[0])
-
-    @property
-    def shape_of_case(self):
-        """The axes of a prediction of one case: none for two classes, else that of the classes."""
-        n_classes = int(self.y.max()) + 1
-        return () if n_classes == 2 else (n_classes,)
-
-    @property
-    def has_missing(self):
-        """Whether a cell of any row is missing."""
-        held_out = None if self.hillclimb is None else self.hillclimb[0]
-        parts = [one for one in (self.X, held_out, self.test) if one is not None]
-        return any(bool(np.isnan(one).any()) for one in parts)
-
-    def splits(self):
-        """Training rows, training labels and positions of hill-climbing cases of each sibling."""
-        if self.folds is None:
-            yield self.X, self.y, np.arange(len(self.hillclimb_y))
-            return
-        for fold in range(self.folds.max() + 1):
-            out = self.folds == fold
-            yield self.X[~out], self.y[~out], np.flatnonzero(out)
-
-
-@contextlib.contextmanager
-def saved(cases):
-    """Yield the path of a temporary file of cases, which other processes read."""
-    with tempfile.TemporaryDirectory(prefix="bnmtl-", ignore_cleanup_errors=True) as place:
-        path = os.path.join(place, "cases")
-        joblib.dump(cases, path)
-        yield path
-
-
-@lru_cache(maxsize=1)
-def read_cases(path):
-    """Cases from a file, read once by a process; matrices are mapped into memory."""
-    return joblib.load(path, mmap_mode="r")
-
-
 @dataclass
 class Sibling:
     """A trained fit with its preparation of columns and its calibrators.
@@ -375,7 +287,7 @@ class Sibling:
             self.limits = np.stack([scores.min(axis=1), scores.max(axis=1)], axis=1)
         calibrator = calibrator_of(method, bounded)
         calibrator = calibrator if scores.ndim == 2 else AgainstTheRest(calibrator)
-        self.calibrators = [clone(calibrator).fit(one, y) for one in self._calibrated(scores)]
+        self.calibrators = [clone(calibrator).fit(given, y) for given in self._calibrated(scores)]
 
     def _calibrated(self, scores):
         """The scores as calibrators take them: means of ones can exceed 1 by a rounding error."""
@@ -387,9 +299,9 @@ class Sibling:
         if self.limits is not None:
             low, high = self.limits[:, :1], self.limits[:, 1:]
             raw = np.clip((scores - low) / np.where(high > low, high - low, 1.0), 0, 1)
-            raw = raw if raw.ndim == 2 else _summing_to_1(raw)
+            raw = raw if raw.ndim == 2 else summing_to_1(raw)
         pairs = zip(self.calibrators, self._calibrated(scores), strict=True)
-        return np.stack([raw, np.stack([fitted.predict(one) for fitted, one in pairs])])
+        return np.stack([raw, np.stack([fitted.predict(given) for fitted, given in pairs])])
 
     def predict(self, X):
         """Raw and calibrated probabilities for a matrix of rows, as of `probabilities`."""
@@ -404,23 +316,16 @@ class AgainstTheRest(BaseEstimator):
 
     def fit(self, scores, y):
         """Fit a calibrator for each column of scores; labels are 0, 1, ..."""
-        columns = enumerate(scores.T)
         self.calibrators_ = [
-            clone(self.calibrator).fit(one, (y == code).astype(int)) for code, one in columns
+            clone(self.calibrator).fit(column, (y == code).astype(int))
+            for code, column in enumerate(scores.T)
         ]
         return self
 
     def predict(self, scores):
         """Probabilities of the classes."""
         pairs = zip(self.calibrators_, scores.T, strict=True)
-        return _summing_to_1(np.column_stack([one.predict(column) for one, column in pairs]))
-
-
-def _summing_to_1(p):
-    """Probabilities divided by their sum over the last axis; equal where all are 0."""
-    sums = p.sum(axis=-1, keepdims=True)
-    equal = np.full_like(p, 1 / p.shape[-1])
-    return np.divide(p, sums, out=equal, where=sums > 0)
+        return summing_to_1(np.column_stack([fitted.predict(column) for fitted, column in pairs]))
 
 
 @dataclass
