@@ -392,13 +392,20 @@ class LogisticCorrection(BaseEstimator):
                 f"got {model.learning_rate!r}"
             )
             raise InputError(message, argument="model", remedy=_REMEDY)
-        fitted = _fitted(model, X, y)
-        if len(fitted.classes_) != 2:
-            message = f"must distinguish two classes, got {len(fitted.classes_)!r}"
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            if X is None or y is None:
+                parts = {"argument": "model", "options": ("X", "y")}
+                message = "must be fitted where `X` and `y` are not given"
+                raise InputError(message, remedy="give them, or fit it first", **parts) from None
+            model = clone(model).fit(X, read_labels(y))
+        if len(model.classes_) != 2:
+            message = f"must distinguish two classes, got {len(model.classes_)!r}"
             raise InputError(
                 message, argument="model", remedy="use scikit-learn's OneVsRestClassifier"
             )
-        self.model_, self.classes_ = fitted, fitted.classes_
+        self.model_, self.classes_ = model, model.classes_
         return self
 
     def predict_proba(self, X):
@@ -415,19 +422,6 @@ class LogisticCorrection(BaseEstimator):
         check_is_fitted(self)
         log_odds = _scale(self.model_) * self.model_.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
-
-
-def _fitted(model, X, y):
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        if X is None or y is None:
-            message = "must be fitted where `X` and `y` are not given"
-            raise InputError(
-                message, argument="model", options=("X", "y"), remedy="give them, or fit it first"
-            ) from None
-        return clone(model).fit(X, read_labels(y))
-    return model
 
 
 def _scale(model):

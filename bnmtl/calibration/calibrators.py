@@ -13,6 +13,7 @@ from bnmtl.calibration.platt import (
     checked_scores,
     clipped_at,
     in_range,
+    location,
     loss,
     newton,
     scaled,
@@ -265,8 +266,7 @@ def _shapes(logs, weights):
 
 def _fitted(columns, targets, weights):
     """Slopes, offset and loss of the best sigmoid; columns are standardized for Newton's method."""
-    center = np.average(columns, axis=0, weights=weights)
-    spread = np.sqrt(np.average((columns - center) ** 2, axis=0, weights=weights))
+    center, spread = location(columns, weights)
     units = (columns - center) / spread
     *slopes, offset = point = newton(units, targets, weights)
     slopes = slopes / spread
@@ -355,7 +355,10 @@ class TemperatureCalibrator(BaseEstimator):
             scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
         columns = scores[:, None] if scores.ndim == 1 else scores
         y, n_classes = y.astype(int), max(2, columns.shape[1])
-        _check_every_class(y, n_classes)
+        if set(y.tolist()) != set(range(n_classes)):
+            found = ", ".join(map(str, np.unique(y)))
+            message = f"must hold cases of every class, 0 to {n_classes - 1}, got {found}"
+            raise InputError(message, argument="y")
         if not is_probability and _are_probabilities(columns):
             message = "are from 0 to 1 like probabilities, but `scale='raw'` takes them as log odds"
             warn(
@@ -481,16 +484,6 @@ def _smoothed_cases(columns, y, weights, n_classes):
     targets[np.arange(len(y)), y] *= sizes + 1
     classes = np.tile(np.arange(n_classes), len(y))
     return np.repeat(columns, n_classes, axis=0), classes, (weights[:, None] * targets).ravel()
-
-
-def _check_every_class(y, n_classes):
-    """Raise unless the labels are those of all classes."""
-    if set(y.tolist()) != set(range(n_classes)):
-        message = (
-            f"must hold cases of every class, 0 to {n_classes - 1}, got "
-            f"{', '.join(map(str, np.unique(y)))}"
-        )
-        raise InputError(message, argument="y")
 
 
 # Calibrators and their numbers of parameters.
