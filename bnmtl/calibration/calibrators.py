@@ -372,7 +372,9 @@ class TemperatureCalibrator(BaseEstimator):
         if n_classes == columns.shape[1]:
             # The same softmax, which scikit-learn does not mistake for probabilities.
             columns = columns - columns.max(axis=1, keepdims=True)
-        if _are_separable(columns, y):
+        table = columns if columns.shape[1] > 1 else np.column_stack([0 * columns, columns])
+        # Where the true class has the highest score in every case, the likelihood has no maximum.
+        if (table[np.arange(len(y)), y] == table.max(axis=1)).all():
             columns, y, weights = _smoothed_cases(columns, y, weights, n_classes)
         rows = np.arange(len(y))
         # A single fold, whose training and test cases are all.
@@ -469,12 +471,6 @@ def _are_probabilities(columns):
     is_in_range = ((columns >= 0) & (columns <= 1)).all()
     sums = columns.sum(axis=1)
     return bool(is_in_range and (columns.shape[1] == 1 or (abs(sums - 1) < SUM_TOLERANCE).all()))
-
-
-def _are_separable(columns, y):
-    """Whether no other class has a higher score than the true one in any case."""
-    table = np.column_stack([0 * columns, columns]) if columns.shape[1] == 1 else columns
-    return bool((table[np.arange(len(y)), y] == table.max(axis=1)).all())
 
 
 def _smoothed_cases(columns, y, weights, n_classes):

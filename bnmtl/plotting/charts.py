@@ -32,7 +32,7 @@ from bnmtl.plotting.drawing import (
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import check_configuration, text_width, warn_of_missing_glyphs
 from bnmtl.validation import Rounds
-from bnmtl.validation.rounds import metric_of
+from bnmtl.validation.rounds import round_metric_of
 from bnmtl.wording import listed, type_of
 
 # The colors of arcs and others of Okabe and Ito: with the markers, 42 distinguishable methods.
@@ -465,7 +465,7 @@ def rounds(made, metric="accuracy"):
         )
     values = {}
     for name, rounds in made.items():
-        judge = metric_of(metric, rounds.classes)
+        judge = round_metric_of(metric, rounds.classes)
         found = np.array(rounds.score(judge))
         values[str(name)] = found[~np.isnan(found)]
         if not len(values[str(name)]):

@@ -103,20 +103,6 @@ _BEND_GAP = 7.0  # between an arc that passes a layer and its neighbors there
 _LAYER_GAP = (20.0, 64.0)  # between layers: least, most
 
 
-def _engine_of(engine):
-    """Return the name and the placing function of an engine, if it is installed."""
-    check_choice("layout", engine, ("auto", *_ENGINES))
-    name = "layered" if engine == "auto" else engine
-    if name == "graphviz" and shutil.which("dot") is None:
-        message = "must name an installed engine; 'graphviz' is not installed"
-        raise MissingExtra(
-            message,
-            argument="layout",
-            remedy="install Graphviz so that its program `dot` is found, or use `layout='layered'`",
-        )
-    return name, _ENGINES[name]
-
-
 def _layered(sizes, arcs):
     """Assign layers, order each layer, and set the coordinates."""
     layer_of = _split_wide_layers(_assign_layers(sizes, arcs), sizes, arcs)
@@ -507,12 +493,20 @@ def arrange(configuration, engine="auto", font_size=8.0):
     """
     configuration = check_configuration(configuration)
     check_number("font_size", font_size, above=0)
-    engine, place = _engine_of(engine)
+    check_choice("layout", engine, ("auto", *_ENGINES))
+    engine = "layered" if engine == "auto" else engine
+    if engine == "graphviz" and shutil.which("dot") is None:
+        message = "must name an installed engine; 'graphviz' is not installed"
+        raise MissingExtra(
+            message,
+            argument="layout",
+            remedy="install Graphviz so that its program `dot` is found, or use `layout='layered'`",
+        )
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
     sizes = {variable: _box_size(labels[variable], font_size) for variable in variables}
     arcs = majority_arcs(configuration)
-    pieces, crossings = _place_components(place, sizes, arcs)
+    pieces, crossings = _place_components(_ENGINES[engine], sizes, arcs)
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 

@@ -11,7 +11,7 @@ from bnmtl.metrics import prediction
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.resampled import interval_width, resampled_p
 from bnmtl.seeding import generator, seed_of
-from bnmtl.validation.rounds import NOT_SMOOTH, Rounds, check_rounds, metric_of
+from bnmtl.validation.rounds import NOT_SMOOTH, Rounds, check_rounds, round_metric_of
 from bnmtl.wording import type_of
 
 
@@ -114,7 +114,7 @@ def compare(
     _check(first, second)
     check_number("confidence", confidence, above=0, below=1)
     check_whole("n_resamples", n_resamples, least=1)
-    metric = metric_of(metric, first.classes, greater_is_better, needs_direction=True)
+    metric = round_metric_of(metric, first.classes, greater_is_better, needs_direction=True)
     values = np.array([rounds.score(metric) for rounds in (first, second)])
     is_defined = ~np.isnan(values).any(axis=0)
     values = values[:, is_defined]
@@ -300,7 +300,7 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
 def _read(data, statistic):
     """Arrays, the function of them and its name, and positions that are left out together."""
     if isinstance(data, Rounds):
-        metric = metric_of(statistic, data.classes)
+        metric = round_metric_of(statistic, data.classes)
         p = data.mean_predictions()
         known = ~np.isnan(p[:, 0])
         cases = np.arange(known.sum())

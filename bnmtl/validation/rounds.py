@@ -58,7 +58,7 @@ class RoundMetric(NamedTuple):
             raise InputTypeError(message, argument="metric") from None
 
 
-def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
+def round_metric_of(metric, classes, greater_is_better=None, needs_direction=False):
     """The `RoundMetric` that a name, a function or a scorer stands for.
 
     Parameters
@@ -377,7 +377,8 @@ class Rounds:
         ValueError
             For an unknown metric; and if it is defined on no round: that of the last one.
         """
-        metric = metric if isinstance(metric, RoundMetric) else metric_of(metric, self.classes)
+        if not isinstance(metric, RoundMetric):
+            metric = round_metric_of(metric, self.classes)
         least = 1 if metric.of_cases else 2
         found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):

@@ -11,7 +11,7 @@ from bnmtl.metrics.resampled import interval_width, vary
 from bnmtl.validation.bootstrap import bootstrap_error
 from bnmtl.validation.comparing import compare
 from bnmtl.validation.decomposition import bias_variance
-from bnmtl.validation.rounds import Rounds, metric_of
+from bnmtl.validation.rounds import Rounds, round_metric_of
 from bnmtl.wording import all_of
 
 ALL = "all"
@@ -68,7 +68,7 @@ def _parts(rounds):
 
 def _value(rounds, name):
     """The mean of a metric over rounds and its interval."""
-    metric = metric_of(name, rounds.classes)
+    metric = round_metric_of(name, rounds.classes)
     try:
         values = np.array(rounds.score(metric))
     except ValueError:
