@@ -342,8 +342,8 @@ def dags(
         *((_arc_mark(found[0], True, line), text) for line, text in samples if found),
         *((_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs.values()),
     ]
-    signed = {frozenset(arc) for _, *arc in signs}
-    signed = [arc for arc in layout.routes if frozenset(map(str, arc)) in signed]
+    joined = {frozenset(arc) for _, *arc in signs}
+    signed = [arc for arc in layout.routes if frozenset(map(str, arc)) in joined]
     places = sign_places(layout, signed)
 
     def draw_arcs(axes, task, shift):
