@@ -683,7 +683,7 @@ Y4 = np.arange(len(X)) % 4
             ValueError,
             "`groups` must name the group of every case; that of row 0 is missing: fill it",
         ),
-        (lambda: fit(X, Y, groups=np.c_[Y, Y]), ValueError, r"its shape is \(400, 2\)"),
+        (lambda: fit(X, Y, groups=np.c_[Y, Y]), ValueError, r"400, got \(400, 2\)"),
         (
             lambda: fit(X, Y, cv=0),
             ValueError,

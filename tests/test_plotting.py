@@ -354,7 +354,7 @@ def test_the_table_fills_its_figure():
 def test_a_font_that_has_the_signs_is_taken():
     script = "\N{MATHEMATICAL SCRIPT CAPITAL A}"  # not in DejaVu Sans, but in matplotlib's STIX
     chosen = layout.families(f"x{script}")
-    assert len(chosen) == 2
+    assert len(chosen) > 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert plotting.png(plotting.dags(graph((script, "b"))))

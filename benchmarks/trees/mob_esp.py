@@ -207,7 +207,7 @@ def fitted(model, X, y, forests):
     ensemble = model[-1] if isinstance(model, Pipeline) else None
     if not isinstance(ensemble, TreeEnsemble):
         return model.fit(X, y)
-    key = ensemble._draws_features()
+    key = ensemble.random_features
     if key not in forests:
         forests[key] = model.fit(X, y)[-1]
     else:

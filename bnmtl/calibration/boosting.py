@@ -135,7 +135,12 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y, initial = self._checked_rows(X, y, sample_weight)
-        seeds = _seeds(self.random_state, self.n_estimators)
+        is_new = isinstance(self.random_state, np.random.Generator)
+        draw = (
+            self.random_state.integers if is_new else check_random_state(self.random_state).randint
+        )
+        # Of each member and of its drawn rows; earlier ones do not depend on their number.
+        seeds = draw(_SEEDS, size=(self.n_estimators, 2))
         template, initial = self._template(), np.log(initial)
         self.estimators_, votes, errors = [], [], []
         margins = np.zeros(len(y))
@@ -144,7 +149,8 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             member = self._fitted(with_seed(template, int(seed)), X, y, weights, stream)
             right = np.where(member.predict(X) == y, 1.0, -1.0)
             error = weights[right < 0].sum()
-            vote = _vote(error)
+            least = max(error, _SMALLEST_ERROR)
+            vote = 0.5 * np.log((1 - least) / least) if error < 0.5 else 0.0
             ends = not (vote or self.restart)
             if ends and votes:
                 break
@@ -304,25 +310,11 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         return member.fit(X[rows], drawn)
 
 
-def _seeds(random_state, n):
-    """Seeds of each member and of its drawn rows; earlier ones do not depend on n."""
-    is_new = isinstance(random_state, np.random.Generator)
-    draw = random_state.integers if is_new else check_random_state(random_state).randint
-    return draw(_SEEDS, size=(n, 2))
-
-
 def row_weights(initial, margins, loss):
     """Weights with sum 1, from log initial weights and margins s F of up to tens of thousands."""
     log_weights = initial - (margins if loss == "exponential" else np.logaddexp(0, margins))
     weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
-
-
-def _vote(error):
-    if error >= 0.5:
-        return 0.0
-    error = max(error, _SMALLEST_ERROR)
-    return 0.5 * np.log((1 - error) / error)
 
 
 _REMEDY = "calibrate it by PlattCalibrator"
@@ -392,13 +384,20 @@ class LogisticCorrection(BaseEstimator):
                 f"got {model.learning_rate!r}"
             )
             raise InputError(message, argument="model", remedy=_REMEDY)
-        fitted = _fitted(model, X, y)
-        if len(fitted.classes_) != 2:
-            message = f"must distinguish two classes, got {len(fitted.classes_)!r}"
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            if X is None or y is None:
+                parts = {"argument": "model", "options": ("X", "y")}
+                message = "must be fitted where `X` and `y` are not given"
+                raise InputError(message, remedy="give them, or fit it first", **parts) from None
+            model = clone(model).fit(X, read_labels(y))
+        if len(model.classes_) != 2:
+            message = f"must distinguish two classes, got {len(model.classes_)!r}"
             raise InputError(
                 message, argument="model", remedy="use scikit-learn's OneVsRestClassifier"
             )
-        self.model_, self.classes_ = fitted, fitted.classes_
+        self.model_, self.classes_ = model, model.classes_
         return self
 
     def predict_proba(self, X):
@@ -415,19 +414,6 @@ class LogisticCorrection(BaseEstimator):
         check_is_fitted(self)
         log_odds = _scale(self.model_) * self.model_.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
-
-
-def _fitted(model, X, y):
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        if X is None or y is None:
-            message = "must be fitted where `X` and `y` are not given"
-            raise InputError(
-                message, argument="model", options=("X", "y"), remedy="give them, or fit it first"
-            ) from None
-        return clone(model).fit(X, read_labels(y))
-    return model
 
 
 def _scale(model):

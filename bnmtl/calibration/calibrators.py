@@ -13,6 +13,7 @@ from bnmtl.calibration.platt import (
     checked_scores,
     clipped_at,
     in_range,
+    location,
     loss,
     newton,
     scaled,
@@ -265,8 +266,7 @@ def _shapes(logs, weights):
 
 def _fitted(columns, targets, weights):
     """Slopes, offset and loss of the best sigmoid; columns are standardized for Newton's method."""
-    center = np.average(columns, axis=0, weights=weights)
-    spread = np.sqrt(np.average((columns - center) ** 2, axis=0, weights=weights))
+    center, spread = location(columns, weights)
     units = (columns - center) / spread
     *slopes, offset = point = newton(units, targets, weights)
     slopes = slopes / spread
@@ -355,7 +355,10 @@ class TemperatureCalibrator(BaseEstimator):
             scores, y, weights = checked_scores(scores, y, sample_weight, is_probability)
         columns = scores[:, None] if scores.ndim == 1 else scores
         y, n_classes = y.astype(int), max(2, columns.shape[1])
-        _check_every_class(y, n_classes)
+        if set(y.tolist()) != set(range(n_classes)):
+            found = ", ".join(map(str, np.unique(y)))
+            message = f"must hold cases of every class, 0 to {n_classes - 1}, got {found}"
+            raise InputError(message, argument="y")
         if not is_probability and _are_probabilities(columns):
             message = "are from 0 to 1 like probabilities, but `scale='raw'` takes them as log odds"
             warn(
@@ -369,7 +372,9 @@ class TemperatureCalibrator(BaseEstimator):
         if n_classes == columns.shape[1]:
             # The same softmax, which scikit-learn does not mistake for probabilities.
             columns = columns - columns.max(axis=1, keepdims=True)
-        if _are_separable(columns, y):
+        table = columns if columns.shape[1] > 1 else np.column_stack([0 * columns, columns])
+        # Where the true class has the highest score in every case, the likelihood has no maximum.
+        if (table[np.arange(len(y)), y] == table.max(axis=1)).all():
             columns, y, weights = _smoothed_cases(columns, y, weights, n_classes)
         rows = np.arange(len(y))
         # A single fold, whose training and test cases are all.
@@ -468,12 +473,6 @@ def _are_probabilities(columns):
     return bool(is_in_range and (columns.shape[1] == 1 or (abs(sums - 1) < SUM_TOLERANCE).all()))
 
 
-def _are_separable(columns, y):
-    """Whether no other class has a higher score than the true one in any case."""
-    table = np.column_stack([0 * columns, columns]) if columns.shape[1] == 1 else columns
-    return bool((table[np.arange(len(y)), y] == table.max(axis=1)).all())
-
-
 def _smoothed_cases(columns, y, weights, n_classes):
     """Every case once for each class, weighted by the smoothed target of the class."""
     sizes = np.bincount(y, weights, n_classes)[y]
@@ -481,16 +480,6 @@ def _smoothed_cases(columns, y, weights, n_classes):
     targets[np.arange(len(y)), y] *= sizes + 1
     classes = np.tile(np.arange(n_classes), len(y))
     return np.repeat(columns, n_classes, axis=0), classes, (weights[:, None] * targets).ravel()
-
-
-def _check_every_class(y, n_classes):
-    """Raise unless the labels are those of all classes."""
-    if set(y.tolist()) != set(range(n_classes)):
-        message = (
-            f"must hold cases of every class, 0 to {n_classes - 1}, got "
-            f"{', '.join(map(str, np.unique(y)))}"
-        )
-        raise InputError(message, argument="y")
 
 
 # Calibrators and their numbers of parameters.

@@ -3,12 +3,15 @@
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from bnmtl.calibration.calibrators import (
     AutoCalibrator,
@@ -16,23 +19,12 @@ from bnmtl.calibration.calibrators import (
     IsotonicCalibrator,
     TemperatureCalibrator,
 )
-from bnmtl.calibration.platt import (
-    MultitaskPlattCalibrator,
-    PlattCalibrator,
-    check_estimator,
-    check_every_class,
-    check_takes_out_of_bag,
-    check_takes_weights,
-    checked_calibration,
-    checked_folds,
-    checked_labels,
-    classes_of,
-    share_cases,
-)
+from bnmtl.calibration.platt import MultitaskPlattCalibrator, PlattCalibrator, classes_of
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.encoding import tasks_of
-from bnmtl.tasks.labels import LabelScore
+from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.wording import count, listed, type_of
 
 # (of decision values, of probabilities)
@@ -55,15 +47,7 @@ def calibrator_of(method, is_probability):
     return _CALIBRATORS[method][is_probability] if isinstance(method, str) else method
 
 
-def calibrator_by_task(is_probability):
-    """The unfitted calibrator with one sigmoid per task, for "auto" and "platt".
-
-    Of probabilities it takes the log odds, so that it leaves calibrated ones as they are.
-    """
-    return MultitaskPlattCalibrator("logit" if is_probability else "raw")
-
-
-def check_method(method, by_task=False):
+def _check_method(method, by_task):
     """Raise unless it is a calibrator or the name of one; one by task has a sigmoid."""
     if by_task and (not isinstance(method, str) or method not in ("auto", "platt")):
         message = (
@@ -196,8 +180,12 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             missing, and for isotonic calibration with fewer than 1000 cases.
         """
         base = self._base()
-        check_estimator(base)
-        check_method(self.method, self.task_column is not None)
+        if isinstance(base, type) or not hasattr(base, "fit"):
+            message = (
+                f"must be a classifier, for example LogisticRegression(), or None, got {base!r}"
+            )
+            raise InputTypeError(message, argument="estimator")
+        _check_method(self.method, self.task_column is not None)
         check_jobs(self.n_jobs)
         (X,) = indexable(X)
         y = checked_labels(X, y)
@@ -213,11 +201,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             self._fit_calibrators(self._scores(base, X), y, sample_weight, task)
             return self
         self.classes_ = classes_of(y)
-        check_takes_weights(base, sample_weight)
+        _check_takes_weights(base, sample_weight)
         if kind == "oob":
             self._fit_out_of_bag(X, y, sample_weight, task)
         elif kind == "calibration":
-            self._fit_with_others(X, y, sample_weight, *checked_calibration(calibration))
+            self._fit_with_others(X, y, sample_weight, *_checked_calibration(calibration))
         else:
             self._fit_out_of_fold(X, y, sample_weight, groups, task)
         return self
@@ -289,13 +277,13 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
                 f"'oob', got {self.cv!r}"
             )
             raise InputError(message, argument="cv")
-        is_named = isinstance(self.cv, str)
-        if is_named and self.cv == "oob":
-            check_takes_out_of_bag(base)
-        is_fitted = isinstance(base, FrozenEstimator) or (is_named and self.cv == "prefit")
-        kind = "prefit" if is_fitted else "oob" if is_named else "folds"
+        kind = self.cv if isinstance(self.cv, str) else "folds"
+        if kind == "oob":
+            _check_takes_out_of_bag(base)
+        if isinstance(base, FrozenEstimator):
+            kind = "prefit"
         if calibration is not None:
-            if is_fitted:
+            if kind == "prefit":
                 message = "must be omitted if the estimator is already fitted"
                 raise InputError(
                     message,
@@ -318,7 +306,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
 
     def _fit_with_others(self, X, y, weights, calibration_X, calibration_y):
         """Fit the classifier to some cases and the calibrators to others."""
-        if share_cases(X, calibration_X):
+        if _share_cases(X, calibration_X):
             message = "shares cases with `X`, so the calibrated probabilities are overconfident"
             warn(
                 message,
@@ -333,13 +321,11 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
     def _fit_out_of_fold(self, X, y, weights, groups, task):
         """Score each case by a classifier fitted to the other folds, then fit one to all."""
         folds = checked_folds(self.cv, X, y, groups, task)
-        missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
+        missing = {name for train, _ in folds for name in np.setdiff1d(self.classes_, y[train])}
         if missing:
-            found = "cases of its test fold get the lowest score for it"
-            names = sorted(map(str, missing))
             message = (
-                f"gives a training fold without a case of {listed(names)}; cases of its test fold "
-                "get the lowest score for it"
+                f"gives a training fold without a case of {listed(sorted(map(str, missing)))}; "
+                "cases of its test fold get the lowest score for it"
             )
             warn(message, argument="cv", remedy="take stratified folds, or fewer")
         every = delayed(_fitted)(self._base(), X, y, weights)
@@ -382,8 +368,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             warn(message, argument="cv", remedy="train more members")
         scores = np.clip(votes[has_votes], 0, 1)[:, -1 if len(self.classes_) == 2 else 0 :]
         at = at[has_votes]
-        given = [None if one is None else one[at] for one in (weights, task)]
-        self._fit_calibrators(scores, y[at], *given)
+        weights, task = (None if given is None else given[at] for given in (weights, task))
+        self._fit_calibrators(scores, y[at], weights, task)
 
     def _decides(self, model):
         """Whether scores are decision values rather than probabilities."""
@@ -402,14 +388,15 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             )
         scores = np.full((len(raw), len(self.classes_)), np.nan)
         known = self.classes_.tolist()
-        scores[:, [known.index(one) for one in model.classes_]] = raw
+        scores[:, [known.index(name) for name in model.classes_]] = raw
         return scores[:, 1:] if len(known) == 2 else scores
 
     def _fit_calibrators(self, scores, y, weights, task):
-        kind = calibrator_of(self.method, not self._decides(self.estimator_))
-        calibrator = (
-            kind if task is None else calibrator_by_task(not self._decides(self.estimator_))
-        )
+        is_probability = not self._decides(self.estimator_)
+        calibrator = calibrator_of(self.method, is_probability)
+        if task is not None:
+            # Log odds leave calibrated probabilities as they are.
+            calibrator = MultitaskPlattCalibrator("logit" if is_probability else "raw")
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
             message = f"is isotonic calibration, which overfits {count(len(y), 'case')}"
             warn(
@@ -417,7 +404,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
                 argument="method",
                 remedy=f"with fewer than about {ENOUGH_FOR_ISOTONIC} use `method='auto'`",
             )
-        check_every_class(y if weights is None else y[weights > 0], self.classes_)
+        _check_every_class(y if weights is None else y[weights > 0], self.classes_)
         if isinstance(calibrator, TemperatureCalibrator) and scores.shape[1] > 1:
             at = np.searchsorted(self.classes_, y)
             self.calibrators_ = [clone(calibrator).fit(scores, at, weights)]
@@ -465,3 +452,131 @@ def _raw_scores(model, X, decides):
             message, argument="estimator", remedy="scale the features, or regularize it more"
         )
     return raw
+
+
+def checked_labels(X, y):
+    """Labels as an array with one label per case, or an error."""
+    y, n = read_labels(y), _num_samples(X)
+    if len(y) != n:
+        message = f"must be one label per case, {n} as in `X`, got {len(y)!r}"
+        raise InputError(message, argument="y", options=("X",))
+    check_classification_targets(y)
+    return y
+
+
+def _checked_calibration(calibration):
+    """Calibration cases and their labels, or an error."""
+    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
+        message = (
+            "must be a pair (X, y) of calibration cases and their labels, got "
+            f"{type_of(calibration)}"
+        )
+        raise InputTypeError(message, argument="calibration")
+    (X,) = indexable(calibration[0])
+    return X, checked_labels(X, calibration[1])
+
+
+def checked_folds(cv, X, y, groups=None, task=None):
+    """Pairs of training and test rows; each row is tested once, rows of a group together."""
+    groups = None if groups is None else checked_groups(groups, len(y))
+    folds = splits_by(cv, X, y, groups, task)
+    tested = np.concatenate([np.arange(0), *(test for _, test in folds)])
+    times = np.bincount(tested, minlength=len(y))
+    if (times != 1).any():
+        row = int((times != 1).argmax())
+        message = f"must put every case into one test fold; row {row} is in {times[row]}"
+        raise InputError(message, argument="cv", remedy="use disjoint folds that cover all cases")
+    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
+    if never:
+        message = f"must train with every class; {never[0]!r} is in no training fold"
+        raise InputError(message, argument="cv", remedy="use other folds")
+    return folds
+
+
+def _check_takes_weights(estimator, weights):
+    """Raise if weights are given but the classifier does not accept them."""
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        message = f"must be left out for {type_of(estimator)}, whose fit does not take it"
+        raise InputError(
+            message,
+            argument="sample_weight",
+            options=("cv",),
+            remedy="to weight calibration cases only, fit it first and use `cv='prefit'`",
+        )
+
+
+def _check_takes_out_of_bag(estimator):
+    """Raise unless members of the classifier leave cases out, which they can predict."""
+    parameters = estimator.get_params(deep=False)
+    # Those of scikit-learn have votes if they are asked for, those of `bnmtl.trees` always.
+    has_votes = "oob_score" in parameters or hasattr(type(estimator), "oob_decision_function_")
+    if not has_votes or not is_classifier(estimator):
+        message = (
+            "must be a forest or bagging if `cv='oob'`, because others have no out-of-bag votes, "
+            f"got {type_of(estimator)}"
+        )
+        raise InputTypeError(message, argument="estimator", options=("cv",), remedy="use folds")
+    for name, needed in (("bootstrap", True), ("warm_start", False)):
+        if parameters.get(name, needed) != needed:
+            message = (
+                f"must have {name}={needed} if `cv='oob'`, or there are no out-of-bag votes, got "
+                f"{parameters[name]!r}"
+            )
+            raise InputError(
+                message,
+                argument="estimator",
+                options=("cv",),
+                remedy=f"set {name}={needed}, or use folds",
+            )
+
+
+def _check_every_class(y, classes):
+    """Raise unless calibration cases have exactly the classes of the estimator."""
+    found = set(y.tolist())
+    unknown = sorted(found.difference(classes.tolist()), key=str)
+    if unknown:
+        message = f"of the calibration cases must hold classes of the estimator, got {unknown[0]!r}"
+        raise InputError(message, argument="y", remedy="leave such cases out")
+    absent = [name for name in classes.tolist() if name not in found]
+    if absent:
+        message = f"of the calibration cases must hold every class; it lacks {absent[0]!r}"
+        raise InputError(message, argument="y", remedy="add such cases, or train without the class")
+
+
+def _share_cases(X, other):
+    """Whether two tables are the same object, share memory, or have equal row labels.
+
+    Row labels 0 .. n - 1 are those of any table and say nothing if both tables have them. If one
+    has them, the rows of equal labels must be equal, too.
+    """
+    tables = pd.DataFrame | pd.Series
+    if isinstance(X, tables) and isinstance(other, tables):
+        n_counted = _is_counted(X.index) + _is_counted(other.index)
+        labels = set(X.index).intersection(other.index) if n_counted < 2 else ()
+        if labels and (n_counted == 0 or _are_equal(X, other, labels)):
+            return True
+    pairs = zip(_columns(X), _columns(other), strict=False)
+    return X is other or any(np.shares_memory(column, its) for column, its in pairs)
+
+
+def _are_equal(X, other, labels):
+    """Whether the first rows of some labels are equal in two tables."""
+    first, second = (table[table.index.isin(labels)] for table in (X, other))
+    first = first[~first.index.duplicated()]
+    return first.equals(second[~second.index.duplicated()].loc[first.index])
+
+
+def _is_counted(index):
+    """Whether the labels are 0 .. n - 1 in any order."""
+    return set(index) == set(range(len(index)))
+
+
+def _columns(X):
+    """The columns of tables and arrays as arrays, copied if they are not numpy arrays."""
+    if isinstance(X, pd.DataFrame):
+        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
+    if isinstance(X, pd.Series):
+        return [X.to_numpy()]
+    if issparse(X):
+        return [X.data]
+    return list(X.T) if isinstance(X, np.ndarray) else []

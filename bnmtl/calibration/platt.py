@@ -3,28 +3,13 @@
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
-from scipy.sparse import issparse
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils import indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
+from bnmtl.errors import InputError, check_choice, check_number
 from bnmtl.metrics.cases import checked_cases, checked_numbers, checked_weights
-from bnmtl.metrics.folds import checked_groups, splits_by
-from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import listed, type_of
-
-
-def checked_labels(X, y):
-    """Labels as an array with one label per case, or an error."""
-    y, n = read_labels(y), _num_samples(X)
-    if len(y) != n:
-        message = f"must be one label per case, {n} as in `X`, got {len(y)!r}"
-        raise InputError(message, argument="y", options=("X",))
-    check_classification_targets(y)
-    return y
+from bnmtl.wording import listed
 
 
 def checked_scores(scores, y, weights=None, is_probability=False):
@@ -42,133 +27,6 @@ def classes_of(y, rule="must hold cases of two classes or more"):
         found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
         raise InputError(f"{rule}, got {found}", argument="y")
     return classes
-
-
-def checked_calibration(calibration):
-    """Calibration cases and their labels, or an error."""
-    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
-        message = (
-            "must be a pair (X, y) of calibration cases and their labels, got "
-            f"{type_of(calibration)}"
-        )
-        raise InputTypeError(message, argument="calibration")
-    (X,) = indexable(calibration[0])
-    return X, checked_labels(X, calibration[1])
-
-
-def checked_folds(cv, X, y, groups=None, task=None):
-    """Pairs of training and test rows; each row is tested once, rows of a group together."""
-    groups = None if groups is None else checked_groups(groups, len(y))
-    folds = splits_by(cv, X, y, groups, task)
-    tested = np.concatenate([np.arange(0), *(test for _, test in folds)])
-    times = np.bincount(tested, minlength=len(y))
-    if (times != 1).any():
-        row = int((times != 1).argmax())
-        message = f"must put every case into one test fold; row {row} is in {times[row]}"
-        raise InputError(message, argument="cv", remedy="use disjoint folds that cover all cases")
-    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
-    if never:
-        message = f"must train with every class; {never[0]!r} is in no training fold"
-        raise InputError(message, argument="cv", remedy="use other folds")
-    return folds
-
-
-def check_takes_weights(estimator, weights):
-    """Raise if weights are given but the classifier does not accept them."""
-    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        message = f"must be left out for {type_of(estimator)}, whose fit does not take it"
-        raise InputError(
-            message,
-            argument="sample_weight",
-            options=("cv",),
-            remedy="to weight calibration cases only, fit it first and use `cv='prefit'`",
-        )
-
-
-def check_takes_out_of_bag(estimator):
-    """Raise unless members of the classifier leave cases out, which they can predict."""
-    parameters = estimator.get_params(deep=False)
-    # Those of scikit-learn have votes if they are asked for, those of `bnmtl.trees` always.
-    has_votes = "oob_score" in parameters or hasattr(type(estimator), "oob_decision_function_")
-    if not has_votes or not is_classifier(estimator):
-        message = (
-            "must be a forest or bagging if `cv='oob'`, because others have no out-of-bag votes, "
-            f"got {type_of(estimator)}"
-        )
-        raise InputTypeError(message, argument="estimator", options=("cv",), remedy="use folds")
-    for name, needed in (("bootstrap", True), ("warm_start", False)):
-        if parameters.get(name, needed) != needed:
-            message = (
-                f"must have {name}={needed} if `cv='oob'`, or there are no out-of-bag votes, got "
-                f"{parameters[name]!r}"
-            )
-            raise InputError(
-                message,
-                argument="estimator",
-                options=("cv",),
-                remedy=f"set {name}={needed}, or use folds",
-            )
-
-
-def check_every_class(y, classes):
-    """Raise unless calibration cases have exactly the classes of the estimator."""
-    found = set(y.tolist())
-    unknown = sorted(found.difference(classes.tolist()), key=str)
-    if unknown:
-        message = f"of the calibration cases must hold classes of the estimator, got {unknown[0]!r}"
-        raise InputError(message, argument="y", remedy="leave such cases out")
-    absent = [one for one in classes.tolist() if one not in found]
-    if absent:
-        message = f"of the calibration cases must hold every class; it lacks {absent[0]!r}"
-        raise InputError(message, argument="y", remedy="add such cases, or train without the class")
-
-
-def share_cases(X, other):
-    """Whether two tables are the same object, share memory, or have equal row labels.
-
-    Row labels 0 .. n - 1 are those of any table and say nothing if both tables have them. If one
-    has them, the rows of equal labels must be equal, too.
-    """
-    tables = pd.DataFrame | pd.Series
-    if isinstance(X, tables) and isinstance(other, tables):
-        n_counted = _is_counted(X.index) + _is_counted(other.index)
-        labels = set(X.index).intersection(other.index) if n_counted < 2 else ()
-        if labels and (n_counted == 0 or _are_equal(X, other, labels)):
-            return True
-    pairs = zip(_columns(X), _columns(other), strict=False)
-    return X is other or any(np.shares_memory(column, its) for column, its in pairs)
-
-
-def _are_equal(X, other, labels):
-    """Whether the first rows of some labels are equal in two tables."""
-    first, second = (one[one.index.isin(labels)] for one in (X, other))
-    first = first[~first.index.duplicated()]
-    return first.equals(second[~second.index.duplicated()].loc[first.index])
-
-
-def _is_counted(index):
-    """Whether the labels are 0 .. n - 1 in any order."""
-    return set(index) == set(range(len(index)))
-
-
-def _columns(X):
-    """The columns of tables and arrays as arrays, copied if they are not numpy arrays."""
-    if isinstance(X, pd.DataFrame):
-        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
-    if isinstance(X, pd.Series):
-        return [X.to_numpy()]
-    if issparse(X):
-        return [X.data]
-    return list(X.T) if isinstance(X, np.ndarray) else []
-
-
-def check_estimator(estimator):
-    """Raise unless it is an object with a fit."""
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        message = (
-            f"must be a classifier, for example LogisticRegression(), or None, got {estimator!r}"
-        )
-        raise InputTypeError(message, argument="estimator")
 
 
 _MOST_STEPS = 100
@@ -336,9 +194,9 @@ def in_range(scores):
 
 
 def location(scores, weights):
-    """Mean and standard deviation, used to standardize scores."""
-    center = np.average(scores, weights=weights)
-    return center, np.sqrt(np.average((scores - center) ** 2, weights=weights))
+    """Mean and standard deviation of scores, or of each column, to standardize them."""
+    center = np.average(scores, axis=0, weights=weights)
+    return center, np.sqrt(np.average((scores - center) ** 2, axis=0, weights=weights))
 
 
 def loss(design, point, targets, weights):
@@ -512,7 +370,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             "a": self.a_.to_dict(),
             "b": self.b_.to_dict(),
             "variance": self.variance_,
-            "pooled": {key: one for key, one in self.pooled_.as_record().items() if key != "scale"},
+            "pooled": {k: v for k, v in self.pooled_.as_record().items() if k != "scale"},
         }
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The quality of calibration: reliability tables, learning curves, the best of several methods."""
+"""Quality of calibration: reliability tables, learning curves, the best of several methods."""
 
 import contextlib
 import math
@@ -160,11 +160,12 @@ def _warnings_to(texts):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    for one in caught:
-        if issubclass(one.category, UserWarning):
-            texts.append(str(one.message))
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            texts.append(str(warning.message))
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            place = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *place)
 
 
 def _orders(y, smallest, n_draws, random_state):
@@ -184,10 +185,10 @@ def _orders(y, smallest, n_draws, random_state):
 
 def _orders_of_groups(groups, y, smallest, n_draws, random_state):
     """Random orders of whole groups with both classes among the first cases of each."""
-    members = [np.flatnonzero(groups == one) for one in range(groups.max() + 1)]
+    members = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
     for rng in _generators(n_draws, random_state):
         for _ in range(_TRIES):
-            parts = [rng.permutation(members[one]) for one in rng.permutation(len(members))]
+            parts = [rng.permutation(members[group]) for group in rng.permutation(len(members))]
             order = np.concatenate(parts)
             if np.ptp(y[order[:smallest]]):
                 break
@@ -369,7 +370,7 @@ def _table(y, p, bins):
 def _checked_names(classes, p):
     """The labels of the columns, one each, or an error."""
     names = classes.tolist() if isinstance(classes, np.ndarray | pd.Index) else list(classes)
-    names = [one.item() if isinstance(one, np.generic) else one for one in names]
+    names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if len(names) != np.shape(p)[1] or len(set(names)) < len(names):
         message = f"must be one label per column of `p`, {np.shape(p)[1]} in all, got {names}"
         raise InputError(message, argument="classes", options=("p",))
@@ -418,9 +419,9 @@ def gain(y, stages, lowest):
         method: -np.log(np.clip(np.where(y == 1, p, 1 - p), lowest, 1 - lowest))
         for method, p in stages.items()
     }
-    methods = sorted(losses, key=lambda one: losses[one].mean())
+    methods = sorted(losses, key=lambda method: losses[method].mean())
     than = "before" if "before" in losses else methods[1]
-    first = next(one for one in methods if one != than)
+    first = next(method for method in methods if method != than)
     gains = losses[than] - losses[first]
     error = gains.std(ddof=1) / np.sqrt(len(gains))
     return {"of": first, "than": than, "nats": float(gains.mean()), "standard_error": float(error)}
@@ -441,10 +442,11 @@ def verdict(record):
             f"of {found['of']} is {_difference(found)}above it{_chance(found)}."
         )
     has = "has" if len(names) == 1 else "have"
-    known = " and ".join("the scores as they are" if one == "before" else one for one in names)
+    shown = {"before": "the scores as they are"}
+    known = " and ".join(shown.get(name, name) for name in names)
     said = f"By cross-validation, {known} {has} the lowest cross-entropy"
     if found["than"] not in names:
-        than = "the scores as they are" if found["than"] == "before" else found["than"]
+        than = shown.get(found["than"], found["than"])
         said += f", {_difference(found)}below that of {than}{_chance(found)}"
     if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
         said += "; of so few rows it follows chance, so below about "

@@ -12,7 +12,8 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from bnmtl.calibration.platt import checked_folds, checked_labels, classes_of
+from bnmtl.calibration.classifier import checked_folds, checked_labels
+from bnmtl.calibration.platt import classes_of
 from bnmtl.ensembles.entries import (
     checked_column,
     checked_predictions,

@@ -1,4 +1,4 @@
-"""Checked labels and predictions, classifiers that give them, and groups of equal scores."""
+"""Labels and predictions: checks, classifiers that give them, groups of equal scores."""
 
 import numpy as np
 
@@ -57,15 +57,11 @@ def check_distributions(name, p):
         The argument.
     p : numpy.ndarray of float, shape (..., n_classes)
     """
-    wrong = p[(p < 0) | (p > 1 + _ROUNDING)]
-    if len(wrong):
-        message = f"must be probabilities from 0 to 1, got {_short(wrong)}"
-        raise InputError(message, argument=name, remedy="calibrate scores first")
+    _check_range(name, p, True, _ROUNDING)
     sums = p.sum(axis=-1)
     wrong = sums[abs(sums - 1) > SUM_TOLERANCE]
     if len(wrong):
-        given = _short(wrong)
-        message = f"must be probabilities that sum to 1 over the classes, got {given}"
+        message = f"must be probabilities that sum to 1 over the classes, got {_short(wrong)}"
         raise InputError(message, argument=name, remedy="divide each row by its sum")
 
 
@@ -113,23 +109,19 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
         raise InputError(
             f"must be a list of numbers, at least one; its shape is {array.shape}", argument=name
         )
-    _check_finite(name, array)
-    if is_probability:
-        _check_probabilities(name, array)
+    _check_range(name, array, is_probability)
     return array
 
 
-def _check_probabilities(name, array):
-    wrong = array[(array < 0) | (array > 1)]
-    if len(wrong):
+def _check_range(name, array, is_probability, tolerance=0.0):
+    """Raise unless numbers are finite and, if required, from 0 to 1."""
+    infinite = array[~np.isfinite(array)]
+    if len(infinite):
+        raise InputError(f"must be finite numbers, got {_short(infinite)}", argument=name)
+    wrong = array[(array < 0) | (array > 1 + tolerance)]
+    if is_probability and len(wrong):
         message = f"must be probabilities from 0 to 1, got {_short(wrong)}"
         raise InputError(message, argument=name, remedy="calibrate scores first")
-
-
-def _check_finite(name, array):
-    infinite = array[~np.isfinite(array)]
-    if infinite.size:
-        raise InputError(f"must be finite numbers, got {_short(infinite)}", argument=name)
 
 
 def _short(numbers):
@@ -162,9 +154,7 @@ def checked_table(name, values, axes, is_probability=False):
         raise InputError(
             f"must be numbers of the shape ({shape}), got {array.shape!r}", argument=name
         )
-    _check_finite(name, array)
-    if is_probability:
-        _check_probabilities(name, array)
+    _check_range(name, array, is_probability)
     return array
 
 
@@ -198,14 +188,6 @@ class Ranking:
         """Weight of the positive cases among the top ``mass``; a tied group counts in part."""
         ends = np.append(self.above, self.total)
         return np.interp(mass, ends, np.append(self.positives_above, self.n_positives))
-
-    def check_both(self, negatives=False):
-        """Raise unless there are positive cases and, if required, negative ones."""
-        if self.n_positives == 0:
-            raise InputError("must hold positive cases (1); it has none", argument="y")
-        if negatives and self.n_positives == self.total:
-            raise InputError("must hold negative cases (0), too; it has none", argument="y")
-        return self
 
 
 def probabilities_of(model, rows, classes, **options):

@@ -29,14 +29,9 @@ def checked_groups(groups, n_cases):
     groups = np.asarray(groups)
     if groups.ndim == 2 and groups.shape[1] == 1:
         groups = groups[:, 0]
-    if groups.ndim != 1:
-        raise InputError(
-            f"must be one name per case, {n_cases}; its shape is {groups.shape}", argument="groups"
-        )
-    if len(groups) != n_cases:
-        raise InputError(
-            f"must be one name per case, {n_cases}, got {len(groups)!r}", argument="groups"
-        )
+    if groups.shape != (n_cases,):
+        given = len(groups) if groups.ndim == 1 else groups.shape
+        raise InputError(f"must be one name per case, {n_cases}, got {given!r}", argument="groups")
     if pd.isna(groups).any():
         row = int(pd.isna(groups).argmax())
         message = f"must name the group of every case; that of row {row} is missing"
@@ -189,8 +184,8 @@ def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
             what = "the cases" if table is None else f"`{table}`"
             message = f"must divide {what} into folds; {type_of(splitter)} says `{reason}`"
             raise InputError(message, argument=argument, remedy="take another splitter") from None
-    for one in {str(one.message): one for one in caught}.values():
-        if "groups parameter is ignored" in str(one.message):
+    for text, warning in {str(warning.message): warning for warning in caught}.items():
+        if "groups parameter is ignored" in text:
             warn(
                 f"is ignored by {type_of(splitter)}, so cases of a group are in several folds",
                 argument="groups",
@@ -198,7 +193,8 @@ def splits_of_splitter(argument, splitter, X, y, groups=None, table=None):
                 remedy=f"set `{argument}` to a splitter such as GroupKFold, or leave `groups` out",
             )
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            place = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *place)
     return splits
 
 

@@ -1,12 +1,8 @@
-"""Metrics of predictions: rankings, probabilities, and all of them by name.
+"""Metrics of predictions: of rankings and of probabilities.
 
-The arguments are always (y, p): labels 0 or 1, then predictions. Metrics of rankings and
-probabilities are defined in their own modules and exported here.
-
-Labels are 0 or 1, scores are finite numbers. A weight is the number of times a case counts.
-
-Labels are 0 or 1 and predictions probabilities of 1, or labels are classes 0, 1, ... and
-predictions have a column for each. A weight is the number of times a case counts.
+The arguments are always (y, p): labels, then predictions. Labels are 0 or 1 and predictions
+probabilities of 1 or, for rankings, finite numbers; or labels are classes 0, 1, ... and predictions
+have a column for each. A weight is the number of times a case counts.
 """
 
 from numbers import Real
@@ -27,8 +23,22 @@ from bnmtl.metrics.cases import (
 )
 
 
-def _ranking(y, p, weights):
-    return Ranking(*checked_cases(y, p, weights, is_probability=False))
+def _ranking(y, p, weights, needs_negatives=False):
+    """The ranking of checked cases, some of them positive and, if required, some negative."""
+    ranking = Ranking(*checked_cases(y, p, weights, is_probability=False))
+    if ranking.n_positives == 0:
+        raise InputError("must hold positive cases (1); it has none", argument="y")
+    if needs_negatives and ranking.n_positives == ranking.total:
+        raise InputError("must hold negative cases (0), too; it has none", argument="y")
+    return ranking
+
+
+def _table(y, p, weights):
+    """Positions of classes, probabilities of all classes and weights of checked cases."""
+    if np.ndim(p) == 2:
+        return checked_classes(y, p, weights)
+    y, p, weights = checked_cases(y, p, weights)
+    return y.astype(np.intp), np.column_stack([1 - p, p]), weights
 
 
 def lift(y, p, fraction=0.25, weights=None):
@@ -63,7 +73,7 @@ def lift(y, p, fraction=0.25, weights=None):
     1.0
     """
     check_number("fraction", fraction, above=0, most=1)
-    ranking = _ranking(y, p, weights).check_both()
+    ranking = _ranking(y, p, weights)
     return float(ranking.captured(fraction * ranking.total) / (fraction * ranking.n_positives))
 
 
@@ -92,7 +102,7 @@ def roc_area(y, p, weights=None):
     >>> roc_area([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
-    ranking = _ranking(y, p, weights).check_both(negatives=True)
+    ranking = _ranking(y, p, weights, needs_negatives=True)
     negatives = ranking.mass - ranking.positives
     before = ranking.positives_above + ranking.positives / 2
     return float(negatives @ before / (negatives.sum() * ranking.n_positives))
@@ -127,7 +137,7 @@ def average_precision(y, p, weights=None):
     >>> round(average_precision([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), 4)
     0.8333
     """
-    ranking = _ranking(y, p, weights).check_both()
+    ranking = _ranking(y, p, weights)
     n, m, a, b = ranking.mass, ranking.positives, ranking.above, ranking.positives_above
     # The sum over j of 1 / (a + j), continued by the digamma function.
     harmonic = digamma(a + n + 1) - digamma(a + 1)
@@ -179,7 +189,7 @@ def eleven_point_average_precision(y, p, weights=None):
     >>> round(eleven_point_average_precision([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), 4)
     0.8485
     """
-    ranking = _ranking(y, p, weights).check_both()
+    ranking = _ranking(y, p, weights)
     called = ranking.above + ranking.mass
     right = ranking.positives_above + ranking.positives
     best_from = np.maximum.accumulate((right / called)[::-1])[::-1]
@@ -217,7 +227,7 @@ def break_even_point(y, p, weights=None):
     >>> break_even_point([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
     0.5
     """
-    ranking = _ranking(y, p, weights).check_both()
+    ranking = _ranking(y, p, weights)
     return float(ranking.captured(ranking.n_positives) / ranking.n_positives)
 
 
@@ -263,13 +273,13 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     >>> round(lift_chart_area([0, 0, 1, 1], p), 4)
     1.6938
     """
-    _check_step(step)
-    if np.ndim(p) == 2:
-        y, p, weights = checked_classes(y, p, weights)
-    else:
-        y, p, weights = checked_cases(y, p, weights)
-        p = np.column_stack([1 - p, p])
-    shares = np.bincount(y.astype(int), weights=weights, minlength=p.shape[1])
+    check_number("step", step, above=0, most=1, optional=True)
+    if step is not None and abs(round(1 / step) * step - 1) > 1e-9:
+        raise InputError(
+            f"must be a whole part of 1, for example 0.05 or 0.1, got {step!r}", argument="step"
+        )
+    y, p, weights = _table(y, p, weights)
+    shares = np.bincount(y, weights=weights, minlength=p.shape[1])
     prior = shares
     if class_prior is not None:
         prior = checked_weights(class_prior, p.shape[1], "class", "class_prior")
@@ -278,17 +288,6 @@ def lift_chart_area(y, p, class_prior=None, weights=None, step=0.05):
     rankings = [Ranking((y == k).astype(float), p[:, k], weights) for k in present]
     areas = [_chart_area(ranking, step) for ranking in rankings]
     return float(np.average(areas, weights=class_weights))
-
-
-def _check_step(step):
-    """Raise unless a value is None or a whole part of 1."""
-    if step is None:
-        return
-    check_number("step", step, above=0, most=1)
-    if abs(round(1 / step) * step - 1) > 1e-9:
-        raise InputError(
-            f"must be a whole part of 1, for example 0.05 or 0.1, got {step!r}", argument="step"
-        )
 
 
 def _chart_area(ranking, step):
@@ -525,15 +524,8 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     >>> round(calibration_error([1, 1, 0, 0], [0.9, 0.7, 0.2, 0.0], "uniform", bins=2), 4)
     0.15
     """
-    methods = {
-        "windows": (_of_windows, "window", window),
-        "debiased": (_debiased, "bins", bins),
-        "uniform": (_expected_uniform, "bins", bins),
-        "quantile": (_expected_quantile, "bins", bins),
-    }
-    check_choice("method", method, methods)
-    measure, name, number = methods[method]
-    check_whole(name, number, least=1)
+    check_choice("method", method, ("windows", "debiased", "uniform", "quantile"))
+    check_whole(*(("window", window) if method == "windows" else ("bins", bins)), least=1)
     if np.ndim(p) == 2:
         y, p, weights = checked_classes(y, p, weights)
         y, p = top_label(y, p)
@@ -542,7 +534,21 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     values, group = np.unique(p[weights > 0], return_inverse=True)
     mass = np.bincount(group, weights=weights[weights > 0])
     positives = np.bincount(group, weights=(weights * y)[weights > 0])
-    return float(measure(values, mass, positives, int(number)))
+    if method == "windows":
+        return float(_of_windows(values, mass, positives, window))
+    if method == "uniform":
+        bin_of = bin_of_width(values, bins)
+    else:  # about equal mass
+        middle = np.cumsum(mass) - mass / 2
+        bin_of = np.minimum((middle / mass.sum() * bins).astype(int), bins - 1)
+    n, total, positives = (
+        np.bincount(bin_of, weights=sums) for sums in (mass, values * mass, positives)
+    )
+    n, mean, share = n[n > 0], total[n > 0] / n[n > 0], positives[n > 0] / n[n > 0]
+    if method != "debiased":
+        return float(np.average(np.abs(mean - share), weights=n))
+    by_chance = np.divide(share * (1 - share), n - 1, out=np.zeros_like(n), where=n > 1)
+    return float(np.sqrt(max(0.0, np.average((mean - share) ** 2 - by_chance, weights=n))))
 
 
 def _of_windows(values, mass, positives, window):
@@ -563,37 +569,6 @@ def _of_windows(values, mass, positives, window):
     begins = np.arange(np.floor(ends[-1] - width + 1e-9) + 1)
     over = np.interp(begins + width, ends, excess) - np.interp(begins, ends, excess)
     return np.abs(over / width).mean()
-
-
-def _binned(bin_of, values, mass, positives):
-    """Mass, mean probability and share of positives of the bins that have cases."""
-    n = np.bincount(bin_of, weights=mass)
-    kept = n > 0
-    n = n[kept]
-    mean = np.bincount(bin_of, weights=values * mass)[kept] / n
-    return n, mean, np.bincount(bin_of, weights=positives)[kept] / n
-
-
-def _by_mass(mass, bins):
-    """The bin of each value, if bins have about equal mass."""
-    middle = np.cumsum(mass) - mass / 2
-    return np.minimum((middle / mass.sum() * bins).astype(int), bins - 1)
-
-
-def _debiased(values, mass, positives, bins):
-    n, mean, share = _binned(_by_mass(mass, bins), values, mass, positives)
-    by_chance = np.divide(share * (1 - share), n - 1, out=np.zeros_like(n), where=n > 1)
-    return np.sqrt(max(0.0, np.average((mean - share) ** 2 - by_chance, weights=n)))
-
-
-def _expected_uniform(values, mass, positives, bins):
-    n, mean, share = _binned(bin_of_width(values, bins), values, mass, positives)
-    return np.average(np.abs(mean - share), weights=n)
-
-
-def _expected_quantile(values, mass, positives, bins):
-    n, mean, share = _binned(_by_mass(mass, bins), values, mass, positives)
-    return np.average(np.abs(mean - share), weights=n)
 
 
 def bin_of_width(p, bins):
@@ -702,11 +677,8 @@ def accuracy(y, p, weights=None):
     >>> accuracy([1], [0.5]), accuracy([1], [[0.5, 0.5]])
     (1.0, 1.0)
     """
-    if np.ndim(p) == 2:
-        y, p, weights = checked_classes(y, p, weights)
-        return float(np.average(predicted_classes(p) == y, weights=weights))
-    y, p, weights = checked_cases(y, p, weights)
-    return float(np.average((p >= THRESHOLD) == y, weights=weights))
+    y, p, weights = _table(y, p, weights)
+    return float(np.average(predicted_classes(p) == y, weights=weights))
 
 
 def f_score(y, p, weights=None):

@@ -1,4 +1,4 @@
-"""What may be passed as a metric: names, functions and scorers, each with its own direction."""
+"""Metrics by name, function or scorer, each with its direction."""
 
 import contextlib
 import functools
@@ -138,7 +138,8 @@ def _named(name, given, classes):
     """The metric of a name."""
     names = names_for(len(classes))
     if name in names:
-        return _ours(name)
+        is_smaller_better = name in SMALLER_IS_BETTER
+        return Metric(name, getattr(prediction, name), is_smaller_better, name, "weights")
     # Others of this package are of two classes only.
     if name not in OF_TWO and is_of_sklearn(name):
         if name in _OF_PROBABILITIES:
@@ -157,10 +158,6 @@ def _named(name, given, classes):
     raise InputError(message, argument="metric", remedy=remedy)
 
 
-def _ours(name):
-    return Metric(name, getattr(prediction, name), name in SMALLER_IS_BETTER, name, "weights")
-
-
 def _same(name, classes):
     """The metric of this package that is the same for this number of classes, or None."""
     return _SAME.get(name) or (_SAME_OF_TWO.get(name) if len(classes) == 2 else None)
@@ -173,12 +170,12 @@ def _function(metric, classes):
         return _named(name, name, classes)
     if getattr(sklearn.metrics, name, None) is metric:
         return _of_sklearn(metric, name, classes)
-    inner = _without_partial(metric)
-    if inner is not metric:
-        # Its direction may be another one, but labels are refused as those of the function.
-        inner_name = _name_of(inner)
-        if getattr(sklearn.metrics, inner_name, None) is inner:
-            _check_of_probabilities(inner_name)
+    inner = metric
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    # Its direction may be another one, but labels are refused as those of the function.
+    if inner is not metric and getattr(sklearn.metrics, _name_of(inner), None) is inner:
+        _check_of_probabilities(_name_of(inner))
     if _is_scorer(metric):
         return _scored(metric, name, classes)
     return Metric(name, metric, None)
@@ -189,13 +186,6 @@ def _name_of(metric):
     if hasattr(metric, "__name__"):
         return metric.__name__
     return type(metric).__name__ if " at 0x" in repr(metric) else repr(metric)
-
-
-def _without_partial(metric):
-    """The function in a `functools.partial`, or the function itself."""
-    while isinstance(metric, functools.partial):
-        metric = metric.func
-    return metric
 
 
 def _check_of_probabilities(name):

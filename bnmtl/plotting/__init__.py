@@ -1,6 +1,5 @@
 """Plots of configurations, tasks, predictions and ensembles; matplotlib is loaded on first use."""
 
-from bnmtl.plotting.borrowing import borrowing
 from bnmtl.plotting.calibration import calibration_panel, learning_curves, reliability
 from bnmtl.plotting.charts import arc_stability, bias_variance, penalties, rounds
 from bnmtl.plotting.comparing import clusters, compare
@@ -14,7 +13,7 @@ from bnmtl.plotting.querying import (
     strategy_curves,
     utility_map,
 )
-from bnmtl.plotting.table import arcs
+from bnmtl.plotting.table import arcs, borrowing
 from bnmtl.plotting.tasks import dendrogram, distances, gains, relatedness
 
 __all__ = [

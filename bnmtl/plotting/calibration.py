@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping
+from itertools import cycle
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bnmtl.plotting.charts import (
     METHOD_COLORS,
     Style,
     check_lines,
+    check_range,
     draw_lines,
     line_sample,
     styles_of,
@@ -22,13 +24,14 @@ from bnmtl.plotting.drawing import (
     INK,
     PAD,
     SAMPLE,
+    axes_at,
+    check_label,
     draw_text,
     framed_axes,
     new_figure,
+    shorten,
 )
 from bnmtl.plotting.layout import text_width, warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
-from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import type_of
 
 _SIZE = (290.0, 350.0)
@@ -88,7 +91,7 @@ def reliability(y, p, bins=10, calibrator=None, classes=None, by="class"):
     ['reliability: a', 'cases: a']
     """
     if calibrator is not None:
-        check_calibrator("calibrator", calibrator)
+        _check_calibrator("calibrator", calibrator)
         if np.ndim(p) == 2:
             raise InputError(
                 "must be left out for probabilities of several classes", argument="calibrator"
@@ -97,40 +100,32 @@ def reliability(y, p, bins=10, calibrator=None, classes=None, by="class"):
     if "class" not in table:
         tables = {"": table}
     else:
-        tables = {f": {name}": one for name, one in table.groupby("class", sort=False)}
+        tables = {f": {name}": part for name, part in table.groupby("class", sort=False)}
     across = min(len(tables), _MOST_ACROSS)
     down = -(-len(tables) // across)
     figure = new_figure(across * _SIZE[0], down * _SIZE[1])
     figure.set_layout_engine("constrained")
     grid = figure.add_gridspec(2 * down, across, height_ratios=(4, 1) * down)
-    is_confidence = np.ndim(p) == 2 and by == "confidence"
-    captions = _CAPTIONS[is_confidence]
-    for at, (name, one) in enumerate(tables.items()):
+    style = {"fontsize": 8, "color": INK}
+    ylabel, xlabel = _CAPTIONS[np.ndim(p) == 2 and by == "confidence"]
+    for at, (name, part) in enumerate(tables.items()):
         row, column = divmod(at, across)
-        places = grid[2 * row, column], grid[2 * row + 1, column]
-        axes = _draw_diagram(figure, places, name, one, captions)
+        axes = figure.add_subplot(grid[2 * row, column], label=f"reliability{name}")
+        _draw_points(axes, part)
+        axes.set_ylabel(ylabel, **style)
+        axes.set_title(shorten(name.removeprefix(": ")), fontsize=9, color=INK)
+        below = figure.add_subplot(grid[2 * row + 1, column], label=f"cases{name}", sharex=axes)
+        _draw_histogram(below, part, part["count"])
+        below.set_ylabel("cases", **style)
+        below.set_xlabel(xlabel, **style)
         if calibrator is not None:
-            draw_curve(axes, calibrator, COLORS["one"], "calibrated to")
+            _draw_curve(axes, calibrator, COLORS["one"], "calibrated to")
         if at == 0:
             axes.legend(fontsize=7, frameon=False, loc="upper left")
     return figure
 
 
-def _draw_diagram(figure, places, name, table, captions):
-    """Draw the points of a table and the histogram below; returns the axes of the points."""
-    axes = figure.add_subplot(places[0], label=f"reliability{name}")
-    draw_points(axes, table)
-    axes.set_ylabel(captions[0], fontsize=8, color=INK)
-    if name:
-        axes.set_title(shorten(name.removeprefix(": ")), fontsize=9, color=INK)
-    below = figure.add_subplot(places[1], label=f"cases{name}", sharex=axes)
-    draw_histogram(below, table, table["count"])
-    below.set_ylabel("cases", fontsize=8, color=INK)
-    below.set_xlabel(captions[1], fontsize=8, color=INK)
-    return axes
-
-
-def check_calibrator(argument, calibrator):
+def _check_calibrator(argument, calibrator):
     """Raise unless it can predict."""
     if not hasattr(calibrator, "predict"):
         message = (
@@ -140,7 +135,7 @@ def check_calibrator(argument, calibrator):
         raise InputTypeError(message, argument=argument)
 
 
-def draw_points(axes, table):
+def _draw_points(axes, table):
     """Draw the diagonal and the share of positives of each bin with its interval."""
     axes.plot([0, 1], [0, 1], "--", color=ABSENT, linewidth=0.8, label="as predicted")
     share = table["fraction_positive"]
@@ -160,14 +155,14 @@ def draw_points(axes, table):
     _set_scale(axes)
 
 
-def draw_curve(axes, calibrator, color, label):
+def _draw_curve(axes, calibrator, color, label):
     """Draw the calibrated value of each probability."""
     # Enough points to show a step function.
     at = np.linspace(0, 1, 1001)
     axes.plot(at, calibrator.predict(at), color=color, linewidth=1.2, label=label)
 
 
-def draw_histogram(axes, table, heights):
+def _draw_histogram(axes, table, heights):
     """Draw a bar for each bin."""
     width = (table["right"] - table["left"]).to_numpy()
     style = {"align": "edge", "color": COLORS["all"], "edgecolor": "white", "linewidth": 0.6}
@@ -247,18 +242,19 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     fits = _inner_names(curves)
     tables = _tables(y, predictions, bins)
     # The first color is for the points.
-    colors = {name: METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
+    colors = dict(zip(fits, cycle(METHOD_COLORS[1:6]), strict=False))
     warn_of_missing_glyphs(map(str, [*models, *stages, *fits]))
     figure, corners = _headed_figure(models, stages, set(tables), colors)
-    highest = max((one["count"] / one["count"].sum()).max() for one in tables.values())
+    shares = {cell: table["count"] / table["count"].sum() for cell, table in tables.items()}
+    highest = max(heights.max() for heights in shares.values())
     for (model, stage), table in tables.items():
         axes, below = _cell_axes(figure, corners[model, stage], f"{model}, {stage}", highest)
-        draw_points(axes, table)
-        draw_histogram(below, table, table["count"] / table["count"].sum())
+        _draw_points(axes, table)
+        _draw_histogram(below, table, shares[model, stage])
         for name, calibrator in curves.get(model, {}).items() if stage == stages[0] else ():
-            draw_curve(axes, calibrator, colors[name], name)
-        is_leftmost = not any((one, stage) in tables for one in models[: models.index(model)])
-        is_lowest = not any((model, one) in tables for one in stages[stages.index(stage) + 1 :])
+            _draw_curve(axes, calibrator, colors[name], name)
+        is_leftmost = model == next(other for other in models if (other, stage) in tables)
+        is_lowest = stage == [other for other in stages if (model, other) in tables][-1]
         _caption(axes, below, is_leftmost, is_lowest)
     return figure
 
@@ -284,7 +280,7 @@ def _check_curves(calibrators, predictions, first):
             )
             raise InputError(message, argument="calibrators", remedy="leave its calibrators out")
         for name, calibrator in by_name.items():
-            check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
+            _check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
 
 def _inner_names(nested):
@@ -313,14 +309,15 @@ def _tables(y, predictions, bins):
 
 def _headed_figure(models, stages, present, colors):
     """A figure with headings and legend, and the corners of its cells."""
-    columns = [textwrap.wrap(shorten(one, 48), _HEADING_WRAP) or [""] for one in models]
-    rows = [shorten(one) for one in stages]
-    across = max(_SIDE, *(text_width(one, _HEADING) for column in columns for one in column))
-    down = max(_CELL, *(text_width(one, _HEADING) for one in rows))
+    columns = [textwrap.wrap(shorten(model, 48), _HEADING_WRAP) or [""] for model in models]
+    rows = list(map(shorten, stages))
+    across = max(_SIDE, *(text_width(line, _HEADING) for lines in columns for line in lines))
+    down = max(_CELL, *(text_width(heading, _HEADING) for heading in rows))
     across, down = across + _BETWEEN, down + _BETWEEN
     head = _HEAD + (max(map(len, columns)) - 1) * _HEADING_LINE
     body = (_LEFT + len(columns) * across - _BETWEEN, head + len(rows) * down - _BETWEEN + _FOOT)
-    entries = [(_draw_diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
+    diagonal = line_sample(Style(ABSENT, "--", width=0.8))
+    entries = [(diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
     for name, color in colors.items():
         entries.append((line_sample(Style(color)), f"fitted: {shorten(name)}"))
     axes = framed_axes(*body, "headings", entries)
@@ -343,15 +340,10 @@ def _headed_figure(models, stages, present, colors):
 
 def _cell_axes(figure, corner, label, highest):
     """Axes of a diagram and of its histogram, from the upper left corner."""
-    width, height = figure.get_size_inches() * 72
-
-    def add(top, size, name):
-        box = (corner[0] / width, 1 - (top + size) / height, _SIDE / width, size / height)
-        return figure.add_axes(box, label=f"{name}: {label}")
-
-    axes = add(corner[1], _SIDE, "reliability")
+    axes = axes_at(figure, corner, (_SIDE, _SIDE), f"reliability: {label}")
     axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-    below = add(corner[1] + _SIDE + _WITHIN, _HISTOGRAM, "cases")
+    left, top = corner[0], corner[1] + _SIDE + _WITHIN
+    below = axes_at(figure, (left, top), (_SIDE, _HISTOGRAM), f"cases: {label}")
     top = np.ceil(round(10 * highest, 6)) / 10
     below.set_ylim(0, top)
     below.set_yticks([0, top], ["0", f"{100 * top:.0f} %"])
@@ -371,10 +363,6 @@ def _caption(axes, below, is_leftmost, is_lowest):
     below.tick_params(labelbottom=is_lowest)
     if is_lowest:
         below.set_xlabel("predicted probability", **style)
-
-
-def _draw_diagonal(axes, x, y):
-    axes.plot([x, x + SAMPLE], [y, y], "--", color=ABSENT, linewidth=0.8)
 
 
 def _draw_observed(axes, x, y):
@@ -426,10 +414,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     """
     check_lines(table, "size", by, "of `bnmtl.calibration.learning_curve`")
     check_label("ylabel", ylabel)
-    if (table["size"] < 1).any():
-        least = float(table["size"].min())
-        message = f"must be 1 or more, got {least!r}"
-        raise InputError(message, argument="table", column="size", remedy="leave such rows out")
+    check_range("table", table["size"], table["size"] >= 1, "1 or more")
     styles = styles_of(table["method"], _UNCALIBRATED, has_bars=False)
     captions = "calibration cases", ylabel
     return draw_lines(table, "size", by, styles, "learning curves", captions)

@@ -1,6 +1,7 @@
 """Charts: lines by size, validation scores, bias and variance, rounds, stability of arcs."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -18,37 +19,39 @@ from bnmtl.plotting.drawing import (
     LEGEND_ROW,
     PAD,
     SAMPLE,
+    chart_axes,
     check_has,
+    check_label,
     draw_legend,
     entry_width,
     flow,
+    label_chart,
     new_figure,
-    text_width,
+    shorten,
 )
 from bnmtl.plotting.graphs import dags
-from bnmtl.plotting.layout import check_configuration, families, warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
-from bnmtl.plotting.tasks import check_label
+from bnmtl.plotting.layout import check_configuration, text_width, warn_of_missing_glyphs
 from bnmtl.validation import Rounds
-from bnmtl.validation.rounds import metric_of
+from bnmtl.validation.rounds import round_metric_of
 from bnmtl.wording import listed, type_of
 
 # The colors of arcs and others of Okabe and Ito: with the markers, 42 distinguishable methods.
 METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
-_MARKERS = "os^DvPX"
+MARKERS = "os^DvPX"
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (190.0, 160.0)  # sizes of panels, in points
+RING = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": INK}
 _MOST_ACROSS = 3
 _NUMBER = 26.0  # width of a size on the axis
-_TITLE = 9  # size of letters
 
 
 class Style(NamedTuple):
     """How the line of a method looks."""
 
     color: str
-    line: str = "-"
+    line: str | tuple = "-"
     marker: str = ""
     has_bars: bool = True
+    width: float = 1.2
 
 
 def styles_of(methods, baseline, has_bars=True):
@@ -66,10 +69,8 @@ def styles_of(methods, baseline, has_bars=True):
     dict of str to Style
     """
     names = [name for name in methods.unique() if name != baseline]
-    styles = {
-        name: Style(METHOD_COLORS[i % len(METHOD_COLORS)], marker=_MARKERS[i % len(_MARKERS)])
-        for i, name in enumerate(names)
-    }
+    looks = zip(names, cycle(METHOD_COLORS), cycle(MARKERS), strict=False)
+    styles = {name: Style(color, marker=marker) for name, color, marker in looks}
     if len(names) < methods.nunique():
         styles[baseline] = Style(ABSENT, "--", has_bars=has_bars)
     return styles
@@ -105,6 +106,21 @@ def check_lines(table, size, by, source, argument="table"):
         raise InputError(
             message, argument=argument, column="method", remedy="drop the rows that lack one"
         )
+    _check_by(table, by, argument)
+
+
+def check_range(argument, column, is_right, limits):
+    """Raise unless all values of a column are in a range."""
+    wrong = column[~is_right]
+    if len(wrong):
+        message = f"must be {limits}, got {float(wrong.iloc[0])!r}"
+        raise InputError(
+            message, argument=argument, column=column.name, remedy="leave such rows out"
+        )
+
+
+def _check_by(table, by, argument):
+    """Raise unless panels are by a column of a table, or there is one panel."""
     if by is not None and (not isinstance(by, str) or by not in table):
         message = f"must be a column of `{argument}`, one of {listed(table)}, got {by!r}"
         raise InputError(message, argument="by", options=(argument,))
@@ -135,22 +151,23 @@ def draw_lines(table, size, by, styles, label, captions, written=str):
     warn_of_missing_glyphs([*map(str, [*styles, *panels]), *captions])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [(line_sample(style), shorten(name)) for name, style in styles.items()]
-    labels = [f"{label} {name}".strip() for name in panels]
-    figure, every = panels_above_legend(labels, panel, entries, captions)
-    for axes, (name, rows) in zip(every, panels.items(), strict=True):
-        _draw_methods(axes, rows, size, styles)
-        _set_sizes(axes, sorted(rows[size].unique()), panel[0], written)
-        axes.set_title(shorten(name), fontsize=_TITLE, color=INK, **as_it_is(name))
-    return figure
+    every = panels_above_legend(panels, label, panel, entries, captions)
+    for axes, rows in zip(every, panels.values(), strict=True):
+        for method, style in styles.items():
+            draw_means(axes, rows[rows["method"] == method], size, "value", method, style)
+        set_sizes(axes, sorted(rows[size].unique()), panel[0], written)
+    return every[0].figure
 
 
-def panels_above_legend(labels, size, entries, captions):
-    """A figure with panels in rows above a legend.
+def panels_above_legend(names, label, size, entries, captions):
+    """The axes of panels in rows above a legend.
 
     Parameters
     ----------
-    labels : list of str
-        The label of each panel, which is not shown.
+    names : collection
+        The name of each panel.
+    label : str
+        The label of the axes, before the name of the panel.
     size : (float, float)
         Width and height of a panel, in points.
     entries : list of (callable, str)
@@ -160,10 +177,10 @@ def panels_above_legend(labels, size, entries, captions):
 
     Returns
     -------
-    (matplotlib.figure.Figure, list of matplotlib.axes.Axes)
+    list of matplotlib.axes.Axes
     """
-    n_across = 2 if len(labels) == 4 else min(len(labels), _MOST_ACROSS)
-    n_down = -(-len(labels) // n_across)
+    n_across = 2 if len(names) == 4 else min(len(names), _MOST_ACROSS)
+    n_down = -(-len(names) // n_across)
     width = max(n_across * size[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
     legend = flow(entries, width - 2 * PAD)
     foot = len(legend) * LEGEND_ROW + PAD / 2
@@ -171,61 +188,60 @@ def panels_above_legend(labels, size, entries, captions):
     figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
     every = []
-    for at, label in enumerate(labels):
-        axes = figure.add_subplot(n_down, n_across, at + 1, label=label)
-        if at % n_across == 0:
-            axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
-        if at + n_across >= len(labels):
-            axes.set_xlabel(captions[0], fontsize=8, color=INK, **as_it_is(captions[0]))
+    for at, name in enumerate(names):
+        whole = f"{label} {name}".strip()
+        axes = figure.add_subplot(n_down, n_across, at + 1, label=whole)
+        xlabel = captions[0] if at + n_across >= len(names) else ""
+        ylabel = captions[1] if at % n_across == 0 else ""
+        label_chart(axes, shorten(name), xlabel, ylabel)
         every.append(axes)
     draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
-    return figure, every
+    return every
 
 
 def line_sample(style):
     """A function that draws a line in the legend."""
 
     def draw(axes, x, y):
-        axes.plot([x, x + SAMPLE], [y, y], style.line, color=style.color, linewidth=1.2)
-        axes.plot(x + SAMPLE / 2, y, style.marker, color=style.color, markersize=4)
+        color, line, marker, _, width = style
+        axes.plot([x, x + SAMPLE], [y, y], linestyle=line, color=color, linewidth=width)
+        axes.plot(x + SAMPLE / 2, y, marker, color=color, markersize=4)
 
     return draw
 
 
-def as_it_is(text):
-    """Style of a text with literal `$`."""
-    return {"fontfamily": families(str(text)), "parse_math": False}
+def draw_means(axes, rows, size, column, name, style, chosen=None):
+    """Draw the mean of a column by size, standard errors as bars, a ring around a chosen one."""
+    found = rows.groupby(size)[column].agg(["mean", "sem"])
+    if found.empty:
+        return
+    # A line through a single point is not visible.
+    marker = style.marker or ("_" if len(found) == 1 else "")
+    look = {"linestyle": style.line, "marker": marker, "color": style.color}
+    look |= {"linewidth": style.width, "markersize": 4, "label": name}
+    axes.plot(found.index, found["mean"], **look)
+    if chosen is not None:
+        axes.plot(chosen, found["mean"][chosen], "o", label="_chosen", **RING)
+    if style.has_bars:
+        # A single row has no standard error.
+        look = {"fmt": "none", "ecolor": style.color, "elinewidth": 1}
+        axes.errorbar(found.index, found["mean"], yerr=found["sem"].fillna(0), **look)
 
 
-def _draw_methods(axes, table, size, styles):
-    for name, (color, line, marker, has_bars) in styles.items():
-        values = table[table["method"] == name].groupby(size)["value"].agg(["mean", "sem"])
-        if values.empty:
-            continue
-        style = {"color": color, "linewidth": 1.2, "markersize": 4}
-        # A line through a single point is not visible.
-        marker = marker or ("_" if len(values) == 1 else "")
-        axes.plot(values.index, values["mean"], line, marker=marker, label=name, **style)
-        if has_bars:
-            # A single row has no standard error.
-            style = {"fmt": "none", "ecolor": color, "elinewidth": 1}
-            axes.errorbar(values.index, values["mean"], yerr=values["sem"].fillna(0), **style)
+def set_sizes(axes, sizes, width, written, room=_NUMBER, base=2):
+    """Mark every size on a logarithmic axis and label those for which there is room.
 
-
-def _set_sizes(axes, sizes, width, written):
-    """Mark every size on a logarithmic axis and label those for which there is room."""
-    axes.set_xscale("log", base=2)
+    The base decides how far the axis reaches around a single size.
+    """
+    axes.set_xscale("log", base=base)
     places = np.log2(sizes)
     per_point = max(places[-1] - places[0], 1) / (width - 60)
     labeled = [len(sizes) - 1]
     for i in range(len(sizes) - 2, -1, -1):
-        if places[labeled[-1]] - places[i] >= _NUMBER * per_point:
+        if places[labeled[-1]] - places[i] >= room * per_point:
             labeled.append(i)
-    axes.set_xticks(sizes, [written(one) if i in labeled else "" for i, one in enumerate(sizes)])
+    axes.set_xticks(sizes, [written(size) if i in labeled else "" for i, size in enumerate(sizes)])
     axes.minorticks_off()
-    axes.tick_params(labelsize=8)
-    axes.ticklabel_format(axis="y", useOffset=False)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 _HELD_OUT = "held-out log-likelihood\n(nats per row)"
@@ -264,16 +280,16 @@ def penalties(validation_scores, penalty=None, errors=None):
     """
     scores = validation_scores.sort_index()
     if penalty is not None and penalty not in scores.index:
-        known = [penalty_name(one) for one in scores.index]
-        message = f"must be one of the scored penalties, {listed(known)}, got {penalty!r}"
+        known = listed(map(penalty_name, scores.index))
+        message = f"must be one of the scored penalties, {known}, got {penalty!r}"
         raise InputError(message, argument="penalty")
     band = None if errors is None else _checked_errors(errors, scores.index)
     x = np.arange(len(scores))
     y = scores.to_numpy(dtype=float)
     y = np.where(np.isfinite(y), y, np.nan)
-    figure = new_figure(max(250.0, 70 + 26.0 * len(scores)), 190.0)
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="penalties")
+    axes = chart_axes(max(250.0, 70 + 26.0 * len(scores)), 190.0, "penalties")
+    xlabel = "penalty (0: arcs are not shared, 1: one graph for all)"
+    label_chart(axes, "", xlabel, _SCORES.get(scores.name, _HELD_OUT))
     note = {"textcoords": "offset points", "fontsize": 8}
     if band is not None:
         axes.fill_between(x, y - band, y + band, color=COLORS["all"], alpha=0.2, linewidth=0)
@@ -282,18 +298,12 @@ def penalties(validation_scores, penalty=None, errors=None):
     axes.plot(x, y, "-o", color=COLORS["all"], linewidth=1.2, markersize=3.5)
     if penalty is not None:
         at, color = scores.index.get_loc(penalty), COLORS["one"]
-        style = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": color}
-        axes.plot(x[at], y[at], "o", **style)
+        axes.plot(x[at], y[at], "o", **RING | {"markeredgecolor": color})
         style = {"ha": "center", "color": color, **note}
         axes.annotate("chosen", (x[at], y[at]), xytext=(0, 8), **style)
-    axes.set_xticks(x, [penalty_name(one) for one in scores.index], rotation=90, fontsize=8)
-    axes.tick_params(axis="y", labelsize=8)
-    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.set_xticks(x, list(map(penalty_name, scores.index)), rotation=90)
     axes.margins(x=0.04, y=0.18)
-    axes.set_xlabel("penalty (0: arcs are not shared, 1: one graph for all)", fontsize=8, color=INK)
-    axes.set_ylabel(_SCORES.get(scores.name, _HELD_OUT), fontsize=8, color=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
+    return axes.figure
 
 
 def _checked_errors(errors, scored):
@@ -302,7 +312,7 @@ def _checked_errors(errors, scored):
         raise InputTypeError(
             f"must be a pandas.Series by penalty, got {type_of(errors)}", argument="errors"
         )
-    lacking = [one for one in scored if one not in errors.index]
+    lacking = [penalty for penalty in scored if penalty not in errors.index]
     if lacking:
         message = f"must have one for every scored penalty; {penalty_name(lacking[0])} has none"
         raise InputError(message, argument="errors")
@@ -370,9 +380,7 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
     _check_parts(table)
     if isinstance(by, str) and by in table.index.names:
         table = table.reset_index(by)
-    if by is not None and (not isinstance(by, str) or by not in table):
-        message = f"must be a column of `table`, one of {listed(table)}, got {by!r}"
-        raise InputError(message, argument="by", options=("table",))
+    _check_by(table, by, "table")
     losses = (
         table.index.get_level_values("loss") if "loss" in table.index.names else table.get("loss")
     )
@@ -380,39 +388,42 @@ def bias_variance(table, by=None, xlabel="complexity", ylabel="error"):
         message = f"must be of one loss; {', '.join(dict.fromkeys(losses))}"
         raise InputError(message, argument="table", remedy='`by="loss"` for a panel each')
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
+    # By complexity, in the order of the rows.
+    means = [
+        rows.groupby("complexity", sort=False)[["error", *_PARTS]].mean()
+        for rows in panels.values()
+    ]
     shown = {
         name: look
         for name, look in _PARTS.items()
-        if any(_means(rows)[name].abs().max() > 0 for rows in panels.values())
+        if any(found[name].abs().max() > 0 for found in means)
     }
     entries = [(_patch(color), text) for text, color in shown.values()]
-    entries.append((_dot, "error"))
+    dot = {"color": INK, "markersize": 3.5}
+    entries.append((lambda axes, x, y: axes.plot(x + SAMPLE / 2, y, "o", **dot), "error"))
     warn_of_missing_glyphs([*map(str, panels), xlabel, ylabel])
     width, height = _SINGLE if len(panels) == 1 else _ONE_OF_ROUNDS
-    ticks = [shorten(str(at), 12) for rows in panels.values() for at in rows["complexity"].unique()]
-    n_bars = max(rows["complexity"].nunique() for rows in panels.values())
-    size = max(width, 45.0 + n_bars * (6.0 + max(map(_tick_width, ticks)))), height
-    labels = [f"bias and variance {name}".strip() for name in panels]
-    figure, axes = panels_above_legend(labels, size, entries, (xlabel, ylabel))
-    every = pd.concat([_means(rows)[list(_PARTS)] for rows in panels.values()])
-    low, high = every.clip(upper=0).sum(axis=1).min(), every.clip(lower=0).sum(axis=1).max()
-    for (name, rows), one in zip(panels.items(), axes, strict=True):
-        means = _means(rows)
-        places, floor = np.arange(len(means)), np.zeros(len(means))
+    ticks = [shorten(name, 12) for found in means for name in found.index]
+    n_bars = max(map(len, means))
+    bar_width = 6.0 + max(text_width(text, _TICK_SIZE) for text in ticks)
+    size = max(width, 45.0 + n_bars * bar_width), height
+    every = panels_above_legend(panels, "bias and variance", size, entries, (xlabel, ylabel))
+    parts = pd.concat(means)[list(_PARTS)]
+    low, high = parts.clip(upper=0).sum(axis=1).min(), parts.clip(lower=0).sum(axis=1).max()
+    for axes, found in zip(every, means, strict=True):
+        places, floor = np.arange(len(found)), np.zeros(len(found))
         for part, (text, color) in shown.items():
-            values = means[part].to_numpy()
+            values = found[part].to_numpy()
             # Parts below 0 hang from the axis.
             bottom = np.where(values >= 0, floor, 0.0)
-            one.bar(places, values, 0.7, bottom=bottom, color=color, label=text)
+            axes.bar(places, values, 0.7, bottom=bottom, color=color, label=text)
             floor = floor + np.maximum(values, 0)
-        one.plot(places, means["error"], "o", color=INK, markersize=3.5, label="error")
-        one.axhline(0, color=INK, linewidth=0.6)
-        one.set_ylim(1.1 * low, 1.05 * high or 1.0)
-        one.set_xticks(places, [shorten(str(at), 12) for at in means.index])
-        title = shorten(str(name))
-        one.set_title(title, fontsize=9, color=INK, **as_it_is(title))
-        _plain(one)
-    return figure
+        axes.plot(places, found["error"], "o", label="error", **dot)
+        axes.axhline(0, color=INK, linewidth=0.6)
+        axes.set_ylim(1.1 * low, 1.05 * high or 1.0)
+        axes.set_xticks(places, [shorten(name, 12) for name in found.index])
+        axes.tick_params(labelsize=_TICK_SIZE, colors=INK)
+    return axes.figure
 
 
 def rounds(made, metric="accuracy"):
@@ -448,14 +459,14 @@ def rounds(made, metric="accuracy"):
     ['naive Bayes']
     """
     made = made if isinstance(made, Mapping) else {"": made}
-    if not made or not all(isinstance(one, Rounds) for one in made.values()):
+    if not made or not all(isinstance(rounds, Rounds) for rounds in made.values()):
         raise InputTypeError(
             f"must be rounds, or a mapping of names to these, got {type_of(made)}", argument="made"
         )
     values = {}
-    for name, one in made.items():
-        judge = metric_of(metric, one.classes)
-        found = np.array(one.score(judge))
+    for name, rounds in made.items():
+        judge = round_metric_of(metric, rounds.classes)
+        found = np.array(rounds.score(judge))
         values[str(name)] = found[~np.isnan(found)]
         if not len(values[str(name)]):
             message = f"must have a round on which `{judge.name}` is defined, got {str(name)!r}"
@@ -463,9 +474,8 @@ def rounds(made, metric="accuracy"):
     warn_of_missing_glyphs(list(values))
     names = [shorten(name) for name in values]
     width = 250.0 + max(entry_width(None, name) for name in names)
-    figure = new_figure(width, 50.0 + 34.0 * len(values))
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="rounds")
+    axes = chart_axes(width, 50.0 + 34.0 * len(values), "rounds")
+    label_chart(axes, "", judge.name.replace("_", " "))
     places = np.arange(len(values))[::-1]
     axes.boxplot(
         list(values.values()),
@@ -482,10 +492,9 @@ def rounds(made, metric="accuracy"):
         # Dots are spread by their order, so that the picture is the same each time.
         shift = np.resize([-0.12, 0.04, 0.12, -0.04], len(found))
         axes.plot(found, place + shift, ".", color=COLORS["all"], markersize=3, alpha=0.6)
-    axes.set_yticks(places, names, fontsize=8)
-    axes.set_xlabel(judge.name.replace("_", " "), fontsize=8, color=INK)
-    _plain(axes)
-    return figure
+    axes.set_yticks(places, names)
+    axes.tick_params(labelsize=_TICK_SIZE, colors=INK)
+    return axes.figure
 
 
 def arc_stability(configuration, stability, learner="given", layout="auto", columns=None):
@@ -532,11 +541,15 @@ def arc_stability(configuration, stability, learner="given", layout="auto", colu
         raise InputError(f"must be one of {listed(known)}, got {learner!r}", argument="learner")
     summary = stability.summary.loc[learner]
     titles = {}
-    for task in configuration:
-        if str(task) not in summary.index:
+    for task in map(str, configuration):
+        if task not in summary.index:
             message = f"must have the tasks of `configuration`; `{task}` is missing"
             raise InputError(message, argument="stability", options=("configuration",))
-        titles[str(task)] = f"{task}: {_stability_text(summary.loc[str(task)])}"
+        row = summary.loc[task]
+        text = f"stability {interval_text(row, 'edges')}"
+        if np.isnan(row["edges"]):
+            text = "all possible edges" if row["n_arcs"] else "no stability, no arcs"
+        titles[task] = f"{task}: {text}"
     arcs = stability.arcs[stability.arcs["learner"] == learner]
     arcs = arcs[arcs["task"].isin(list(titles))]
     confidence = arcs.assign(task=arcs["task"].map(titles))
@@ -555,28 +568,6 @@ def _check_parts(table):
             raise InputError("must hold finite numbers", argument="table", column=name)
 
 
-def _stability_text(row):
-    """The stability of the edges of a task, in words."""
-    if np.isnan(row["edges"]):
-        return "all possible edges" if row["n_arcs"] else "no stability, no arcs"
-    return f"stability {interval_text(row, 'edges')}"
-
-
-def _means(rows):
-    """Means by complexity, in the order of the rows."""
-    return rows.groupby("complexity", sort=False)[["error", *_PARTS]].mean()
-
-
-def _tick_width(text):
-    """The width of the label of a tick, in points."""
-    return text_width(text, _TICK_SIZE)
-
-
-def _plain(axes):
-    axes.tick_params(labelsize=_TICK_SIZE, colors=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
 def _patch(color):
     """A function that draws a colored field in the legend."""
     from matplotlib.patches import Rectangle
@@ -585,7 +576,3 @@ def _patch(color):
         axes.add_patch(Rectangle((x + SAMPLE / 2 - 6, y - 4.5), 12, 9, color=color))
 
     return draw
-
-
-def _dot(axes, x, y):
-    axes.plot(x + SAMPLE / 2, y, "o", color=INK, markersize=3.5)

@@ -9,10 +9,9 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.graphs import sharing, takes_part
 from bnmtl.metrics import edit_distance
-from bnmtl.plotting.drawing import COLORS, draw_arc
+from bnmtl.plotting.drawing import COLORS, draw_arc, shorten
 from bnmtl.plotting.graphs import box_entries, box_kinds, draw_panels, legend_line
 from bnmtl.plotting.layout import check_configuration, laid_out, warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
 from bnmtl.plotting.tasks import check_tasks, task_names
 from bnmtl.wording import count, listed, type_of
 
@@ -94,13 +93,13 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
     warn_of_missing_glyphs(map(str, [*_variables(true), *true]))
     # The true graphs count twice, so their directions point downwards if both disagree.
-    everything = {(i, task): true[task] for task in true for i in (0, 1)}
-    everything |= {(2, task): learned[task] for task in learned}
-    arcs = [arc for one in kinds.values() for arc in one]
+    sides = enumerate((true, true, learned))
+    everything = {(i, task): graph for i, side in sides for task, graph in side.items()}
+    arcs = [arc for kinds_of in kinds.values() for arc in kinds_of]
     layout = laid_out(everything, layout, font_size, _variables(true), arcs)
-    titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
+    titles = {task: _compare_titles(task, kinds_of) for task, kinds_of in kinds.items()}
     boxes = box_kinds(learned, layout)
-    found = {kind for one in kinds.values() for kind in one.values()}
+    found = {kind for kinds_of in kinds.values() for kind in kinds_of.values()}
     styles = [style for kind, style in _MISTAKES.items() if kind in found]
     entries = [*((_arc_mark(style), style.text) for style in styles), *box_entries(boxes)]
 
@@ -212,7 +211,7 @@ def _mistakes(true, learned):
 
 
 def _compare_titles(task, kinds):
-    counts = {kind: sum(one == kind for one in kinds.values()) for kind in _MISTAKES}
+    counts = {kind: list(kinds.values()).count(kind) for kind in _MISTAKES}
     distance = len(kinds) - counts["correct"]
     listing = ", ".join(f"{n} {kind}" for kind, n in counts.items())
     return shorten(task, 60), f"edit distance {distance}: {listing}"
@@ -257,7 +256,7 @@ def _varies(graphs, variable):
 def _clusters_legend(owners, names, sides, n_left_out):
     entries = []
     for kind, style in _OWNERS.items():
-        n_arcs = count(sum(one == kind for one in owners.values()), "arc")
+        n_arcs = count(list(owners.values()).count(kind), "arc")
         entries.append((_arc_mark(style), f"{style.text.format(*names)}: {n_arcs}"))
     for name, side in zip(names, sides, strict=True):
         tasks = [shorten(task, 20) for task in side]

@@ -1,4 +1,4 @@
-"""The elements of all plots: axes in points, text, arcs and their widths, legends, files.
+"""The elements of all plots: axes in points, charts, text, arcs and their widths, legends, files.
 
 Axes have one unit per point (1/72 inch) and y downwards, so that a mark looks the same in a panel
 and in a legend.
@@ -6,13 +6,14 @@ and in a legend.
 
 import functools
 import io
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.layout import families, silence, text_width
-from bnmtl.wording import listed
+from bnmtl.wording import listed, type_of
 
 _DPI = 150
 _MOST_PIXELS = 12_000  # along either side of a PNG
@@ -95,19 +96,8 @@ class Line(NamedTuple):
 EQUAL = Line(1.4)
 
 
-class Widths(NamedTuple):
-    """Lines of arcs by (task, parent, child), and samples (Line, text) for the legend."""
-
-    lines: dict
-    samples: list
-
-    def of(self, task, parent, child):
-        """The line of an arc; a default line if there are no widths."""
-        return self.lines[str(task), str(parent), str(child)] if self.lines else EQUAL
-
-
-def widths_of(configuration, strength, confidence):
-    """Return the widths for two arguments of `dags`; raise for both or for invalid tables.
+def lines_of(configuration, strength, confidence):
+    """Return the lines of arcs for two arguments of `dags`; raise for both or for invalid tables.
 
     Parameters
     ----------
@@ -116,7 +106,9 @@ def widths_of(configuration, strength, confidence):
 
     Returns
     -------
-    Widths
+    lines : dict of (task, parent, child) to Line
+    samples : list of (Line, text)
+        For the legend.
     """
     if strength is not None and confidence is not None:
         message = "must not be given together with `confidence`, as either sets the widths of arcs"
@@ -126,12 +118,15 @@ def widths_of(configuration, strength, confidence):
     if confidence is not None:
         return _by_confidence(_read_confidence(confidence, configuration))
     if strength is not None:
-        return _by_strength(_read_strength(strength, configuration))
-    return Widths({}, [])
+        return _by_strength(strength, configuration)
+    return defaultdict(lambda: EQUAL), []
 
 
-def _by_strength(strengths):
+def _by_strength(table, configuration):
     """By the square root of the strengths of arcs; samples use a round number near the largest."""
+    known = read_table("strength", table, ("task", "from", "to", "strength"))
+    strengths = _of_arcs("strength", known, configuration)
+    strengths = {arc: max(strength, 0.0) for arc, strength in strengths.items()}
     strongest = max(strengths.values(), default=0.0)
     thin, thick = _STRENGTHS
 
@@ -142,37 +137,16 @@ def _by_strength(strengths):
     if strongest:
         unit = 10.0 ** np.floor(np.log10(strongest))
         top = unit * np.floor(strongest / unit)
-        samples = [(scaled(one), f"strength {one:.3g} nats") for one in (top, top / 4, top / 20)]
-    return Widths({arc: scaled(one) for arc, one in strengths.items()}, samples)
+        samples = [(scaled(nats), f"strength {nats:.3g} nats") for nats in (top, top / 4, top / 20)]
+    return {arc: scaled(strength) for arc, strength in strengths.items()}, samples
 
 
 def _by_confidence(confidences):
     """By the share of replicates that join the two variables in either direction."""
-    samples = [(_of_confidence(one), text) for one, text in _SAMPLES.items()]
-    if all(one >= _LEAST for one in confidences.values()):
+    samples = [(_of_confidence(share), text) for share, text in _SAMPLES.items()]
+    if all(share >= _LEAST for share in confidences.values()):
         samples.pop()
-    return Widths({arc: _of_confidence(one) for arc, one in confidences.items()}, samples)
-
-
-def doubtful_arcs(configuration, confidence):
-    """The arcs of each task with an edge in fewer than half of the replicates.
-
-    Parameters
-    ----------
-    configuration : Configuration
-    confidence : pandas.DataFrame or None
-
-    Returns
-    -------
-    dict task -> set of (parent, child)
-    """
-    if confidence is None:
-        return {}
-    shares = _read_confidence(confidence, configuration)
-    return {
-        name: {arc for arc in graph.edges if shares[str(name), *map(str, arc)] < _LEAST}
-        for name, graph in configuration.items()
-    }
+    return {arc: _of_confidence(share) for arc, share in confidences.items()}, samples
 
 
 def _of_confidence(confidence):
@@ -182,17 +156,12 @@ def _of_confidence(confidence):
     return Line(thin + (thick - thin) * (confidence - _LEAST) / (1 - _LEAST))
 
 
-def _read_strength(table, configuration):
-    columns = ("task", "from", "to", "strength")
-    found = _read("strength", read_table("strength", table, columns), configuration)
-    return {arc: max(one, 0.0) for arc, one in found.items()}
-
-
 def _read_confidence(table, configuration):
     columns = ("task", "parent", "child", "edge")
     source = "the table of `bnmtl.confidence.arc_confidence`"
-    found = _read("confidence", read_table("confidence", table, columns, source), configuration)
-    wrong = [one for one in found.values() if not 0 <= one <= 1]
+    known = read_table("confidence", table, columns, source)
+    found = _of_arcs("confidence", known, configuration)
+    wrong = [share for share in found.values() if not 0 <= share <= 1]
     if wrong:
         raise InputError(
             f"must hold shares from 0 to 1, got {wrong[0]!r}", argument="confidence", column="edge"
@@ -218,7 +187,7 @@ def read_table(argument, table, columns, source="a learner's `arcs_`"):
     return {(str(task), str(a), str(b)): float(value) for task, a, b, value in values}
 
 
-def _read(argument, known, configuration):
+def _of_arcs(argument, known, configuration):
     """Return the known values of the arcs of some graphs, by (task, parent, child)."""
     found = {}
     for task, graph in configuration.items():
@@ -268,6 +237,23 @@ def new_figure(width, height):
     return figure
 
 
+def chart_axes(width, height, label):
+    """Return the axes of a new figure with one chart, with sizes in points."""
+    figure = new_figure(width, height)
+    figure.set_layout_engine("constrained")
+    return figure.add_subplot(label=label)
+
+
+def label_chart(axes, title="", xlabel="", ylabel=""):
+    """Write the title and the labels, and omit the frame and the offsets of numbers."""
+    axes.set_title(title, fontsize=9, color=INK, **as_it_is(title))
+    axes.set_xlabel(xlabel, fontsize=8, color=INK, **as_it_is(xlabel))
+    axes.set_ylabel(ylabel, fontsize=8, color=INK, **as_it_is(ylabel))
+    axes.tick_params(labelsize=8)
+    axes.ticklabel_format(useOffset=False)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def framed_axes(width, height, label, entries):
     """Return axes with sizes in points in a figure with a margin, and a legend below if needed.
 
@@ -286,12 +272,17 @@ def framed_axes(width, height, label, entries):
     return axes
 
 
-def panel_axes(figure, corner, size, label):
-    """Add frameless axes of `size` points at `corner`, in points from the upper left."""
+def axes_at(figure, corner, size, label):
+    """Add axes of `size` points at `corner`, in points from the upper left."""
     width, height = figure.get_size_inches() * 72
     bottom = height - corner[1] - size[1]
     box = (corner[0] / width, bottom / height, size[0] / width, size[1] / height)
-    axes = figure.add_axes(box, label=label)
+    return figure.add_axes(box, label=label)
+
+
+def panel_axes(figure, corner, size, label):
+    """Add frameless axes as `axes_at`, with one unit per point."""
+    axes = axes_at(figure, corner, size, label)
     axes.set_xlim(0, size[0])
     axes.set_ylim(size[1], 0)
     axes.set_axis_off()
@@ -304,10 +295,30 @@ def draw_text(axes, x, y, text, **style):
     Names have a common baseline; for vertical text, upwards from `y`, the middle of capital letters
     is at `x`.
     """
-    style = {"fontsize": 8, "color": INK, "fontfamily": families(text), **style}
+    style = {"fontsize": 8, "color": INK, "va": "baseline", **as_it_is(text), **style}
     shift = _BASELINE * style["fontsize"]
     x, y = (x + shift, y) if "rotation" in style else (x, y + shift)
-    return axes.text(x, y, text, va="baseline", rotation_mode="anchor", parse_math=False, **style)
+    return axes.text(x, y, text, rotation_mode="anchor", **style)
+
+
+def as_it_is(text):
+    """Style of a text with literal `$`."""
+    return {"fontfamily": families(text), "parse_math": False}
+
+
+def shorten(name, limit=32):
+    """A name in one line of at most `limit` characters, without its middle if it is longer."""
+    text = " ".join(str(name).split())
+    return text if len(text) <= limit else f"{text[: limit - 9]}…{text[-8:]}"
+
+
+def check_label(argument, label):
+    """Raise unless it is a valid axis label."""
+    if not isinstance(label, str):
+        message = (
+            f"must be a text that describes the numbers, such as 'edits', got {type_of(label)}"
+        )
+        raise InputTypeError(message, argument=argument)
 
 
 def ink_on(color):

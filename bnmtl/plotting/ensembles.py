@@ -1,6 +1,7 @@
 """Plots of selected ensembles and of mimics: growth, members, and how good they are."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from numbers import Real
 
 import numpy as np
@@ -12,22 +13,33 @@ from bnmtl.ensembles import EnsembleSelector, WeightedEnsemble
 from bnmtl.ensembles.judges import judge_of, title_of
 from bnmtl.ensembles.selection import families_of
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
-from bnmtl.plotting.charts import as_it_is, check_lines, draw_lines, styles_of
+from bnmtl.plotting.charts import (
+    MARKERS,
+    METHOD_COLORS,
+    RING,
+    Style,
+    check_lines,
+    check_range,
+    draw_lines,
+    draw_means,
+    line_sample,
+    panels_above_legend,
+    set_sizes,
+    styles_of,
+)
 from bnmtl.plotting.drawing import (
     COLORS,
     INK,
-    LEGEND_ROW,
-    PAD,
     SAMPLE,
+    as_it_is,
+    chart_axes,
     check_has,
-    draw_legend,
-    entry_width,
-    flow,
+    check_label,
+    label_chart,
     new_figure,
+    shorten,
 )
-from bnmtl.plotting.layout import families, text_width, warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
-from bnmtl.plotting.tasks import check_label
+from bnmtl.plotting.layout import text_width, warn_of_missing_glyphs
 from bnmtl.wording import type_of
 
 _PANEL = (260.0, 215.0)  # of a trajectory, in points
@@ -79,6 +91,12 @@ def trajectory(selector):
     table = selector.trajectory_
     monitored = [name for name in table if name not in _COLUMNS]
     parts = {_SELECTION: "score", **{name: name for name in monitored}}
+    is_one = table["bag"].nunique() == 1
+    style = {"color": COLORS["all"], "linewidth": 1.2 if is_one else 0.6}
+    style["alpha"] = 0.9 if is_one else 0.35
+    dot = {"markersize": 4, "color": COLORS["one"], "zorder": 3}
+    levels = [("ensemble", "average of all bags", "some", "--")] if selector.bags > 1 else []
+    levels.append((_BEST_SINGLE, _BEST_SINGLE, "sole", ":"))
     figure = new_figure(_PANEL[0] * len(parts) + 30, _PANEL[1])
     figure.set_layout_engine("constrained")
     first = None
@@ -86,38 +104,20 @@ def trajectory(selector):
         label = f"trajectory: {part}"
         axes = figure.add_subplot(1, len(parts), i + 1, label=label, sharex=first, sharey=first)
         first = first or axes
-        _draw_bags(axes, table, column)
-        _draw_levels(axes, selector, part)
-        axes.set_title(_PARTS.get(part, shorten(part)), fontsize=9, color=INK, **as_it_is(part))
-        axes.set_xlabel("members", fontsize=8, color=INK)
+        for bag, rows in table.groupby("bag"):
+            axes.plot(rows["step"], rows[column], **style)
+            end = rows[rows["kept"]].iloc[-1]
+            label = "best prefix" if bag == 0 else None
+            axes.plot(end["step"], end[column], "o", label=label, **dot)
+        scores = selector.report(part).scores[part]
+        for name, text, color, line in levels:
+            level = {"color": COLORS[color], "linestyle": line, "linewidth": 1.2}
+            axes.axhline(scores[name], label=text, **level)
+        ylabel = _metric_of(selector) if axes is first else ""
+        label_chart(axes, _PARTS.get(part, shorten(part)), "members", ylabel)
         axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.tick_params(labelsize=8)
-        axes.ticklabel_format(axis="y", useOffset=False)
-        axes.spines[["top", "right"]].set_visible(False)
-    first.set_ylabel(_metric_of(selector), fontsize=8, color=INK)
     first.legend(fontsize=7, frameon=False)
     return figure
-
-
-def _draw_bags(axes, table, column):
-    """One line per bag, with a dot where the best prefix ends."""
-    n_bags = table["bag"].nunique()
-    style = {"color": COLORS["all"], "linewidth": 1.2 if n_bags == 1 else 0.6}
-    for bag, rows in table.groupby("bag"):
-        axes.plot(rows["step"], rows[column], alpha=0.9 if n_bags == 1 else 0.35, **style)
-        end = rows[rows["kept"]].iloc[-1]
-        label = "best prefix" if bag == 0 else None
-        dot = {"markersize": 4, "color": COLORS["one"], "zorder": 3, "label": label}
-        axes.plot(end["step"], end[column], "o", **dot)
-
-
-def _draw_levels(axes, selector, part):
-    scores = selector.report(part).scores[part]
-    levels = {_BEST_SINGLE: (scores[_BEST_SINGLE], COLORS["sole"], ":")}
-    if selector.bags > 1:
-        levels = {"average of all bags": (scores["ensemble"], COLORS["some"], "--"), **levels}
-    for label, (score, color, line) in levels.items():
-        axes.axhline(score, color=color, linestyle=line, linewidth=1.2, label=label)
 
 
 def pruning(scores, by=None, ylabel="score"):
@@ -162,36 +162,32 @@ def pruning(scores, by=None, ylabel="score"):
     selectors = {"ensemble": scores} if isinstance(scores, EnsembleSelector) else scores
     chosen = {}
     if isinstance(selectors, Mapping) and len(selectors):
-        chosen, ylabel = _checked_sweeps(selectors)
-        scores = _sweep_table(selectors)
+        scores, chosen, ylabel = _checked_sweeps(selectors)
     source = "with one row per method and share"
     check_lines(scores, "share", by, source, "scores")
     check_label("ylabel", ylabel)
     is_share = (scores["share"] > 0) & (scores["share"] <= 1)
-    _check_range("scores", scores["share"], is_share, "above 0, at most 1")
+    check_range("scores", scores["share"], is_share, "above 0, at most 1")
     styles = styles_of(scores["method"], _BEST_SINGLE)
     captions = "share of the models kept (%)", ylabel
-    figure = draw_lines(scores, "share", by, styles, "pruning", captions, _percent)
+    figure = draw_lines(
+        scores, "share", by, styles, "pruning", captions, lambda share: f"{100 * share:g}"
+    )
+    axes = figure.axes[0]
+    note = {"textcoords": "offset points", "fontsize": 8, "ha": "center"}
+    note["xytext"] = (0, -14 if _SMALLER in ylabel else 8)
     for name, share in chosen.items():
-        (line,) = (line for line in figure.axes[0].lines if line.get_label() == name)
+        (line,) = (line for line in axes.lines if line.get_label() == name)
         value = line.get_ydata()[list(line.get_xdata()).index(share)]
-        _circle(figure.axes[0], share, value, styles[name].color, _SMALLER in ylabel)
+        color = styles[name].color
+        axes.plot(share, value, "o", **RING | {"markeredgecolor": color})
+        axes.annotate("chosen", (share, value), color=color, **note)
+        axes.margins(y=0.15)
     return figure
 
 
-def _circle(axes, x, y, color, is_lowest):
-    axes.plot(x, y, "o", markersize=9, markerfacecolor="none", markeredgecolor=color)
-    note = {"textcoords": "offset points", "fontsize": 8, "ha": "center", "color": color}
-    axes.annotate("chosen", (x, y), xytext=(0, -14 if is_lowest else 8), **note)
-    axes.margins(y=0.15)
-
-
-def _percent(share):
-    return f"{100 * share:g}"
-
-
 def _checked_sweeps(selectors):
-    """The chosen share of each selector, and the metric of all."""
+    """The table of the sweeps of some selectors, the share that each chose, and their metric."""
     for name, selector in selectors.items():
         _check_selector(selector, EnsembleSelector, f"scores[{name!r}]")
         if selector.prune_scores_.empty:
@@ -205,18 +201,12 @@ def _checked_sweeps(selectors):
     metrics = {_metric_of(selector) for selector in selectors.values()}
     if len(metrics) > 1:
         raise InputError(f"must be of one metric, got {sorted(metrics)!r}", argument="scores")
-    return {name: one.prune_ for name, one in selectors.items()}, metrics.pop()
-
-
-def _sweep_table(selectors):
-    return pd.concat(
-        [
-            pd.DataFrame({"method": name, "share": one.index, "value": one.to_numpy()})
-            for name, one in (
-                (name, selector.prune_scores_) for name, selector in selectors.items()
-            )
-        ]
+    sweeps = {name: selector.prune_scores_ for name, selector in selectors.items()}
+    table = pd.concat(
+        pd.DataFrame({"method": name, "share": sweep.index, "value": sweep.to_numpy()})
+        for name, sweep in sweeps.items()
     )
+    return table, {name: selector.prune_ for name, selector in selectors.items()}, metrics.pop()
 
 
 def hillclimb_sizes(table, by=None, ylabel="score"):
@@ -261,20 +251,10 @@ def hillclimb_sizes(table, by=None, ylabel="score"):
     """
     check_lines(table, "size", by, "with one row per method and size")
     check_label("ylabel", ylabel)
-    _check_range("table", table["size"], table["size"] >= 1, "1 or more")
+    check_range("table", table["size"], table["size"] >= 1, "1 or more")
     styles = styles_of(table["method"], _BEST_SINGLE)
     captions = "hill-climbing cases", ylabel
     return draw_lines(table, "size", by, styles, "hill-climbing sizes", captions)
-
-
-def _check_range(argument, column, is_right, limits):
-    wrong = column[~is_right]
-    if len(wrong):
-        value = float(wrong.iloc[0])
-        message = f"must be {limits}, got {value!r}"
-        raise InputError(
-            message, argument=argument, column=column.name, remedy="leave such rows out"
-        )
 
 
 def weights(selector, most=20):
@@ -316,27 +296,25 @@ def weights(selector, most=20):
     names = [shorten(name) for name in table.index]
     warn_of_missing_glyphs(names)
     left = max(text_width(name, 8) for name in names)
-    figure = new_figure(left + _BARS_WIDTH + 120, _BAR * len(table) + 50)
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="weights")
+    axes = chart_axes(left + _BARS_WIDTH + 120, _BAR * len(table) + 50, "weights")
+    label_chart(axes, "", "weight in the ensemble, models chosen of those available")
     places = np.arange(len(table))
     axes.barh(places, table["weight"], height=0.7, color=COLORS["all"])
     note = {"textcoords": "offset points", "fontsize": 8, "va": "center", "color": INK}
     for place, row in zip(places, table.itertuples(), strict=True):
-        text = f"{_share(row.weight)}, {row.chosen} of {row.models}"
+        is_seen = row.weight == 0 or row.weight > 0.005
+        share = f"{100 * row.weight:.0f} %" if is_seen else "< 1 %"
+        text = f"{share}, {row.chosen} of {row.models}"
         axes.annotate(text, (row.weight, place), xytext=(4, 0), **note)
-    axes.set_yticks(places, names, fontsize=8)
+    axes.set_yticks(places, names)
     for label, name in zip(axes.get_yticklabels(), names, strict=True):
         label.set(**as_it_is(name))
     axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xlim(0, 1.45 * table["weight"].max())
     axes.set_xticks([])
-    axes.set_xlabel(
-        "weight in the ensemble, models chosen of those available", fontsize=8, color=INK
-    )
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.spines["bottom"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    return figure
+    return axes.figure
 
 
 def _with_the_rest_together(families, most):
@@ -347,10 +325,6 @@ def _with_the_rest_together(families, most):
     rest = families.iloc[n_shown:].sum().to_frame(f"{len(families) - n_shown} others").T
     table = pd.concat([families.iloc[:n_shown], rest])
     return table.astype({"models": int, "chosen": int})
-
-
-def _share(weight):
-    return f"{100 * weight:.0f} %" if weight == 0 or weight > 0.005 else "< 1 %"
 
 
 def _check_selector(selector, kinds, argument="selector"):
@@ -370,12 +344,9 @@ def _metric_of(selector):
 
 _SOURCE = "the `learning_curve_` of a Mimic"
 _FIDELITY = "squared difference from the teacher"
-_CURVE_COLORS = (*list(COLORS.values())[:3], "#009E73", "#56B4E9", INK)
-_MARKERS = "os^DvPX"
 _DASHES = ("--", ":", "-.", (0, (6, 1.5)), (0, (1, 3)))
-_LINE_COLOR = COLORS["sole"]
-_RING = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": INK}
-_WIDTH, _HEIGHT = 330.0, 220.0  # of the diagram, in points
+_LINE_COLOR = COLORS["sole"]  # of levels, not of curves
+_SIZE = (330.0, 220.0)  # of the diagram, in points
 _NUMBER = 30.0  # width of a size on the axis
 
 
@@ -420,45 +391,37 @@ def mimic_curve(curves, value="fidelity", lines=None, ylabel=None):
     ['mimic', 'teacher']
     """
     check_label("value", value)
-    named = _named(curves)
-    tables = {name: _table(name, one, value) for name, one in named.items()}
+    named = curves if isinstance(curves, Mapping) else {"mimic": curves}
+    if not named:
+        raise InputError("must hold a curve; it is empty", argument="curves")
+    tables = {name: _table(name, curve, value) for name, curve in named.items()}
     lines = _checked_lines(lines)
     if ylabel is None:
         ylabel = _FIDELITY if value == "fidelity" else value
     check_label("ylabel", ylabel)
     warn_of_missing_glyphs([*map(str, [*tables, *lines]), ylabel])
-    styles = {name: _curve_style(at) for at, name in enumerate(tables)}
-    dashes = {name: _line_style(at) for at, name in enumerate(lines)}
-    entries = [(_sample(**styles[name]), shorten(str(name))) for name in tables]
-    entries += [(_sample(**dashes[name]), shorten(str(name))) for name in lines]
+    colors = (color for color in METHOD_COLORS if color != _LINE_COLOR)
+    looks = zip(tables, cycle(colors), cycle(MARKERS), strict=False)
+    styles = {name: Style(color, marker=marker) for name, color, marker in looks}
+    levels = [
+        (name, Style(_LINE_COLOR, dashes, width=1.1))
+        for name, dashes in zip(lines, cycle(_DASHES), strict=False)
+    ]
+    entries = [(line_sample(style), shorten(name)) for name, style in [*styles.items(), *levels]]
     chosen = {name: _chosen(named[name], table, value) for name, table in tables.items()}
     if any(size is not None for size in chosen.values()):
-        entries.append((_ring, "chosen size"))
-    figure, axes = _figure_with_legend(entries)
+        mark = {"marker": "o", **RING}
+        entries.append((lambda axes, x, y: axes.plot(x + SAMPLE / 2, y, **mark), "chosen size"))
+    captions = "pseudo-cases", ylabel
+    (axes,) = panels_above_legend([""], "mimic curve", _SIZE, entries, captions)
     for name, table in tables.items():
-        points = table.groupby("size")[value].agg(["mean", "sem"])
-        axes.plot(points.index, points["mean"], label=str(name), **styles[name])
-        if chosen[name] is not None:
-            axes.plot(chosen[name], points["mean"][chosen[name]], "o", label="_chosen", **_RING)
-        # A single row has no standard error.
-        bars = {"fmt": "none", "ecolor": styles[name]["color"], "elinewidth": 1}
-        axes.errorbar(points.index, points["mean"], yerr=points["sem"].fillna(0), **bars)
-    for name, height in lines.items():
-        axes.axhline(height, label=str(name), **dashes[name])
-    _set_sizes(axes, sorted(set().union(*(table["size"] for table in tables.values()))))
-    axes.set_xlabel("pseudo-cases", fontsize=8, color=INK)
-    style = {"fontfamily": families(ylabel), "parse_math": False}
-    axes.set_ylabel(ylabel, fontsize=8, color=INK, **style)
-    return figure
-
-
-def _named(curves):
-    """Curves by name."""
-    if not isinstance(curves, Mapping):
-        return {"mimic": curves}
-    if not curves:
-        raise InputError("must hold a curve; it is empty", argument="curves")
-    return dict(curves)
+        draw_means(axes, table, "size", value, str(name), styles[name], chosen[name])
+    for name, (color, dashes, *_, width) in levels:
+        look = {"color": color, "linestyle": dashes, "linewidth": width}
+        axes.axhline(lines[name], label=str(name), **look)
+    sizes = sorted(set().union(*(table["size"] for table in tables.values())))
+    set_sizes(axes, sizes, _SIZE[0], _size_name, _NUMBER, base=10)
+    return axes.figure
 
 
 def _table(name, curve, value):
@@ -476,9 +439,7 @@ def _table(name, curve, value):
             raise InputError(
                 message, argument="curves", column=column, remedy="drop the other rows"
             )
-    if (table["size"] < 1).any():
-        message = f"must be 1 or more, got {float(table['size'].min())!r}"
-        raise InputError(message, argument="curves", column="size")
+    check_range("curves", table["size"], table["size"] >= 1, "1 or more")
     return table
 
 
@@ -496,64 +457,8 @@ def _checked_lines(lines):
         message = f"must map names to numbers, got {type_of(lines)}"
         raise InputTypeError(message, argument="lines", remedy="for example {'teacher': 0.1}")
     for name, height in lines.items():
-        is_number = isinstance(height, Real)
-        check_number(f"lines[{name!r}]", float(height) if is_number else height)
-    return dict(lines)
-
-
-def _curve_style(at):
-    color, marker = _CURVE_COLORS[at % len(_CURVE_COLORS)], _MARKERS[at % len(_MARKERS)]
-    return {"color": color, "marker": marker, "linestyle": "-", "linewidth": 1.2, "markersize": 4}
-
-
-def _line_style(at):
-    return {"color": _LINE_COLOR, "linestyle": _DASHES[at % len(_DASHES)], "linewidth": 1.1}
-
-
-def _sample(**style):
-    """A function that draws a line of the legend."""
-    marker = style.pop("marker", "")
-
-    def draw(axes, x, y):
-        axes.plot([x, x + SAMPLE], [y, y], **style)
-        axes.plot(x + SAMPLE / 2, y, marker, color=style["color"], markersize=4)
-
-    return draw
-
-
-def _ring(axes, x, y):
-    """Draw a ring in the legend."""
-    axes.plot(x + SAMPLE / 2, y, "o", **_RING)
-
-
-def _figure_with_legend(entries):
-    """A figure with axes and a legend below."""
-    width = max(_WIDTH, *(entry_width(*entry) + 2 * PAD for entry in entries))
-    legend = flow(entries, width - 2 * PAD)
-    foot = len(legend) * LEGEND_ROW + PAD / 2
-    height = _HEIGHT + foot
-    figure = new_figure(width, height)
-    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    axes = figure.add_subplot(label="mimic curve")
-    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
-    return figure, axes
-
-
-def _set_sizes(axes, sizes):
-    """Mark every size on a logarithmic axis and label those for which there is room."""
-    axes.set_xscale("log")
-    places = np.log10(sizes)
-    per_point = max(places[-1] - places[0], 0.3) / (_WIDTH - 60)
-    written = [len(sizes) - 1]
-    for at in range(len(sizes) - 2, -1, -1):
-        if places[written[-1]] - places[at] >= _NUMBER * per_point:
-            written.append(at)
-    names = [_size_name(size) if at in written else "" for at, size in enumerate(sizes)]
-    axes.set_xticks(sizes, names)
-    axes.minorticks_off()
-    axes.tick_params(labelsize=8)
-    axes.ticklabel_format(axis="y", useOffset=False)
-    axes.spines[["top", "right"]].set_visible(False)
+        check_number(f"lines[{name!r}]", float(height) if isinstance(height, Real) else height)
+    return lines
 
 
 def _size_name(size):

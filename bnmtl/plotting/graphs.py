@@ -18,11 +18,11 @@ from bnmtl.plotting.drawing import (
     draw_text,
     entry_width,
     flow,
+    lines_of,
     new_figure,
     note_entries,
     panel_axes,
     read_table,
-    widths_of,
 )
 from bnmtl.plotting.layout import (
     check_configuration,
@@ -31,6 +31,7 @@ from bnmtl.plotting.layout import (
     text_width,
     warn_of_missing_glyphs,
 )
+from bnmtl.wording import count
 
 TITLE = 30.0  # height of the title and subtitle of a panel
 _ASPECT = 1.5  # target width : height of the grid of panels
@@ -56,7 +57,9 @@ def draw_panels(titles, layout, entries, boxes, draw_arcs, columns=None):
     columns : int, optional
         Number of panels in a row. Default: closest to a page in landscape.
     """
-    width = max(layout.width, *(_width_of_titles(*pair) for pair in titles.values()))
+    # Measured in the regular font; the bold one of titles is wider by less than a fifth.
+    widths = [(1.2 * text_width(title, 10), text_width(text, 8)) for title, text in titles.values()]
+    width = max(layout.width, *(max(pair) for pair in widths))
     panel = (width + 2 * PAD, layout.height + TITLE + PAD)
     entries = [*entries, (None, f"Layout: {_LAYOUT_NAMES[layout.engine]}")]
     columns = min(columns or _grid_columns(len(titles), *panel), len(titles))
@@ -109,23 +112,19 @@ def _grid_columns(n_panels, width, height):
     return min(range(1, n_panels + 1), key=badness)
 
 
-def _width_of_titles(title, subtitle):
-    # Measured in the regular font; the bold one is wider by less than a fifth.
-    return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
-
-
 def box_kinds(graphs, layout):
     """The kinds of boxes of the variables of a layout in the panel of each graph, by task."""
-    return {
-        task: {variable: _box_kind(graph, variable) for variable in layout.boxes}
-        for task, graph in graphs.items()
-    }
-
-
-def _box_kind(graph, variable):
-    if variable not in graph:
-        return "ghost"
-    return "variable" if takes_part(graph, variable) else "constant"
+    kinds = {}
+    for task, graph in graphs.items():
+        kinds[task] = {
+            name: "variable"
+            if takes_part(graph, name)
+            else "constant"
+            if name in graph
+            else "ghost"
+            for name in layout.boxes
+        }
+    return kinds
 
 
 def box_entries(boxes, texts=_BOX_TEXTS):
@@ -151,15 +150,8 @@ _SPACING = 13.0  # distance of two signs, so that their lines of text do not tou
 _PER_CURVE = 12  # points that approximate a Bézier curve
 
 
-def read_signs(table, configuration):
-    """Return +1 or -1 by (task, parent, child) for the arcs with a sign.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame or None
-        The `arcs_` of a learner: columns task, from, to, tau_b; arcs may be missing.
-    configuration : mapping of networkx.DiGraph
-    """
+def _read_signs(table, configuration):
+    """Return +1 or -1 by (task, parent, child) for the arcs with a sign in a table, if any."""
     if table is None:
         return {}
     found = read_table("signs", table, ("task", "from", "to", "tau_b"))
@@ -215,7 +207,7 @@ def _beside(points):
     steps = np.diff(points, axis=0)
     lengths = np.r_[0.0, np.cumsum(np.hypot(*steps.T))]
     at = _ALONG * lengths[-1]
-    on_line = np.column_stack([np.interp(at, lengths, one) for one in points.T])
+    on_line = np.column_stack([np.interp(at, lengths, values) for values in points.T])
     segment = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(steps) - 1)
     direction = steps[segment] / np.maximum(np.hypot(*steps[segment].T), 1e-9)[:, None]
     normal = np.column_stack([-direction[:, 1], direction[:, 0]])
@@ -334,15 +326,12 @@ def dags(
     warn_of_missing_glyphs(map(str, [*names, *configuration]))
     counts = sharing(configuration)
     layout = laid_out(configuration, layout, font_size, names, counts)
-    widths = widths_of(configuration, strength, confidence)
+    lines, samples = lines_of(configuration, strength, confidence)
     # Signs of arcs in few replicates would be misleading.
-    signs = {
-        arc: sign
-        for arc, sign in read_signs(signs, configuration).items()
-        if not widths.of(*arc).dotted
-    }
+    known = _read_signs(signs, configuration)
+    signs = {arc: sign for arc, sign in known.items() if not lines[arc].dotted}
     kinds = _kinds(configuration, groups)
-    titles = _all_titles(configuration, groups, kinds, note)
+    titles = _titles(configuration, groups, kinds, note)
     boxes = box_kinds(configuration, layout)
     present = {kinds[task][arc] for task, graph in configuration.items() for arc in graph.edges}
     found = [kind for kind in ("all", "some", "one", "sole") if kind in present]
@@ -350,16 +339,26 @@ def dags(
         *note_entries(note),
         *_arc_entries(configuration, groups, layout, found),
         *box_entries(boxes),
-        *((_arc_mark(found[0], True, line), text) for line, text in widths.samples if found),
+        *((_arc_mark(found[0], True, line), text) for line, text in samples if found),
         *((_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs.values()),
     ]
-    places = sign_places(layout, _signed_routes(layout, signs))
+    joined = {frozenset(arc) for _, *arc in signs}
+    signed = [arc for arc in layout.routes if frozenset(map(str, arc)) in joined]
+    places = sign_places(layout, signed)
 
     def draw_arcs(axes, task, shift):
-        _draw_arcs(axes, task, configuration[task], layout.routes, shift, kinds[task], widths)
-        for a, b in configuration[task].edges:
-            if sign := signs.get((str(task), str(a), str(b))):
-                draw_sign(axes, *(shift + places[(a, b) if (a, b) in places else (b, a)]), sign)
+        graph, compelled = configuration[task], compelled_arcs(configuration[task])
+        for route, points in layout.routes.items():
+            (a, b), points = route, points + shift
+            if graph.has_edge(b, a):
+                a, b, points = b, a, points[::-1]
+            if graph.has_edge(a, b):
+                arc = str(task), str(a), str(b)
+                draw_arc(axes, points, kinds[task][a, b], (a, b) in compelled, *lines[arc])
+                if arc in signs:
+                    draw_sign(axes, *(shift + places[route]), signs[arc])
+            elif could_have(graph, a, b):
+                draw_absent(axes, points)
 
     return draw_panels(titles, layout, entries, boxes, draw_arcs, columns)
 
@@ -375,50 +374,21 @@ def _kinds(configuration, groups):
     }
 
 
-def _all_titles(configuration, groups, kinds, note):
-    """The titles and subtitles of the panels by task."""
+def _titles(configuration, groups, kinds, note):
+    """The title and subtitle of each panel; the subtitle counts the kinds of arcs in a group."""
+    everywhere = "in all" if len(groups) == 1 else "in all of the group"
     titles = {}
-    for group in groups:
-        everywhere = None
-        if len(group) > 1 and note is None:
-            everywhere = "in all" if len(groups) == 1 else "in all of the group"
-        is_alone = len(group) == 1 and len(groups) > 1
-        for task in group:
-            graph = configuration[task]
-            title, subtitle = _titles(task, graph, kinds[task], everywhere)
-            titles[task] = title, f"{subtitle}, learned alone" if is_alone else subtitle
+    for task, is_alone in ((task, len(group) == 1) for group in groups for task in group):
+        found = [kinds[task][arc] for arc in configuration[task].edges]
+        subtitle = count(len(found), "arc") if found else "no arcs"
+        if found and not is_alone and note is None:
+            subtitle += f": {found.count('all')} {everywhere}, {found.count('one')} only here"
+            subtitle += f", {found.count('sole')} possible only here" if "sole" in found else ""
+        if is_alone and len(groups) > 1:
+            subtitle += ", learned alone"
+        title = " ".join(str(task).split())
+        titles[task] = title if len(title) <= 60 else title[:59] + "…", subtitle
     return titles
-
-
-def _titles(task, graph, kinds, everywhere):
-    """Return the title and subtitle of a panel; the subtitle counts the kinds of arcs."""
-    n_arcs = graph.number_of_edges()
-    subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
-    if everywhere and n_arcs:
-        found = [kinds[arc] for arc in graph.edges]
-        subtitle += f": {found.count('all')} {everywhere}, {found.count('one')} only here"
-        subtitle += f", {found.count('sole')} possible only here" if "sole" in found else ""
-    title = " ".join(str(task).split())
-    return (title if len(title) <= 60 else title[:59] + "…"), subtitle
-
-
-def _draw_arcs(axes, task, graph, routes, shift, kinds, widths):
-    """Draw the arcs of a task, and traces of arcs possible in it."""
-    compelled = compelled_arcs(graph)
-    for (a, b), route in routes.items():
-        points = route + shift
-        if graph.has_edge(b, a):
-            a, b, points = b, a, points[::-1]
-        if graph.has_edge(a, b):
-            draw_arc(axes, points, kinds[a, b], (a, b) in compelled, *widths.of(task, a, b))
-        elif could_have(graph, a, b):
-            draw_absent(axes, points)
-
-
-def _signed_routes(layout, signs):
-    """The routes of arcs with a sign in some task."""
-    joined = {frozenset(arc) for _, *arc in signs}
-    return [(a, b) for a, b in layout.routes if frozenset((str(a), str(b))) in joined]
 
 
 def _arc_entries(configuration, groups, layout, found):
@@ -441,7 +411,8 @@ def _arc_entries(configuration, groups, layout, found):
         for a, b in layout.routes
         for graph in graphs
     ):
-        entries.append((_absent_mark, "only in other tasks"))
+        text = "only in other tasks"
+        entries.append((lambda axes, x, y: draw_absent(axes, legend_line(x, y)), text))
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
         mark = _arc_mark(found[0], False, EQUAL)
         entries.append((mark, "dashed: direction not determined by the data"))
@@ -454,7 +425,3 @@ def _arc_mark(kind, compelled, line):
 
 def _sign_mark(sign):
     return lambda axes, x, y: draw_sign(axes, x + SAMPLE / 2, y, sign)
-
-
-def _absent_mark(axes, x, y):
-    draw_absent(axes, legend_line(x, y))

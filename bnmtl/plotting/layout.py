@@ -30,7 +30,10 @@ _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
 
 
 def families(text):
-    """Return the font families for a text.
+    """Return the font families for a text: those of matplotlib's settings, then installed ones.
+
+    Matplotlib takes each character from the first family that has it. Installed families follow
+    only if the settings' ones lack characters: those with most of these come first.
 
     Parameters
     ----------
@@ -39,22 +42,16 @@ def families(text):
     Returns
     -------
     list of str
-        The families of matplotlib's settings and, for missing characters, installed ones that have
-        them.
     """
     import matplotlib
 
     chosen = matplotlib.rcParams["font.family"]
-    fallbacks, _ = _fallbacks(_lacking(text, tuple(chosen)))
-    return [*chosen, *fallbacks]
+    return [*chosen, *_fallbacks(_lacking(text, tuple(chosen)))]
 
 
 def warn_of_missing_glyphs(names):
     """Warn once about all names with characters that no installed font has."""
-    import matplotlib
-
-    chosen = tuple(matplotlib.rcParams["font.family"])
-    boxes = [name for name in names if _fallbacks(_lacking(name, chosen))[1]]
+    boxes = [name for name in names if _lacking(name, tuple(families(name)))]
     if boxes:
         message = (
             f"No installed font has all characters of {listed(boxes)}, which are drawn as boxes"
@@ -72,9 +69,9 @@ def silence():
 
 def _lacking(text, chosen):
     """Return the characters of a text that are missing from all chosen families."""
-    signs = {sign for sign in text if sign.isprintable() and not sign.isspace()}
     # Most names need no check of a font.
-    return frozenset(sign for sign in signs if not sign.isascii() and not _has(chosen, sign))
+    signs = {sign for sign in text if not (sign.isascii() or sign.isspace()) and sign.isprintable()}
+    return frozenset(sign for sign in signs if not _has(chosen, sign))
 
 
 @lru_cache(maxsize=4096)
@@ -86,28 +83,17 @@ def _has(chosen, sign):
 
 
 @lru_cache(maxsize=256)
-def _fallbacks(lacking):
-    """Choose installed families for characters; returns them and the characters still missing."""
-    chosen = []
-    for family in _installed(lacking):
-        found = frozenset(sign for sign in lacking if _has((family,), sign))
-        if found:
-            chosen.append(family)
-            lacking -= found
-    return tuple(chosen), lacking
-
-
-def _installed(signs):
-    """List the families with any of the characters, those with most of them first."""
+def _fallbacks(signs):
+    """List the installed families with any of the characters, those with most of them first."""
     from matplotlib.font_manager import fontManager, get_font
 
-    counts = {}
+    counts = Counter()
     for font in fontManager.ttflist if signs else ():
         if not font.name.startswith(_NO_TEXT):
             face = get_font(font.fname)
             n_found = sum(face.get_char_index(ord(sign)) > 0 for sign in signs)
-            counts[font.name] = max(counts.get(font.name, 0), n_found)
-    return sorted((name for name in counts if counts[name]), key=lambda name: (-counts[name], name))
+            counts[font.name] = max(counts[font.name], n_found)
+    return sorted(+counts, key=lambda name: (-counts[name], name))
 
 
 _SWEEPS = 24
@@ -115,32 +101,6 @@ _RANDOM_STARTS = 8
 _NODE_GAP = 12.0  # between neighboring boxes of a layer
 _BEND_GAP = 7.0  # between an arc that passes a layer and its neighbors there
 _LAYER_GAP = (20.0, 64.0)  # between layers: least, most
-
-
-def find(engine):
-    """Return the name and the placing function of an engine.
-
-    Parameters
-    ----------
-    engine : {"auto", "graphviz", "layered"}
-
-    Raises
-    ------
-    InputError
-        If the engine is unknown.
-    MissingExtra
-        If it is not installed.
-    """
-    check_choice("layout", engine, ("auto", *_ENGINES))
-    name = "layered" if engine == "auto" else engine
-    if name == "graphviz" and shutil.which("dot") is None:
-        message = "must name an installed engine; 'graphviz' is not installed"
-        raise MissingExtra(
-            message,
-            argument="layout",
-            remedy="install Graphviz so that its program `dot` is found, or use `layout='layered'`",
-        )
-    return name, _ENGINES[name]
 
 
 def _layered(sizes, arcs):
@@ -213,7 +173,11 @@ def _split_wide_layers(layer_of, sizes, arcs):
 
 def _sweep(layers, links):
     """Order every layer by barycenters and exchanges of neighbors to reduce crossings."""
-    above, below = _neighbors(layers, links)
+    above = {item: [] for layer in layers for item in layer}
+    below = {item: [] for layer in layers for item in layer}
+    for upper, lower in links:
+        below[upper].append(lower)
+        above[lower].append(upper)
     best, fewest = None, np.inf
     for start in _starts(layers, above, below):
         current = [list(layer) for layer in start]
@@ -246,15 +210,6 @@ def _starts(layers, above, below):
     rng = np.random.default_rng(0)
     for _ in range(_RANDOM_STARTS):
         yield [[layer[i] for i in rng.permutation(len(layer))] for layer in layers]
-
-
-def _neighbors(layers, links):
-    above = {item: [] for layer in layers for item in layer}
-    below = {item: [] for layer in layers for item in layer}
-    for upper, lower in links:
-        below[upper].append(lower)
-        above[lower].append(upper)
-    return above, below
 
 
 def _positions(layer):
@@ -538,12 +493,20 @@ def arrange(configuration, engine="auto", font_size=8.0):
     """
     configuration = check_configuration(configuration)
     check_number("font_size", font_size, above=0)
-    engine, place = find(engine)
+    check_choice("layout", engine, ("auto", *_ENGINES))
+    engine = "layered" if engine == "auto" else engine
+    if engine == "graphviz" and shutil.which("dot") is None:
+        message = "must name an installed engine; 'graphviz' is not installed"
+        raise MissingExtra(
+            message,
+            argument="layout",
+            remedy="install Graphviz so that its program `dot` is found, or use `layout='layered'`",
+        )
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
     sizes = {variable: _box_size(labels[variable], font_size) for variable in variables}
     arcs = majority_arcs(configuration)
-    pieces, crossings = _place_components(place, sizes, arcs)
+    pieces, crossings = _place_components(_ENGINES[engine], sizes, arcs)
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 
@@ -576,8 +539,8 @@ def check_configuration(configuration, argument="configuration"):
         )
         raise InputTypeError(message, argument=argument)
     graphs = {
-        task: one if isinstance(one, nx.Graph) else getattr(one, "graph", one)
-        for task, one in configuration.items()
+        task: given if isinstance(given, nx.Graph) else getattr(given, "graph", given)
+        for task, given in configuration.items()
     }
     for task, graph in graphs.items():
         check_dag(graph, f"{argument}[{task!r}]" if task else argument)

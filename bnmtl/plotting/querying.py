@@ -8,11 +8,19 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
-from bnmtl.plotting.charts import as_it_is, line_sample, panels_above_legend, styles_of
-from bnmtl.plotting.drawing import ABSENT, COLORS, INK, check_has, new_figure
+from bnmtl.plotting.charts import line_sample, panels_above_legend, styles_of
+from bnmtl.plotting.drawing import (
+    ABSENT,
+    COLORS,
+    INK,
+    as_it_is,
+    chart_axes,
+    check_has,
+    check_label,
+    label_chart,
+    shorten,
+)
 from bnmtl.plotting.layout import warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
-from bnmtl.plotting.tasks import check_label
 from bnmtl.wording import listed, type_of
 
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (200.0, 160.0)  # sizes of panels, in points
@@ -91,23 +99,21 @@ def strategy_curves(curves, measure="error", confidence=0.95, xlabel="labels", y
     panels = dict(list(curves.groupby("data", sort=False)))
     warn_of_missing_glyphs([*map(str, [*styles, *panels])])
     panel = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
-    entries = [(line_sample(one), shorten(name, _LONGEST)) for name, one in styles.items()]
-    labels = [f"strategies: {name}" for name in panels]
-    figure, every = panels_above_legend(labels, panel, entries, (xlabel, ylabel))
-    for axes, (name, rows) in zip(every, panels.items(), strict=True):
+    entries = [(line_sample(style), shorten(name, _LONGEST)) for name, style in styles.items()]
+    every = panels_above_legend(panels, "strategies:", panel, entries, (xlabel, ylabel))
+    for axes, rows in zip(every, panels.values(), strict=True):
         for strategy, style in styles.items():
             _draw_curve(axes, rows[rows["strategy"] == strategy], measure, style, confidence)
-        _finish(axes, shorten(str(name)))
-    return figure
+    return every[0].figure
 
 
 def _without_markers(styles):
     """The same with other dashes, instead of markers, where colors repeat."""
     found, n_alike = {}, Counter()
-    for name, one in styles.items():
-        line = one.line if one.line != "-" else _LINES[n_alike[one.color] % len(_LINES)]
-        found[name] = one._replace(line=line, marker="")
-        n_alike[one.color] += 1
+    for name, style in styles.items():
+        line = style.line if style.line != "-" else _LINES[n_alike[style.color] % len(_LINES)]
+        found[name] = style._replace(line=line, marker="")
+        n_alike[style.color] += 1
     return found
 
 
@@ -175,33 +181,25 @@ def utility_map(table, x, y, utility="utility", rank=None, is_labeled=None, labe
             )
             raise InputError(message, argument="is_labeled")
     warn_of_missing_glyphs([str(x), str(y), label])
-    figure = new_figure(*_MAP)
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="utilities")
+    axes = chart_axes(*_MAP, "utilities")
+    label_chart(axes, "", str(x), str(y))
     axes.plot(table.loc[known, x], table.loc[known, y], ".", color=ABSENT, markersize=4, zorder=1)
     asked = table[~known & table[utility].notna()].sort_values(utility, kind="stable")
     style = {"cmap": "viridis", "s": 22, "zorder": 2, "linewidths": 0}
     points = axes.scatter(asked[x], asked[y], c=asked[utility], **style)
     if len(asked):
-        bar = figure.colorbar(points, ax=axes, shrink=0.85)
+        bar = axes.figure.colorbar(points, ax=axes, shrink=0.85)
         bar.set_label(label, fontsize=8, color=INK, **as_it_is(label))
         bar.ax.tick_params(labelsize=7)
         bar.outline.set_visible(False)
     if rank is not None:
-        _draw_ranks(axes, table[table[rank].notna()], x, y, rank)
-    _finish(axes, "")
-    axes.set_xlabel(str(x), fontsize=8, color=INK, **as_it_is(x))
-    axes.set_ylabel(str(y), fontsize=8, color=INK, **as_it_is(y))
-    return figure
-
-
-def _draw_ranks(axes, rows, x, y, rank):
-    """Circles and numbers of the cases that are asked for."""
-    style = {"s": 60, "facecolors": "none", "edgecolors": COLORS["one"], "linewidths": 1.2}
-    axes.scatter(rows[x], rows[y], zorder=3, **style)
-    for east, north, number in zip(rows[x], rows[y], rows[rank], strict=True):
+        rows, color = table[table[rank].notna()], COLORS["one"]
+        style = {"s": 60, "facecolors": "none", "edgecolors": color, "linewidths": 1.2}
+        axes.scatter(rows[x], rows[y], zorder=3, **style)
         text = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 7, "zorder": 4}
-        axes.annotate(f"{int(number)}", (east, north), color=COLORS["one"], **text)
+        for east, north, number in zip(rows[x], rows[y], rows[rank], strict=True):
+            axes.annotate(f"{int(number)}", (east, north), color=color, **text)
+    return axes.figure
 
 
 def method_scatter(table, x, y, xlabel=None, ylabel=None):
@@ -247,9 +245,7 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
         check_label(argument, caption)
     warn_of_missing_glyphs(captions)
     rows = table[[x, y]].dropna()
-    figure = new_figure(_SQUARE, _SQUARE)
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="methods")
+    axes = chart_axes(_SQUARE, _SQUARE, "methods")
     ends = _ends(rows.to_numpy())
     axes.plot(ends, ends, "--", color=ABSENT, linewidth=1, zorder=1)
     axes.plot(rows[x], rows[y], "o", color=COLORS["all"], markersize=4, alpha=0.8, clip_on=False)
@@ -257,10 +253,9 @@ def method_scatter(table, x, y, xlabel=None, ylabel=None):
     axes.set_ylim(ends)
     axes.set_aspect("equal")
     better, worse = int((rows[y] < rows[x]).sum()), int((rows[y] > rows[x]).sum())
-    _finish(axes, f"{captions[1]} is better on {better} of {len(rows)}, worse on {worse}")
-    axes.set_xlabel(captions[0], fontsize=8, color=INK, **as_it_is(captions[0]))
-    axes.set_ylabel(captions[1], fontsize=8, color=INK, **as_it_is(captions[1]))
-    return figure
+    title = f"{captions[1]} is better on {better} of {len(rows)}, worse on {worse}"
+    label_chart(axes, title, *captions)
+    return axes.figure
 
 
 def _ends(values):
@@ -309,9 +304,7 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     check_label("label", label)
     warn_of_missing_glyphs([label])
     rows = table[[diversity, error]].dropna()
-    figure = new_figure(_SINGLE[0], _SINGLE[1])
-    figure.set_layout_engine("constrained")
-    axes = figure.add_subplot(label="diversity")
+    axes = chart_axes(*_SINGLE, "diversity")
     # Of many points, the darkness shows how many there are.
     size, alpha = (4, 0.7) if len(rows) <= _MANY else (3, 0.15)
     style = {"color": COLORS["all"], "markersize": size, "alpha": alpha, "markeredgewidth": 0}
@@ -319,13 +312,12 @@ def error_by_diversity(table, diversity="diversity", error="error", label="error
     title = f"{len(rows)} ensembles"
     if rows[diversity].nunique() > 1 and rows[error].nunique() > 1:
         title = f"rank correlation {stats.spearmanr(rows).statistic:.2f} of {title}"
-    _finish(axes, title)
-    axes.set_xlabel("diversity", fontsize=8, color=INK)
-    axes.set_ylabel(label, fontsize=8, color=INK, **as_it_is(label))
-    return figure
+    label_chart(axes, title, "diversity", label)
+    return axes.figure
 
 
 def _check_table(table, columns):
+    """Raise unless a table has numbers in some columns."""
     if not isinstance(table, pd.DataFrame):
         raise InputTypeError(f"must be a DataFrame, got {type_of(table)}", argument="table")
     check_has("table", table, columns, "that of cases")
@@ -339,10 +331,3 @@ def _check_differ(argument, column, other, given):
     if column == given:
         message = f"must be another column than `{argument}`, got {given!r}"
         raise InputError(message, argument=other, options=(argument,))
-
-
-def _finish(axes, title):
-    axes.set_title(title, fontsize=9, color=INK, **as_it_is(title))
-    axes.tick_params(labelsize=8)
-    axes.ticklabel_format(useOffset=False)
-    axes.spines[["top", "right"]].set_visible(False)

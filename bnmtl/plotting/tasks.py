@@ -4,23 +4,31 @@ Linkages are as in `scipy.cluster.hierarchy`: merge i of n tasks joins the two n
 two columns into node n + i, at the height in the third.
 """
 
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.cluster import hierarchy
-from scipy.cluster.hierarchy import is_valid_linkage, leaves_list
+from scipy.cluster.hierarchy import leaves_list
 from scipy.spatial.distance import squareform
 
 from bnmtl.errors import InputError, InputTypeError, check_whole
-from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
+from bnmtl.plotting.drawing import (
+    COLORS,
+    PAD,
+    SAMPLE,
+    check_label,
+    draw_text,
+    framed_axes,
+    ink_on,
+    shorten,
+)
 from bnmtl.plotting.layout import in_groups, text_width, warn_of_missing_glyphs
-from bnmtl.plotting.table import shorten
 from bnmtl.relatedness.measures import ROUNDING, largest_gap, nearest_first, writer
 from bnmtl.wording import count, listed, type_of
 
 
-def check_table(argument, table):
+def _checked_table(argument, table):
     """Return a table of dissimilarities as floats with columns in the order of its rows."""
     if not isinstance(table, pd.DataFrame):
         message = (
@@ -37,14 +45,14 @@ def check_table(argument, table):
     table = table.set_axis(table.index.map(str)).set_axis(table.columns.map(str), axis="columns")
     for axis in (table.index, table.columns):
         check_tasks(argument, list(axis))
-    differing = [one for one in table.index if one not in table.columns]
+    differing = [task for task in table.index if task not in table.columns]
     if differing:
         message = (
             "must have the same tasks as rows and as columns; no column is named "
             f"{listed(differing)}"
         )
         raise InputError(message, argument=argument)
-    return _check_values(argument, table[list(table.index)])
+    return _finite_values(argument, table[list(table.index)])
 
 
 def check_tasks(argument, tasks, remedy=None):
@@ -57,7 +65,8 @@ def check_tasks(argument, tasks, remedy=None):
         raise InputError(message, argument=argument, remedy=remedy)
 
 
-def _check_values(argument, table):
+def _finite_values(argument, table):
+    """Return the numbers of a table of dissimilarities as floats."""
     for task, dtype in table.dtypes.items():
         if not pd.api.types.is_numeric_dtype(dtype):
             message = f"must hold numbers only, got {dtype}"
@@ -79,7 +88,7 @@ def _check_values(argument, table):
     return pd.DataFrame(values, index=table.index, columns=table.columns)
 
 
-def as_drawn(values):
+def _as_drawn(values):
     """Return the values to draw for a table or a column, and notes about changed values.
 
     Plots start at 0, but on held-out rows the structure of another task may predict better than a
@@ -87,7 +96,7 @@ def as_drawn(values):
 
     Examples
     --------
-    >>> drawn, notes = as_drawn(pd.Series([0.0, -0.2, 0.5]))
+    >>> drawn, notes = _as_drawn(pd.Series([0.0, -0.2, 0.5]))
     >>> drawn.tolist(), notes
     ([0.0, 0.0, 0.5], ['Numbers below 0 are drawn as 0.'])
     """
@@ -96,16 +105,7 @@ def as_drawn(values):
     return drawn, ["Numbers below 0 are drawn as 0."] if is_below else []
 
 
-def check_label(argument, label):
-    """Raise unless it is a valid axis label."""
-    if not isinstance(label, str):
-        message = (
-            f"must be a text that describes the numbers, such as 'edits', got {type_of(label)}"
-        )
-        raise InputTypeError(message, argument=argument)
-
-
-def check_labels(labels, linkage):
+def _checked_labels(labels, linkage):
     """Return the task names of a linkage."""
     if labels is None:
         message = (
@@ -126,7 +126,7 @@ def check_labels(labels, linkage):
     return labels
 
 
-def check_linkage(argument, given, n_tasks):
+def _checked_linkage(argument, given, n_tasks):
     """Return a linkage as an array, or raise if it is not a linkage of that many tasks."""
     try:
         tree = np.array(given, dtype=float)
@@ -142,7 +142,7 @@ def check_linkage(argument, given, n_tasks):
     if wrong:
         message = f"must have heights of at least 0 in its third column, got {wrong[0]!r}"
         raise InputError(message, argument=argument, remedy="merge dissimilarities of at least 0")
-    if not is_valid_linkage(tree):
+    if not hierarchy.is_valid_linkage(tree):
         message = (
             "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does; this "
             "one does not"
@@ -151,8 +151,9 @@ def check_linkage(argument, given, n_tasks):
     return tree
 
 
-def is_symmetric(values):
+def _is_symmetric(table):
     """Whether both directions are equal up to rounding."""
+    values = table.to_numpy()
     return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
 
 
@@ -169,49 +170,33 @@ def task_names(tasks):
     return names
 
 
-GAP = 6.0  # between a mark and its text, in points
-EDGES = {"edgecolor": "white", "linewidth": 0.8}
+_GAP = 6.0  # between a mark and its text, in points
+_EDGES = {"edgecolor": "white", "linewidth": 0.8}
 _MOST_WRITTEN = 20  # most tasks for which the cells contain their values
 _BARE_CELL = 12.0  # side of a cell without its value
 
 
-def cell_side(values, write):
-    """The side of a cell in points; large enough for the values if they are written.
-
-    Parameters
-    ----------
-    values : float array of shape (k, k)
-    write : callable (value) -> str
-    """
+def _cell_side(values, write):
+    """The side of a cell in points; large enough for the values if they are written."""
     if len(values) > _MOST_WRITTEN:
         return _BARE_CELL
     return max(18.0, *(text_width(write(value), 7) + 5 for value in values.flat))
 
 
-def draw_heat_map(axes, corner, values, names, write, colors, limits):
+def _draw_cells(axes, corner, values, names, write, colors, limits):
     """Draw the cells, the names of the rows to the right, and those of the columns above.
 
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    corner : (float, float)
-        Left and top of the cells, in points.
-    values : float array of shape (k, k)
-        No cell is drawn where it is nan.
-    names : list of str
-    write : callable (value) -> str
-    colors : matplotlib.colors.Colormap
-    limits : (float, float)
-        Values of the first and the last color.
+    The corner is the upper left one; limits are the values of the first and the last color. No cell
+    is drawn where a value is nan.
     """
-    side, (left, top), (low, high) = cell_side(values, write), corner, limits
+    side, (left, top), (low, high) = _cell_side(values, write), corner, limits
     edges = np.arange(len(names) + 1) * side
     x, y = left + edges[:-1] + side / 2, top + edges[:-1] + side / 2
     for name, at in zip(names, y, strict=True):
-        draw_text(axes, left + edges[-1] + GAP, at, name)
+        draw_text(axes, left + edges[-1] + _GAP, at, name)
     for name, at in zip(names, x, strict=True):
-        draw_text(axes, at, top - GAP, name, rotation=90)
-    axes.pcolormesh(left + edges, top + edges, values, cmap=colors, vmin=low, vmax=high, **EDGES)
+        draw_text(axes, at, top - _GAP, name, rotation=90)
+    axes.pcolormesh(left + edges, top + edges, values, cmap=colors, vmin=low, vmax=high, **_EDGES)
     if len(values) > _MOST_WRITTEN:
         return
     for (row, column), value in np.ndenumerate(values):
@@ -271,16 +256,15 @@ def gains(gains, task_groups=None):
         raise InputError("must have the same tasks as rows and as columns", argument="gains")
     names = list(map(str, tasks))
     check_tasks("gains", names)
-    values = _numbers(gains)
+    values = _gains_of(gains)
     order, groups = in_groups(dict.fromkeys(names), task_groups)
-    order = list(order)
-    at = [names.index(name) for name in order]
     warn_of_missing_glyphs(order)
+    at = [names.index(name) for name in order]
     drawn = values[np.ix_(at, at)]
-    return _draw(drawn, task_names(order), groups if task_groups is not None else [])
+    return _draw_gains(drawn, task_names(order), groups if task_groups is not None else [])
 
 
-def _numbers(gains):
+def _gains_of(gains):
     """The gains as an array, nan where there is none."""
     values = np.empty(gains.shape)
     for at, task in enumerate(gains.columns):
@@ -296,20 +280,20 @@ def _numbers(gains):
     return values
 
 
-def _draw(values, names, groups):
+def _draw_gains(values, names, groups):
     import matplotlib
 
-    side = cell_side(values, _written)
-    top = max(text_width(name, 8) for name in names) + GAP
+    side = _cell_side(values, _written)
+    top = max(text_width(name, 8) for name in names) + _GAP
     extent = len(names) * side
-    axes = framed_axes(extent + top, extent + top + GAP, "gains", _entries(values, groups))
+    axes = framed_axes(extent + top, extent + top + _GAP, "gains", _gains_legend(values, groups))
     largest = np.nanmax(np.abs(values), initial=0.0) or 1.0
     untried = np.where(np.isnan(values) & ~np.eye(len(names), dtype=bool), 0.0, np.nan)
     edges = np.arange(len(names) + 1) * side
     gray = matplotlib.colors.ListedColormap([_NOT_TRIED])
-    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **EDGES)
+    axes.pcolormesh(edges, top + edges, untried, cmap=gray, **_EDGES)
     colors, limits = matplotlib.colormaps[_GAIN_COLORS], (-largest, largest)
-    draw_heat_map(axes, (0.0, top), values, names, _written, colors, limits)
+    _draw_cells(axes, (0.0, top), values, names, _written, colors, limits)
     start = 0
     for group in groups:
         size = len(group) * side
@@ -320,30 +304,25 @@ def _draw(values, names, groups):
     return axes.figure
 
 
-def _entries(values, groups):
-    """Entries of the legend."""
-
-    def patch(color):
-        def draw(axes, x, y):
-            from matplotlib.patches import Rectangle
-
-            frame = {"facecolor": color} if color else _FRAME
-            axes.add_patch(Rectangle((x + SAMPLE - 12, y - 5), 12, 10, **frame))
-
-        return draw
-
+def _gains_legend(values, groups):
     from matplotlib import colormaps
 
     colors = colormaps[_GAIN_COLORS]
     found = [
-        (patch(colors(0.85)), "nats gained by learning together"),
-        (patch(colors(0.15)), "nats lost"),
+        ({"facecolor": colors(0.85)}, "nats gained by learning together"),
+        ({"facecolor": colors(0.15)}, "nats lost"),
     ]
     if any(len(group) > 1 for group in groups):
-        found.append((patch(None), "a group that learns together"))
+        found.append((_FRAME, "a group that learns together"))
     if np.isnan(values[~np.eye(len(values), dtype=bool)]).any():
-        found.append((patch(_NOT_TRIED), "not tried"))
-    return found
+        found.append(({"facecolor": _NOT_TRIED}, "not tried"))
+    return [(partial(_draw_patch, style=style), text) for style, text in found]
+
+
+def _draw_patch(axes, x, y, style):
+    from matplotlib.patches import Rectangle
+
+    axes.add_patch(Rectangle((x + SAMPLE - 12, y - 5), 12, 10, **style))
 
 
 def _written(value):
@@ -361,14 +340,9 @@ _CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 _BY_NAME = 1e-6
 
 
-class Scale(NamedTuple):
-    """Position of a value on the x-axis: zero + per_unit * value, in points."""
-
-    zero: float
-    per_unit: float
-
-    def at(self, value):
-        return self.zero + self.per_unit * value
+def _scale(zero, per_unit):
+    """A function from a value to its position on the x-axis, in points."""
+    return lambda value: zero + per_unit * value
 
 
 def average_linkage(table):
@@ -405,7 +379,7 @@ def average_linkage(table):
     places = np.arange(len(tasks), dtype=float)
     offsets = squareform(np.abs(places[:, None] - places))
     tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * offsets)
-    leaves = hierarchy.leaves_list(tree)
+    leaves = leaves_list(tree)
     if leaves[0] > leaves[-1]:  # both orders are equally good
         tree[:, :2] = tree[:, 1::-1]
     return table, tree
@@ -451,29 +425,29 @@ def node_clusters(tree, n_clusters):
         for child in tree[i, :2].astype(int):
             root_of[child] = root_of[n_tasks + i]
     numbers = {}
-    for leaf in hierarchy.leaves_list(tree):
+    for leaf in leaves_list(tree):
         numbers.setdefault(root_of[leaf], len(numbers))
     return [numbers.get(root_of[node]) for node in range(2 * n_tasks - 1)]
 
 
-def draw_tree(axes, tree, scale, top, pitch, n_clusters=None):
+def _draw_tree(axes, tree, scale, top, pitch, n_clusters=None):
     """Draw a dendrogram with a leaf every `pitch` points from `top`, and colored clusters."""
     n_tasks = len(tree) + 1
     clusters = node_clusters(tree, n_clusters) if n_clusters else [None] * (2 * n_tasks - 1)
-    colors = [_TRUNK if one is None else _CLUSTERS[one % len(_CLUSTERS)] for one in clusters]
+    colors = [_TRUNK if k is None else _CLUSTERS[k % len(_CLUSTERS)] for k in clusters]
     y = np.empty(2 * n_tasks - 1)
-    y[hierarchy.leaves_list(tree)] = top + (np.arange(n_tasks) + 0.5) * pitch
-    x = np.full(2 * n_tasks - 1, scale.zero)
+    y[leaves_list(tree)] = top + (np.arange(n_tasks) + 0.5) * pitch
+    x = np.full(2 * n_tasks - 1, scale(0))
     style = {"linewidth": 1.2, "solid_capstyle": "projecting"}
     for node, (left, right, height, _) in enumerate(tree, start=n_tasks):
         left, right = int(left), int(right)
-        y[node], x[node] = (y[left] + y[right]) / 2, scale.at(height)
+        y[node], x[node] = (y[left] + y[right]) / 2, scale(height)
         for child in (left, right):
             axes.plot([x[child], x[node]], [y[child]] * 2, color=colors[child], **style)
         axes.plot([x[node]] * 2, [y[left], y[right]], color=colors[node], **style)
 
 
-def draw_cut(axes, start, end):
+def _draw_cut(axes, start, end):
     """Draw the line at the cut of a dendrogram, or its sample in a legend."""
     axes.plot(*zip(start, end, strict=True), color=COLORS["one"], linewidth=1.0, dashes=(4, 2.5))
 
@@ -527,19 +501,19 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
     >>> [text.get_text() for text in relatedness(table).axes[0].texts[:3]]
     ['north', 'west', 'south']
     """
-    table = check_table("dissimilarity", dissimilarity)
+    table = _checked_table("dissimilarity", dissimilarity)
     check_label("label", label)
     notes = []
-    if not is_symmetric(table.to_numpy()):
+    if not _is_symmetric(table):
         notes.append("Row: where the structure comes from. Column: whose data.")
         notes += [] if linkage is not None else [_BOTH_WAYS]
     if np.abs(table.to_numpy()).max() <= ROUNDING:
         notes.append(_ALIKE)
-    drawn, below = as_drawn(table)
+    drawn, below = _as_drawn(table)
     if linkage is None:
         drawn, tree = average_linkage(drawn)
     else:
-        tree = check_linkage("linkage", linkage, len(drawn))
+        tree = _checked_linkage("linkage", linkage, len(drawn))
     warn_of_missing_glyphs([*map(str, drawn.index), label])
     leaves = leaves_list(tree)
     values = drawn.to_numpy()[np.ix_(leaves, leaves)]
@@ -589,14 +563,14 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
                 f"{type_of(labels)}"
             )
             raise InputError(message, argument="labels")
-        table = check_table("linkage_or_table", linkage_or_table)
-        drawn, below = as_drawn(table)
+        table = _checked_table("linkage_or_table", linkage_or_table)
+        drawn, below = _as_drawn(table)
         drawn, tree = average_linkage(drawn)
         labels = list(drawn.index)
-        notes = ([] if is_symmetric(table.to_numpy()) else [_BOTH_WAYS]) + below
+        notes = ([] if _is_symmetric(table) else [_BOTH_WAYS]) + below
     else:
-        labels = check_labels(labels, linkage_or_table)
-        tree = check_linkage("linkage_or_table", linkage_or_table, len(labels))
+        labels = _checked_labels(labels, linkage_or_table)
+        tree = _checked_linkage("linkage_or_table", linkage_or_table, len(labels))
         notes = []
     check_whole("n_clusters", n_clusters, 1, len(labels), optional=True)
     warn_of_missing_glyphs(map(str, labels))
@@ -645,7 +619,7 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     >>> [text.get_text() for text in figure.axes[0].texts][-1]
     'largest gap: 3, after 2 tasks'
     """
-    table = check_table("dissimilarity", dissimilarity)
+    table = _checked_table("dissimilarity", dissimilarity)
     if principal not in list(table.index):
         message = (
             f"must be one of the tasks in `dissimilarity`, {listed(table.index)}, got {principal!r}"
@@ -653,12 +627,12 @@ def distances(dissimilarity, principal, label="dissimilarity"):
         raise InputError(message, argument="principal", options=("dissimilarity",))
     check_label("label", label)
     warn_of_missing_glyphs([*map(str, table.index), label])
-    column, below = as_drawn(nearest_first(table, principal))
+    column, below = _as_drawn(nearest_first(table, principal))
     n_before = largest_gap(column.to_numpy())
     notes = []
     if n_before is None and len(column) > 1:
         notes.append("All are equally far: there is no gap.")
-    if not is_symmetric(table.to_numpy()):
+    if not _is_symmetric(table):
         notes.append("The others' structures on this task's data.")
     principal_name, *names = task_names([principal, *column.index])
     caption = f"{label}, from the others to {principal_name}"
@@ -669,21 +643,21 @@ def _draw_heat_map(values, names, tree, label, notes):
     from matplotlib import colormaps
 
     caption, write = f"{label} (smaller: closer)", writer(values)
-    side = cell_side(values, write)
+    side = _cell_side(values, write)
     label_width = max(text_width(name, 8) for name in names)
-    left, top = _SIDE_TREE, label_width + GAP
+    left, top = _SIDE_TREE, label_width + _GAP
     right, bottom = left + len(names) * side, top + len(names) * side
-    bar_width = max(_BAR[0] + GAP, text_width(caption, 8))
-    width = max(right + GAP + label_width, left + bar_width)
-    height = bottom + GAP + _BAR[1] + _AXIS
+    bar_width = max(_BAR[0] + _GAP, text_width(caption, 8))
+    width = max(right + _GAP + label_width, left + bar_width)
+    height = bottom + _GAP + _BAR[1] + _AXIS
     axes = framed_axes(width, height, "relatedness", [(None, note) for note in notes])
     limits = (0.0, values.max() or 1.0)
-    draw_heat_map(axes, (left, top), values, names, write, colormaps[_COLOR_MAP], limits)
+    _draw_cells(axes, (left, top), values, names, write, colormaps[_COLOR_MAP], limits)
     highest = tree[:, 2].max() or 1.0
-    scale = Scale(left - GAP, -(_SIDE_TREE - GAP) / highest)
-    draw_tree(axes, tree, scale, top, side)
+    scale = _scale(left - _GAP, -(_SIDE_TREE - _GAP) / highest)
+    _draw_tree(axes, tree, scale, top, side)
     _draw_axis(axes, scale, highest, bottom + 4, "merged at")
-    _draw_color_bar(axes, values.max(), left, bottom + GAP, caption)
+    _draw_color_bar(axes, values.max(), left, bottom + _GAP, caption)
     return axes.figure
 
 
@@ -691,10 +665,10 @@ def _draw_color_bar(axes, largest, left, top, caption):
     width, height = _BAR
     largest = largest or 1.0
     steps = np.linspace(0, largest, 101)
-    scale = Scale(left, width / largest)
+    scale = _scale(left, width / largest)
     middles = (steps[:-1] + steps[1:]) / 2
     style = {"cmap": _COLOR_MAP, "vmin": 0, "vmax": largest, "edgecolor": "face", "linewidth": 0.2}
-    axes.pcolormesh(scale.at(steps), [top, top + height], middles[None, :], **style)
+    axes.pcolormesh(scale(steps), [top, top + height], middles[None, :], **style)
     _draw_axis(axes, scale, largest, top + height + 1, caption)
 
 
@@ -702,12 +676,12 @@ def _draw_axis(axes, scale, extent, y, caption):
     """Draw an axis from 0 to `extent` with ticks and, at its left end, a caption."""
     from matplotlib.ticker import MaxNLocator
 
-    ends = sorted([scale.at(0), scale.at(extent)])
+    ends = sorted([scale(0), scale(extent)])
     axes.plot(ends, [y, y], color=_QUIET, linewidth=0.8)
     n_steps = max(2, int((ends[1] - ends[0]) // 40))
     for tick in MaxNLocator(n_steps, steps=[1, 2, 2.5, 5, 10]).tick_values(0, extent):
         if tick <= extent * (1 + ROUNDING):
-            x = scale.at(tick)
+            x = scale(tick)
             axes.plot([x, x], [y, y + 3], color=_QUIET, linewidth=0.8)
             draw_text(axes, x, y + 9, f"{tick:g}", color=_QUIET, fontsize=7, ha="center")
     draw_text(axes, ends[0], y + 20, caption)
@@ -722,16 +696,16 @@ def _draw_dendrogram(tree, names, n_clusters, notes):
         text = f"cut into {count(n_clusters, 'cluster')}"
         if is_tied(tree, n_clusters):
             text += ", in one of several equally good ways"
-        entries.append((lambda axes, x, y: draw_cut(axes, (x, y), (x + SAMPLE, y)), text))
-    width = _TREE + GAP + max(text_width(name, 8) for name in names)
+        entries.append((lambda axes, x, y: _draw_cut(axes, (x, y), (x + SAMPLE, y)), text))
+    width = _TREE + _GAP + max(text_width(name, 8) for name in names)
     axes = framed_axes(width, bottom + 4 + _AXIS, "dendrogram", entries)
     for i, name in enumerate(names):
-        draw_text(axes, _TREE + GAP, (i + 0.5) * _ROW, name)
-    scale = Scale(_TREE, -_TREE / extent)
-    draw_tree(axes, tree, scale, 0.0, _ROW, n_clusters)
+        draw_text(axes, _TREE + _GAP, (i + 0.5) * _ROW, name)
+    scale = _scale(_TREE, -_TREE / extent)
+    _draw_tree(axes, tree, scale, 0.0, _ROW, n_clusters)
     _draw_axis(axes, scale, extent, bottom + 4, "dissimilarity at which they are merged")
     if cut is not None:
-        draw_cut(axes, (scale.at(cut), -4), (scale.at(cut), bottom + 4))
+        _draw_cut(axes, (scale(cut), -4), (scale(cut), bottom + 4))
     return axes.figure
 
 
@@ -740,34 +714,31 @@ def _draw_lollipops(values, names, n_before, caption, notes):
     write = writer(values)
     extent = values[-1] or 1.0
     rank_width = text_width(f"{len(names)}.", 8)
-    left = rank_width + max(text_width(name, 8) for name in names) + 2 * GAP
-    scale = Scale(left, _LOLLIPOP / extent)
-    texts = [(scale.at(value) + GAP, write(value)) for value in values]
+    left = rank_width + max(text_width(name, 8) for name in names) + 2 * _GAP
+    scale = _scale(left, _LOLLIPOP / extent)
+    texts = [(scale(value) + _GAP, write(value)) for value in values]
     rows = np.arange(len(values), dtype=float)
     if n_before is not None:
         rows[n_before:] += 1
         gap = values[n_before] - values[n_before - 1]
         text = f"largest gap: {write(gap)}, after {count(n_before, 'task')}"
-        texts.append((scale.at(values[n_before]) + GAP, text))
+        texts.append((scale(values[n_before]) + _GAP, text))
     width = max(x + text_width(text, 8) for x, text in [*texts, (left, caption)])
-    width = max(width, scale.at(extent) + PAD)
+    width = max(width, scale(extent) + PAD)
     bottom = _ROW * (rows[-1] + 1)
     axes = framed_axes(width, bottom + 4 + _AXIS, "distances", [(None, note) for note in notes])
     heights = (rows + 0.5) * _ROW
     for i, (value, y, (x, text)) in enumerate(zip(values, heights, texts, strict=False)):
         color = COLORS["all"] if n_before is None or i < n_before else _QUIET
-        axes.plot([left, scale.at(value)], [y, y], color=color, linewidth=1.6)
-        axes.plot([scale.at(value)], [y], "o", color=color, markersize=5)
+        axes.plot([left, scale(value)], [y, y], color=color, linewidth=1.6)
+        axes.plot([scale(value)], [y], "o", color=color, markersize=5)
         draw_text(axes, rank_width, y, f"{i + 1}.", color=_QUIET, ha="right")
-        draw_text(axes, left - GAP, y, names[i], ha="right")
+        draw_text(axes, left - _GAP, y, names[i], ha="right")
         draw_text(axes, x, y, text)
     _draw_axis(axes, scale, extent, bottom + 4, caption)
     if n_before is not None:
-        _draw_gap(axes, scale.at(values[n_before - 1]), heights[n_before] - _ROW, *texts[-1])
+        y, (x, text), color = heights[n_before] - _ROW, texts[-1], COLORS["one"]
+        ends = [scale(values[n_before - 1]), x - _GAP]
+        axes.plot(ends, [y, y], "|-", color=color, linewidth=1.2, markersize=7)
+        draw_text(axes, x, y, text, color=color)
     return axes.figure
-
-
-def _draw_gap(axes, start, y, x, text):
-    """Draw a bar with ends from `start` to just before the text at `x`."""
-    axes.plot([start, x - GAP], [y, y], "|-", color=COLORS["one"], linewidth=1.2, markersize=7)
-    draw_text(axes, x, y, text, color=COLORS["one"])

@@ -47,16 +47,15 @@ def write_calibrated(path, record, measures, tasks, figure, settings, times):
     return write_page(
         path,
         "calibrated.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         verdict=verdict(record),
         measures=pd.DataFrame(cells, measures.index),
         window=window_of(record["labelled"]),
         figure=figure,
         has_more_tasks=len(record["tasks"]) > MOST_TASKS,
-        calibrators={one["calibrator"]: one for one in found.values()},
+        calibrators={fitted["calibrator"]: fitted for fitted in found.values()},
         header=["curve", *_PARAMETERS],
         curves=list(_curves(found, record["titles"])),
         has_tasks_without_label=not set(tasks) <= set(with_sigmoid),
@@ -65,14 +64,14 @@ def write_calibrated(path, record, measures, tasks, figure, settings, times):
 
 def _curves(calibrators, titles):
     """Yield a row of the table of parameters for each curve that has some."""
-    for method, one in calibrators.items():
+    for method, fitted in calibrators.items():
         title = titles[method]
-        if one["calibrator"] == "platt_by_task":
-            for task, a in one["a"].items():
-                yield _curve(f"{title}: {task}", {"a": a, "b": one["b"][task]})
-            yield _curve(f"{title}: all rows", one["pooled"])
-        elif one["calibrator"] != "isotonic":
-            yield _curve(title, one)
+        if fitted["calibrator"] == "platt_by_task":
+            for task, a in fitted["a"].items():
+                yield _curve(f"{title}: {task}", {"a": a, "b": fitted["b"][task]})
+            yield _curve(f"{title}: all rows", fitted["pooled"])
+        elif fitted["calibrator"] != "isotonic":
+            yield _curve(title, fitted)
 
 
 def _curve(title, parameters):
@@ -110,17 +109,16 @@ def write_queried(path, record, queries, figures, settings, times):
     cells = shown[given[:_MOST_COLUMNS]].astype(str)
     cells = cells.assign(
         predicted=shown["predicted"],
-        probability=shown["probability"].map(lambda one: number(one, 2)),
-        utility=shown["utility"].map(lambda one: number(one, 4)),
+        probability=shown["probability"].map(lambda value: number(value, 2)),
+        utility=shown["utility"].map(lambda value: number(value, 4)),
         reason=shown["reason"],
     )
     return write_page(
         path,
         "queried.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         cells=cells.set_axis(shown["rank"]),
         n_rows=len(queries),
         most_rows=_MOST_ROWS,
@@ -167,10 +165,9 @@ def write_selected(path, record, scores, tasks, families, figures, settings, tim
     return write_page(
         path,
         "selected.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         scores=pd.DataFrame(cells, scores.index),
         rival=RIVAL,
         has_mean=MEAN in scores.index,
@@ -196,12 +193,12 @@ def _families(families):
     is_by_model = (families["models"] == 1).all()
     shown = families[families["weight"] > 0][:_MOST_FAMILIES]
     cells = shown.drop(columns=["weight", *(["models", "chosen"] if is_by_model else [])])
-    cells = cells.astype(str).assign(weight=shown["weight"].map(_percent))
+    weights = [
+        f"{number(100 * weight)} %" if weight >= 0.0005 else "below 0.1 %"
+        for weight in shown["weight"]
+    ]
+    cells = cells.astype(str).assign(weight=weights)
     return {"corner": "model" if is_by_model else "family", "cells": cells}
-
-
-def _percent(weight):
-    return f"{number(100 * weight)} %" if weight >= 0.0005 else "below 0.1 %"
 
 
 _LEAST_P = 0.001
@@ -249,10 +246,9 @@ def write_validated(path, record, tables, figures, settings, times):
     return write_page(
         path,
         "validated.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         overall=_by_model(overall, "metric"),
         has_bootstraps="out_of_bag_error" in set(overall["metric"]),
         of_tasks=of_tasks,
@@ -291,10 +287,10 @@ def _differences(differences):
         return None
     cells = shown[["metric"]].replace(_TITLES)
     for name in ("difference", "low", "high"):
-        cells[name] = [number(one, _DIGITS) for one in shown[name]]
+        cells[name] = [number(value, _DIGITS) for value in shown[name]]
     titles = {"p_corrected": "t-test", "p_mcnemar": "McNemar", "p_randomization": "randomization"}
     for name, title in titles.items():
-        cells[f"p, {title}"] = [_p(one) for one in shown[name]]
+        cells[f"p, {title}"] = list(map(_p, shown[name]))
     return cells.set_axis(shown["first"] + " against " + shown["second"])
 
 
@@ -331,10 +327,9 @@ def write_structures(path, record, held_out, tables, figures, settings, times):
     return write_page(
         path,
         "structures.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         held_out=held_out_table(held_out),
         stability=_stability(tables["stability.csv"]),
         sparse=SPARSE if SPARSE in set(tables["stability.csv"]["learner"]) else "",
@@ -365,7 +360,7 @@ def _misfits(misfits):
         return None
     cells = shown[["first", "second"]].astype(str)
     cells["values"] = shown["first_value"] + ", " + shown["second_value"]
-    cells["observed"] = [f"{100 * one:.1f} %" for one in shown["frequency"]]
-    cells["drawn"] = [f"{100 * one:.1f} %" for one in shown["drawn_frequency"]]
-    cells["p"] = [number(one, 4) for one in shown["p_corrected"]]
+    cells["observed"] = [f"{100 * share:.1f} %" for share in shown["frequency"]]
+    cells["drawn"] = [f"{100 * share:.1f} %" for share in shown["drawn_frequency"]]
+    cells["p"] = [number(p, 4) for p in shown["p_corrected"]]
     return cells.set_axis(shown["task"])

@@ -1,4 +1,4 @@
-"""Pages about fitted learners and about related tasks: the values that their templates show."""
+"""Pages about fitted learners and about related tasks."""
 
 import numpy as np
 import pandas as pd
@@ -98,7 +98,7 @@ def write(
     return write_page(
         path,
         "learned.html",
-        messages,
+        {"warnings": list(messages)},
         learner.get_params() if settings is None else settings,
         times,
         title=title,
@@ -185,23 +185,19 @@ _MOST_TASKS = 12
 def _next_best(learner):
     """The best other partition that was tried, and its difference in nats; None without one."""
     tried, labels = learner.alternatives_, learner.task_groups_
-    partitions = [_partition(one) for _, one in tried[list(labels.index)].iterrows()]
+    by_task = tried[list(labels.index)]
     # Tasks with too few rows are in no group of those tried.
-    known = tried[list(labels.index)].notna().any()
-    is_found = np.array([one == _partition(labels[known]) for one in partitions], bool)
-    if not is_found.any() or is_found.all():
+    groups = groups_by_label(labels[by_task.notna().any()].to_dict())
+    partitions = [groups_by_label(row.dropna().to_dict()) for _, row in by_task.iterrows()]
+    others = [at for at, partition in enumerate(partitions) if partition != groups]
+    if not others or len(others) == len(tried):
         return None
-    other = tried[~is_found].iloc[0]
-    which = "; ".join(", ".join(group) for group in _partition(other[list(labels.index)]))
+    found = tried["value"].iloc[partitions.index(groups)]
+    which = "; ".join(", ".join(group) for group in partitions[others[0]])
     return {
         "tasks": which if len(labels) <= _MOST_TASKS else "",
-        "difference": tried["value"][is_found].iloc[0] - other["value"],
+        "difference": found - tried["value"].iloc[others[0]],
     }
-
-
-def _partition(labels):
-    """The groups of tasks that have a label."""
-    return groups_by_label(labels.dropna().to_dict())
 
 
 # Titles of columns in two lines.
@@ -310,7 +306,7 @@ def _comparison(learner, single_task):
     table = pd.DataFrame(counts).loc[list(names)]
     table = table[table.any(axis=1) | ~table.index.isin(["sole", ALONE])].rename(index=names)
     differences = table["together"] - table["alone"]
-    return table.assign(difference=[number(one, 0, signed=True) for one in differences])
+    return table.assign(difference=[number(value, 0, signed=True) for value in differences])
 
 
 def _penalties(learner, figure):
@@ -349,7 +345,7 @@ def _sources(rows):
     """List the largest sources of a table."""
     if rows is None:
         return "\u00d7"
-    largest = sorted(rows.items(), key=lambda one: (-one[1], one[0]))
+    largest = sorted(rows.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{name} {number(n, 0)}" for name, n in largest if round(n) > 0]
     more = len(shown) - _MOST_SOURCES
     text = ", ".join(shown[:_MOST_SOURCES]) or "0"
@@ -426,17 +422,16 @@ def write_related(path, record, dissimilarity, order, pictures, is_nothing, sett
         return write_value(value).replace("-", "\u2212")
 
     parts, rows = dict(iter(order.groupby("principal"))), []
-    for one in record["principals"]:
-        others = parts[one["name"]]
+    for task in record["principals"]:
+        others = parts[task["name"]]
         distances = others["dissimilarity"].map(write_number)
-        rows.append((one["name"], one["before_gap"], zip(others["task"], distances, strict=True)))
+        rows.append((task["name"], task["before_gap"], zip(others["task"], distances, strict=True)))
     return write_page(
         path,
         "related.html",
-        record["warnings"],
+        record,
         settings,
         times,
-        record=record,
         cells=dissimilarity.map(write_number),
         has_negative=(dissimilarity < 0).any(axis=None),
         order=rows,

@@ -1,4 +1,4 @@
-"""Jinja templates of HTML pages: numbers, embedded pictures, and writing of the file."""
+"""Jinja templates of HTML pages, their numbers and pictures, and files made of them."""
 
 import base64
 import math
@@ -88,7 +88,7 @@ TEMPLATES.tests |= {
 }
 
 
-def write_page(path, template, messages, settings, times, **values):
+def write_page(path, template, record, settings, times, **values):
     """Write an HTML page atomically; warnings, settings and times come last.
 
     Parameters
@@ -97,8 +97,8 @@ def write_page(path, template, messages, settings, times, **values):
         File to write; an existing one is replaced.
     template : str
         Name of a file in the folder of templates.
-    messages : iterable of str
-        Warnings.
+    record : dict
+        The contents of run.json; "warnings" is an iterable of str.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping or None
@@ -112,7 +112,7 @@ def write_page(path, template, messages, settings, times, **values):
         The file.
     """
     page = TEMPLATES.get_template(template).render(
-        messages=list(messages), settings=settings, times=times, versions=versions(), **values
+        record=record, settings=settings, times=times, versions=versions(), **values
     )
     path = Path(path)
     write_whole(path, page.encode(errors="backslashreplace"))

@@ -27,10 +27,17 @@ _SEEDS = 2**31 - 1
 class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
     """Base of ensembles whose trees are grown on bags with the class proportions of the cases.
 
-    Subclasses have the parameters ``n_estimators``, ``criterion``, ``max_depth``,
-    ``min_samples_leaf``, ``random_state`` and ``n_jobs``, and define `_learn` and
-    `_probabilities`.
+    Subclasses have ``random_features``, whether each split chooses from a few features drawn at
+    random, and define `_learn`, `_probabilities` and `_check_parameters`.
     """
+
+    def __init__(self, n_estimators, criterion, max_depth, min_samples_leaf, random_state, n_jobs):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None):
         """Grow the trees.
@@ -86,7 +93,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _leaves(self, X):
         """The leaf of each case in each tree, of checked numbers."""
-        return np.stack([one.apply(X, check_input=False) for one in self.estimators_], axis=1)
+        return np.stack([tree.apply(X, check_input=False) for tree in self.estimators_], axis=1)
 
     def apply(self, X):
         """The leaf of each case in each tree.
@@ -144,11 +151,13 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         """A tree, and how often its bag holds each case."""
         bag = class_bag(codes, generator(seed, "bag", number))
         rows = np.repeat(np.arange(len(codes)), bag)
+        n_features = X.shape[1]
+        few_features = min(n_features, int(math.log2(n_features)) + 1)
         tree = DecisionTreeClassifier(
             criterion=self.criterion,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
-            max_features=self._features_per_split(X.shape[1]),
+            max_features=few_features if self.random_features else None,
             random_state=int(generator(seed, "tree", number).integers(_SEEDS)),
         )
         # Repeated rows, because `min_samples_leaf` counts rows and not weights. On few rows, the
@@ -156,10 +165,6 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         inputs, has_gaps = X[rows], bool(np.isnan(X).any())
         tree.fit(inputs, codes[rows], sample_weight=weights[rows], check_input=has_gaps)
         return tree, bag
-
-    def _features_per_split(self, n_features):
-        """Number of features that each split chooses from."""
-        return min(n_features, int(math.log2(n_features)) + 1) if self._draws_features() else None
 
 
 def on_trees_of(ensemble, other, X, y):
@@ -182,11 +187,8 @@ def on_trees_of(ensemble, other, X, y):
         The ensemble, as its ``fit`` would make it.
     """
     names = ("n_estimators", "criterion", "max_depth", "min_samples_leaf", "random_state")
-    ours, theirs = (
-        [getattr(one, name) for name in names] + [one._draws_features()]
-        for one in (ensemble, other)
-    )
-    if ours != theirs:
+    names = (*names, "random_features")
+    if any(getattr(ensemble, name) != getattr(other, name) for name in names):
         raise InputError("must have grown the trees that the ensemble would grow", argument="other")
     return ensemble._completed(other.estimators_, other.bags_, *ensemble._read(X, y, None))
 
@@ -219,7 +221,7 @@ class _Bagged(TreeEnsemble):
         sums, n_trees = np.zeros((len(codes), n_classes)), np.zeros(len(codes), dtype=int)
         self._leaf_probabilities = []
         for tree, bag, places in zip(self.estimators_, self.bags_, leaves, strict=True):
-            unseen_weights = np.where(bag == 0, float(self._counts_out_of_bag()), 0.0) * weights
+            unseen_weights = np.where(bag == 0, float(self.out_of_bag), 0.0) * weights
             counts = leaf_counts(
                 places, codes, bag * weights + unseen_weights, tree.tree_.node_count, n_classes
             )
@@ -300,6 +302,8 @@ class BaggedPETs(_Bagged):
     (np.True_, True)
     """
 
+    out_of_bag = random_features = False
+
     def __init__(
         self,
         n_estimators=100,
@@ -311,19 +315,8 @@ class BaggedPETs(_Bagged):
         random_state=None,
         n_jobs=None,
     ):
-        self.n_estimators = n_estimators
         self.smoothing = smoothing
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _counts_out_of_bag(self):
-        return False
-
-    def _draws_features(self):
-        return False
+        super().__init__(n_estimators, criterion, max_depth, min_samples_leaf, random_state, n_jobs)
 
 
 class EnhancedBaggedPETs(_Bagged):
@@ -379,21 +372,10 @@ class EnhancedBaggedPETs(_Bagged):
         random_state=None,
         n_jobs=None,
     ):
-        self.n_estimators = n_estimators
         self.out_of_bag = out_of_bag
         self.smoothing = smoothing
         self.random_features = random_features
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _counts_out_of_bag(self):
-        return self.out_of_bag
-
-    def _draws_features(self):
-        return self.random_features
+        super().__init__(n_estimators, criterion, max_depth, min_samples_leaf, random_state, n_jobs)
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -1,4 +1,4 @@
-"""MOB-ESP: probabilities from what became of out-of-bag votes in the leaves of each tree."""
+"""MOB-ESP: class frequencies by out-of-bag vote in the leaves of each tree."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -9,70 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.errors import check_choice, check_number
 from bnmtl.trees.bagged import TreeEnsemble
 from bnmtl.trees.probability import leaf_counts, majority_votes, smoothed
-
-
-class Unseen:
-    """What trees that have not seen a case know of it and of the cases in its leaves.
-
-    Parameters
-    ----------
-    leaves : numpy.ndarray of int, shape (n_trees, n_cases)
-    votes : numpy.ndarray of int, shape (n_trees, n_cases)
-        The class that each tree votes for.
-    bags : numpy.ndarray of int, shape (n_trees, n_cases)
-        How often each tree has seen each case.
-    codes : numpy.ndarray of int, shape (n_cases,)
-    shares : numpy.ndarray of float, shape (n_trees, n_cases)
-        How much each case counts in its leaf of each tree.
-    n_classes : int
-    """
-
-    def __init__(self, leaves, votes, bags, codes, shares, n_classes):
-        self._votes = np.where(bags == 0, votes, -1)
-        self._is_free, self._codes, self._shares = bags == 0, codes, shares
-        self._n_classes = n_classes
-        self._order = np.argsort(leaves, axis=1, kind="stable")
-        ordered = np.take_along_axis(leaves, self._order, axis=1)
-        self._start, end = (
-            np.stack([np.searchsorted(*pair, side) for pair in zip(ordered, leaves, strict=True)])
-            for side in ("left", "right")
-        )
-        self._size = end - self._start
-
-    def counts(self, case, vote):
-        """Class counts of the leaves of a case, in each tree that has not seen it, without it.
-
-        The votes on the other cases are those of trees that have seen neither.
-
-        Parameters
-        ----------
-        case, vote : int
-            The vote on the case of the trees that have not seen it.
-
-        Returns
-        -------
-        (numpy.ndarray of float, numpy.ndarray of float), each of shape (n_free_trees, n_classes)
-            Of the cases with the vote, and of all cases.
-        """
-        trees = np.flatnonzero(self._is_free[:, case])
-        at, others = self._neighbors(trees, case)
-        known, place = np.unique(others, return_inverse=True)
-        voted = majority_votes(self._votes[np.ix_(trees, known)], self._n_classes)[place]
-        where, n = at * self._n_classes + self._codes[others], len(trees) * self._n_classes
-        weights = self._shares[trees[at], others]
-        return tuple(
-            np.bincount(where, some, n).reshape(len(trees), -1)
-            for some in (weights * (voted == vote), weights)
-        )
-
-    def _neighbors(self, trees, case):
-        """The other cases in the leaves of a case: number of the tree among some, and case."""
-        sizes, starts = self._size[trees, case], self._start[trees, case]
-        at = np.repeat(np.arange(len(trees)), sizes)
-        within = np.arange(len(at)) - np.repeat(sizes.cumsum() - sizes, sizes)
-        others = self._order[trees[at], starts[at] + within]
-        is_other = others != case
-        return at[is_other], others[is_other]
 
 
 class MOBESP(TreeEnsemble):
@@ -144,6 +80,8 @@ class MOBESP(TreeEnsemble):
     (array([[1., 0., 0.]]), 0)
     """
 
+    random_features = True
+
     def __init__(
         self,
         n_estimators=100,
@@ -156,14 +94,9 @@ class MOBESP(TreeEnsemble):
         random_state=None,
         n_jobs=None,
     ):
-        self.n_estimators = n_estimators
         self.oob_weight = oob_weight
         self.empty = empty
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        super().__init__(n_estimators, criterion, max_depth, min_samples_leaf, random_state, n_jobs)
 
     def count_empty(self, X):
         """Number of trees that have seen no case with the vote in the leaf of each case.
@@ -200,24 +133,53 @@ class MOBESP(TreeEnsemble):
         for places, share in zip(leaves, shares, strict=True):
             at = places[has_vote], out_of_bag[has_vote], codes[has_vote]
             self._rows.append(_VoteRows.counted(*at, share[has_vote], n_classes))
-        self._unseen = leaves, votes, self.bags_, codes, np.stack(shares), n_classes
+        self._unseen = leaves, votes, codes, np.stack(shares)
         self.__dict__.pop("oob_proba_", None)
 
     def _probabilities(self, leaves):
-        votes = self._votes_of(leaves)
-        mean = _Mean(leaves.shape[1], self.class_prior_)
+        votes, n_cases = self._votes_of(leaves), leaves.shape[1]
+        sums, n_trees = np.zeros((n_cases, len(self.classes_))), np.zeros((n_cases, 1), dtype=int)
         for rows, counts, places in zip(self._rows, self._leaf_counts, leaves, strict=True):
-            mean.add(slice(None), *self._said(rows.of(places, votes)[0], counts[places]))
-        return mean.value()
+            p, is_said = self._said(rows.of(places, votes)[0], counts[places])
+            sums += np.where(is_said[:, None], p, 0.0)
+            n_trees += is_said[:, None]
+        prior = np.tile(self.class_prior_, (n_cases, 1))
+        return np.divide(sums, n_trees, out=prior, where=n_trees > 0)
 
     @cached_property
     def oob_proba_(self):
         """Probabilities of the training cases by the trees that have not seen them."""
         check_is_fitted(self, "estimators_")
-        unseen = Unseen(*self._unseen)
-        found = np.full((len(self.oob_mask_), len(self.classes_)), np.nan)
+        leaves, votes, codes, shares = self._unseen
+        n_classes, is_free = len(self.classes_), self.bags_ == 0
+        votes = np.where(is_free, votes, -1)
+        # The cases of a leaf stand together.
+        order = np.argsort(leaves, axis=1, kind="stable")
+        ordered = np.take_along_axis(leaves, order, axis=1)
+        start, end = (
+            np.stack([np.searchsorted(*pair, side) for pair in zip(ordered, leaves, strict=True)])
+            for side in ("left", "right")
+        )
+        size = end - start
+        found = np.full((len(codes), n_classes), np.nan)
         for case in np.flatnonzero(self.oob_mask_):
-            p, is_said = self._said(*unseen.counts(case, self._oob_votes[case]))
+            trees = np.flatnonzero(is_free[:, case])
+            # The other cases in its leaves, and the number of the tree among these.
+            starts, sizes = start[trees, case], size[trees, case]
+            at = np.repeat(np.arange(len(trees)), sizes)
+            within = np.arange(len(at)) - np.repeat(sizes.cumsum() - sizes, sizes)
+            others = order[trees[at], starts[at] + within]
+            at, others = at[others != case], others[others != case]
+            # Votes on them are those of trees that have seen neither.
+            known, place = np.unique(others, return_inverse=True)
+            voted = majority_votes(votes[np.ix_(trees, known)], n_classes)[place]
+            cells, n_cells = at * n_classes + codes[others], len(trees) * n_classes
+            weights = shares[trees[at], others]
+            of_vote, of_leaf = (
+                np.bincount(cells, counted, n_cells).reshape(-1, n_classes)
+                for counted in (weights * (voted == self._oob_votes[case]), weights)
+            )
+            p, is_said = self._said(of_vote, of_leaf)
             found[case] = p[is_said].mean(axis=0) if is_said.any() else self.class_prior_
         return found
 
@@ -232,9 +194,6 @@ class MOBESP(TreeEnsemble):
         if self.empty == "leaf":
             p = np.where(np.isnan(p), smoothed(of_leaf, None, self.class_prior_), p)
         return p, ~np.isnan(p[:, 0])
-
-    def _draws_features(self):
-        return True
 
     def _check_parameters(self):
         check_number("oob_weight", self.oob_weight, least=0)
@@ -273,22 +232,3 @@ class _VoteRows(NamedTuple):
         is_known = self.keys[at] == wanted
         found[is_known] = self.counts[at[is_known]]
         return found, is_known
-
-
-class _Mean:
-    """The mean of what trees say of each case; a prior where none says anything."""
-
-    def __init__(self, n_cases, prior):
-        self._prior = prior
-        self._sums, self._n = np.zeros((n_cases, len(prior))), np.zeros(n_cases, dtype=int)
-
-    def add(self, rows, p, is_said):
-        """Add the probabilities of some cases by one tree."""
-        self._sums[rows] += np.where(is_said[:, None], p, 0.0)
-        self._n[rows] += is_said
-
-    def value(self):
-        """Means, shape (n_cases, n_classes)."""
-        n = self._n[:, None]
-        filled = np.tile(self._prior, (len(n), 1))
-        return np.divide(self._sums, n, out=filled, where=n > 0)

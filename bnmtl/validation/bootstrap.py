@@ -1,17 +1,21 @@
 """Errors by the bootstrap: .632, .632+, and intervals."""
 
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import InputError, check_choice, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
-from bnmtl.validation.rounds import OF_CASES, Rounds, value_per_row
-from bnmtl.wording import type_of
+from bnmtl.validation.rounds import OF_CASES, Rounds, check_rounds, value_per_row
 
 _LEFT_OUT = 0.632  # the share of different cases in a bootstrap
+_LOSSES = {
+    "zero_one": lambda codes, p: 1 - OF_CASES["accuracy"](codes, p),
+    "squared": OF_CASES["squared_error"],
+}
 
 
 class BootstrapError(NamedTuple):
@@ -112,10 +116,13 @@ def bootstrap_error(
     >>> found.training, bool(0.02 < found.error_632_plus < found.out_of_bag < 0.08)
     (0.0, True)
     """
-    loss = _loss_of(loss)
+    if not callable(loss):
+        check_choice("loss", loss, _LOSSES)
+    loss = _checked(loss) if callable(loss) else _LOSSES[loss]
     check_number("confidence", confidence, above=0, below=1)
     check_whole("n_resamples", n_resamples, least=10)
-    interval = _Interval(confidence, n_resamples, seed_of(random_state))
+    options = {"confidence_level": confidence, "n_resamples": n_resamples}
+    interval = partial(_intervals, seed=seed_of(random_state), **options)
     cases, losses = _out_of_bag(rounds, loss, "rounds")
     if other is not None:
         if not isinstance(other, Rounds) or not np.array_equal(other.y, rounds.y):
@@ -148,14 +155,6 @@ def bootstrap_error(
     )
 
 
-def _loss_of(loss):
-    """A function (codes, p) of the loss of each case."""
-    if callable(loss):
-        return _checked(loss)
-    check_choice("loss", loss, ("zero_one", "squared"))
-    return _zero_one if loss == "zero_one" else OF_CASES["squared_error"]
-
-
 def _checked(loss):
     """A user's function that raises unless it gives a number for each case."""
 
@@ -171,16 +170,9 @@ def _checked(loss):
     return checked
 
 
-def _zero_one(codes, p):
-    return 1 - OF_CASES["accuracy"](codes, p)
-
-
 def _out_of_bag(rounds, loss, name):
     """Cases that a round has predicted, and their mean losses."""
-    if not isinstance(rounds, Rounds):
-        raise InputTypeError(
-            f"must be rounds, as `predict_rounds` makes them, got {type_of(rounds)}", argument=name
-        )
+    check_rounds(name, rounds)
     is_bootstrap = rounds.in_bag.max() > 1 and not rounds.in_bag[rounds.is_predicted].any()
     if not is_bootstrap:
         message = "must be bootstraps that predict the cases they have not learned from"
@@ -219,41 +211,23 @@ def _groups_of(groups, rounds, cases):
     return np.unique(groups[cases], return_inverse=True)[1]
 
 
-class _Interval:
-    """Intervals of a mean over cases, or over groups of cases that are drawn together."""
-
-    def __init__(self, confidence, n_resamples, seed):
-        self._options = {"confidence_level": confidence, "n_resamples": n_resamples}
-        self._seed = seed
-
-    def __call__(self, values, groups):
-        """The percentile and the BCa interval, as pairs."""
-        data, statistic = (values,), _mean
-        if groups is not None:
-            data, statistic = (np.bincount(groups, values), np.bincount(groups)), _ratio
-        center = float(statistic(*data, axis=-1))
-        if len(data[0]) < 2 or np.ptp(data[0] / (1 if groups is None else data[1])) == 0:
-            return (center, center), (center, center)
-        return tuple(self._found(data, statistic, method) for method in ("percentile", "BCa"))
-
-    def _found(self, data, statistic, method):
+def _intervals(values, groups, seed, **options):
+    """The percentile and the BCa interval of a mean over cases, or groups of these, as pairs."""
+    data, statistic = (values,), np.mean
+    if groups is not None:
+        data, statistic = (np.bincount(groups, values), np.bincount(groups)), _ratio
+    center = float(statistic(*data, axis=-1))
+    if len(data[0]) < 2 or np.ptp(data[0] / (1 if groups is None else data[1])) == 0:
+        return (center, center), (center, center)
+    options |= {"paired": True, "vectorized": True, "batch": max(1, 10**7 // len(data[0]))}
+    pairs = []
+    for method in ("percentile", "BCa"):
+        rng = generator(seed, "intervals")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = stats.bootstrap(
-                data,
-                statistic,
-                paired=True,
-                vectorized=True,
-                batch=max(1, 10**7 // len(data[0])),
-                method=method,
-                random_state=generator(self._seed, "intervals"),
-                **self._options,
-            ).confidence_interval
-        return float(found.low), float(found.high)
-
-
-def _mean(values, axis):
-    return np.mean(values, axis=axis)
+            found = stats.bootstrap(data, statistic, method=method, random_state=rng, **options)
+        pairs.append(tuple(map(float, found.confidence_interval)))
+    return tuple(pairs)
 
 
 def _ratio(sums, counts, axis):

@@ -11,7 +11,7 @@ from bnmtl.metrics import prediction
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.resampled import interval_width, resampled_p
 from bnmtl.seeding import generator, seed_of
-from bnmtl.validation.rounds import NOT_SMOOTH, Rounds, metric_of
+from bnmtl.validation.rounds import NOT_SMOOTH, Rounds, check_rounds, round_metric_of
 from bnmtl.wording import type_of
 
 
@@ -114,8 +114,8 @@ def compare(
     _check(first, second)
     check_number("confidence", confidence, above=0, below=1)
     check_whole("n_resamples", n_resamples, least=1)
-    metric = metric_of(metric, first.classes, greater_is_better, needs_direction=True)
-    values = np.array([one.score(metric) for one in (first, second)])
+    metric = round_metric_of(metric, first.classes, greater_is_better, needs_direction=True)
+    values = np.array([rounds.score(metric) for rounds in (first, second)])
     is_defined = ~np.isnan(values).any(axis=0)
     values = values[:, is_defined]
     if values.shape[1] < 2:
@@ -145,20 +145,10 @@ def compare(
 
 def _check(first, second):
     """Raise unless both have predicted the same cases by the same training cases."""
-    for name, one in (("first", first), ("second", second)):
-        if not isinstance(one, Rounds):
-            raise InputTypeError(
-                f"must be rounds, as `predict_rounds` makes them, got {type_of(one)}", argument=name
-            )
-    same = (
-        first.predictions.shape == second.predictions.shape
-        and np.array_equal(first.y, second.y)
-        and np.array_equal(first.classes, second.classes)
-        and np.array_equal(first.in_bag, second.in_bag)
-        and np.array_equal(first.n_train, second.n_train)
-        and np.array_equal(first.is_predicted, second.is_predicted)
-    )
-    if not same:
+    check_rounds("first", first)
+    check_rounds("second", second)
+    names = ("y", "classes", "in_bag", "n_train", "is_predicted")
+    if not all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names):
         message = "must have the rounds of `first`"
         raise InputError(
             message,
@@ -193,12 +183,9 @@ def _mcnemar(first, second):
     if first.group is not None:
         return np.nan
     (codes, _, ours), (_, _, theirs) = map(_predictions, (first, second))
-    is_right = [predicted_classes(p) == codes for p in (ours, theirs)]
-    only_first, only_second = (
-        int((one & ~other).sum()) for one, other in (is_right, is_right[::-1])
-    )
-    total = only_first + only_second
-    return float(stats.binomtest(only_first, total).pvalue) if total else 1.0
+    ours, theirs = (predicted_classes(p) == codes for p in (ours, theirs))
+    n_first, n_differing = int((ours & ~theirs).sum()), int((ours != theirs).sum())
+    return float(stats.binomtest(n_first, n_differing).pvalue) if n_differing else 1.0
 
 
 def _exchanged(first, second, metric, n_resamples, rng):
@@ -219,8 +206,8 @@ def _exchanged(first, second, metric, n_resamples, rng):
     both, cases = np.stack([ours, theirs]), np.arange(len(codes))
 
     def difference(first_of, second_of):
-        mine, other = (both[one.astype(int)[group] // n, cases] for one in (first_of, second_of))
-        return metric(codes, mine) - metric(codes, other)
+        ours, theirs = (both[of.astype(int)[group] // n, cases] for of in (first_of, second_of))
+        return metric(codes, ours) - metric(codes, theirs)
 
     numbers = np.arange(n), np.arange(n, 2 * n)
     found = stats.permutation_test(numbers, difference, vectorized=False, **options)
@@ -301,9 +288,9 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     else:
         rng = generator(seed_of(random_state), "jackknife")
         drawn = (rng.permutation(n)[:d] for _ in range(n_samples))
-        left_out = [np.concatenate([units[one] for one in some]) for some in drawn]
+        left_out = [np.concatenate([units[unit] for unit in some]) for some in drawn]
     without = [
-        _number(function, [np.delete(one, rows, axis=0) for one in arrays]) for rows in left_out
+        _number(function, [np.delete(array, rows, axis=0) for array in arrays]) for rows in left_out
     ]
     bias = (n - d) / d * (np.mean(without) - value)
     error = np.sqrt((n - d) / d * np.var(without))
@@ -313,12 +300,12 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
 def _read(data, statistic):
     """Arrays, the function of them and its name, and positions that are left out together."""
     if isinstance(data, Rounds):
-        metric = metric_of(statistic, data.classes)
+        metric = round_metric_of(statistic, data.classes)
         p = data.mean_predictions()
         known = ~np.isnan(p[:, 0])
         cases = np.arange(known.sum())
         group = cases if data.group is None else data.group[known]
-        units = [cases[group == one] for one in np.unique(group)]
+        units = [cases[group == name] for name in np.unique(group)]
         return (data.codes[known], p[known]), metric, metric.name, units
     if not callable(statistic):
         message = f"must be a function of the arrays, got {type_of(statistic)}"
@@ -326,7 +313,7 @@ def _read(data, statistic):
             message, argument="statistic", options=("data",), remedy="or give `data` rounds"
         )
     arrays = tuple(map(np.asarray, data if isinstance(data, tuple) else (data,)))
-    if any(one.ndim == 0 for one in arrays) or len({len(one) for one in arrays}) != 1:
+    if any(array.ndim == 0 for array in arrays) or len(set(map(len, arrays))) != 1:
         raise InputError("must be arrays of the same length", argument="data")
     if len(arrays[0]) < 2:
         raise InputError(f"must hold two cases or more, got {len(arrays[0])!r}", argument="data")

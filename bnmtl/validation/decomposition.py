@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, warn
+from bnmtl.errors import InputError, check_choice, warn
 from bnmtl.metrics.cases import checked_table, predicted_classes
-from bnmtl.validation.rounds import Rounds
-from bnmtl.wording import count, listed, type_of
+from bnmtl.validation.rounds import check_rounds
+from bnmtl.wording import count, listed
 
 _LOSSES = ("zero_one", "kohavi_wolpert", "squared")
 
@@ -66,9 +66,7 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
     >>> found.loc["zero_one", ["error", "bias", "variance_of_biased"]].tolist()
     [0.75, 1.0, -0.25]
     """
-    if not isinstance(rounds, Rounds):
-        message = f"must be rounds, as `predict_rounds` makes them, got {type_of(rounds)}"
-        raise InputTypeError(message, argument="rounds")
+    check_rounds("rounds", rounds)
     check_choice("loss", loss, (*_LOSSES, None))
     truth = _truth_of(rounds, truth)
     n_rounds = rounds.is_predicted.sum(axis=0)
@@ -83,10 +81,11 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
         )
         warn(message, argument="rounds")
     parts = {}
-    for one in _LOSSES if loss is None else [loss]:
-        cases = _PARTS[one](rounds.predictions[:, kept], n_rounds[kept], truth[kept])
+    for name in _LOSSES if loss is None else [loss]:
+        cases = _PARTS[name](rounds.predictions[:, kept], n_rounds[kept], truth[kept])
         cases = pd.DataFrame(cases, index=pd.Index(kept, name="case"))
-        parts[one] = _of_cases(cases, n_rounds[kept]) if by_case else _means(cases, rounds, kept)
+        by_cases = cases.assign(n_rounds=n_rounds[kept])
+        parts[name] = by_cases if by_case else _means(cases, rounds, kept)
     if loss is not None:
         return parts[loss]
     found = pd.concat(parts, names=["loss"])
@@ -119,15 +118,11 @@ def _by_class(truth, classes):
     if sorted(names) != sorted(labels):
         if isinstance(truth.columns, pd.RangeIndex):
             return truth
-        lacking = next((one for one in labels if one not in names), None)
+        lacking = next((label for label in labels if label not in names), None)
         found = "it has others, too" if lacking is None else f"`{lacking}` is missing"
         message = f"must have one column for each class, {listed(labels)}; {found}"
         raise InputError(message, argument="truth")
     return truth.iloc[:, [names.index(label) for label in labels]]
-
-
-def _of_cases(cases, n_rounds):
-    return cases.assign(n_rounds=n_rounds)
 
 
 def _means(cases, rounds, kept):

@@ -1,4 +1,4 @@
-"""Why forests work: strength and correlation of trees, a bound of the error, independent voters."""
+"""Strength and correlation of the trees of a forest, a bound of its error, independent voters."""
 
 from typing import NamedTuple
 
@@ -99,9 +99,12 @@ def forest_bound(forest, X, y):
     rival = others.argmax(axis=1)
     margins = shares[rows, codes] - shares[rows, rival]
     strength = float(margins.mean())
-    p1, p2 = (((votes == one) & unseen).sum(axis=1) for one in (codes, rival))
     n_cases = unseen.sum(axis=1)
-    p1, p2 = (one[n_cases > 0] / n_cases[n_cases > 0] for one in (p1, p2))
+    has_unseen = n_cases > 0
+    p1, p2 = (
+        ((votes == wanted) & unseen).sum(axis=1)[has_unseen] / n_cases[has_unseen]
+        for wanted in (codes, rival)
+    )
     deviations = np.sqrt(p1 + p2 - (p1 - p2) ** 2)
     scale = float(deviations.mean() ** 2)
     correlation = float(margins.var() / scale) if scale > 0 else 0.0

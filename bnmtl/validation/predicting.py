@@ -1,6 +1,7 @@
-"""A classifier fitted to many sets of training cases, and its predictions."""
+"""Fits of a classifier to many sets of training cases, and their predictions."""
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,27 +41,8 @@ SCHEMES = ("bootstrap", "kfold", "holdout", "jackknife")
 _DIFFERENT = 0.3  # share of the rows that a training set lacks
 
 
-def splits_of(scheme, X, codes, strata, groups, options, seed):
-    """Training rows, with repetitions, and test rows of each round.
-
-    Parameters
-    ----------
-    scheme : str or scikit-learn splitter
-    X : table of cases
-    codes : numpy.ndarray of int, shape (n_cases,)
-        Positions of the classes, for a splitter.
-    strata : numpy.ndarray of int, shape (n_cases,), or None
-        What is drawn in the same proportions.
-    groups : numpy.ndarray of int, shape (n_cases,), or None
-        Cases that stay together.
-    options : mapping
-        "rounds", "folds" and "test_size".
-    seed : int
-
-    Returns
-    -------
-    list of (numpy.ndarray of int, numpy.ndarray of int)
-    """
+def _splits(scheme, X, codes, strata, groups, options, seed):
+    """Training rows, with repetitions, and test rows of each round."""
     n = len(X)
     if not isinstance(scheme, str):
         if isinstance(scheme, type) or not hasattr(scheme, "split"):
@@ -83,40 +65,36 @@ def splits_of(scheme, X, codes, strata, groups, options, seed):
         splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
         return list(splitter.split(np.zeros(n), groups=groups))
     if scheme == "holdout":
-        return _holdouts(n, strata, groups, options, _state(seed, "holdout"))
+        return _holdouts(n, strata, groups, options, seed)
     return [
         split
         for number in range(options["rounds"])
-        for split in _folds(n, strata, groups, options["folds"], _state(seed, "folds", number))
+        for split in _folds(n, strata, groups, options["folds"], seed, number)
     ]
-
-
-def _state(seed, *names):
-    return int(generator(seed, *names).integers(2**32 - 1))
 
 
 def _bootstrap(n, strata, groups, rng):
     """Rows of a bootstrap, and the rows it lacks; groups are drawn whole."""
     if groups is None:
         strata = np.zeros(n, dtype=int) if strata is None else strata
-        parts = [np.flatnonzero(strata == one) for one in np.unique(strata)]
+        parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
         train = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in parts])
     else:
         n_groups = groups.max() + 1
         drawn = rng.integers(n_groups, size=n_groups)
-        train = np.concatenate([np.flatnonzero(groups == one) for one in drawn])
+        train = np.concatenate([np.flatnonzero(groups == group) for group in drawn])
     return np.sort(train), np.setdiff1d(np.arange(n), train)
 
 
-def _holdouts(n, strata, groups, options, state):
+def _holdouts(n, strata, groups, options, seed):
     """Rows to learn from and rows held out."""
-    rounds, size = options["rounds"], options["test_size"]
+    size, kind = options["test_size"], ShuffleSplit
     if groups is not None:
-        splitter, strata = GroupShuffleSplit(rounds, test_size=size, random_state=state), None
+        kind, strata = GroupShuffleSplit, None
     elif strata is not None:
-        splitter = StratifiedShuffleSplit(rounds, test_size=size, random_state=state)
-    else:
-        splitter = ShuffleSplit(rounds, test_size=size, random_state=state)
+        kind = StratifiedShuffleSplit
+    state = int(generator(seed, "holdout").integers(2**32 - 1))
+    splitter = kind(options["rounds"], test_size=size, random_state=state)
     try:
         return list(splitter.split(np.zeros(n), strata, groups))
     except ValueError:
@@ -128,13 +106,14 @@ def _holdouts(n, strata, groups, options, state):
         raise InputError(message, argument="test_size", remedy=remedy) from None
 
 
-def _folds(n, strata, groups, folds, state):
+def _folds(n, strata, groups, folds, seed, number):
     """Rows of the folds of one cross-validation."""
-    options = {"n_splits": folds, "shuffle": True, "random_state": state}
-    if groups is not None:
-        splitter = GroupKFold(**options) if strata is None else StratifiedGroupKFold(**options)
+    if groups is None:
+        kind = KFold if strata is None else StratifiedKFold
     else:
-        splitter = KFold(**options) if strata is None else StratifiedKFold(**options)
+        kind = GroupKFold if strata is None else StratifiedGroupKFold
+    state = int(generator(seed, "folds", number).integers(2**32 - 1))
+    splitter = kind(folds, shuffle=True, random_state=state)
     try:
         with warnings.catch_warnings():
             # Rare classes are in as many folds as they have cases.
@@ -300,16 +279,19 @@ def predict_rounds(
     >>> rounds.predictions.shape, bool(0.3 < rounds.is_predicted.mean() < 0.45)
     ((5, 150, 3), True)
     """
-    data = _Data.read(X, y, task, groups)
-    if X_test is None:
-        _check_none(y_test=y_test, task_test=task_test)
-    test = data if X_test is None else _test_data(data, X_test, y_test, task_test, scheme)
-    _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs)
-    strata = data.strata() if stratify else None
+    data = test = _checked_cases(X, y, task, groups)
+    for name, given in (("y_test", y_test), ("task_test", task_test)):
+        if X_test is None and given is not None:
+            parts = {"argument": name, "options": ("X_test",), "remedy": "give both"}
+            raise InputError("must come with `X_test`", **parts)
+    if X_test is not None:
+        test = _checked_test_cases(data, X_test, y_test, task_test, scheme)
+    _check(estimator, scheme, rounds, folds, test_size, stratify, n_jobs)
+    strata = strata_of(data.y, data.task) if stratify else None
     options = {"rounds": rounds, "folds": folds, "test_size": test_size}
     seed = seed_of(random_state)
     codes = np.searchsorted(data.classes, data.y)
-    splits = splits_of(scheme, data.X, codes, strata, data.groups, options, seed)
+    splits = _splits(scheme, data.X, codes, strata, data.groups, options, seed)
     n_lacking = sum(len(np.unique(codes[train])) < len(data.classes) for train, _ in splits)
     warn_of_lacking_classes(n_lacking, len(splits))
     rows = np.arange(len(data.y))
@@ -341,14 +323,6 @@ def predict_rounds(
     return Rounds(predictions, test.y, data.classes, in_bag, full, test.task, n_train, group)
 
 
-def _check_none(**of_test):
-    """Raise if something is given about test cases, which are not."""
-    for name, given in of_test.items():
-        if given is not None:
-            parts = {"argument": name, "options": ("X_test",), "remedy": "give both"}
-            raise InputError("must come with `X_test`", **parts)
-
-
 def warn_of_lacking_classes(n, n_sets):
     """Warn if some training sets lack a class.
 
@@ -366,38 +340,41 @@ def warn_of_lacking_classes(n, n_sets):
         warn(message, argument="y", remedy="more cases of each class")
 
 
-class _Data:
-    """Checked cases: features, labels, their classes, tasks and groups."""
+class _Cases(NamedTuple):
+    """Checked cases: features, labels, their classes, tasks and numbers of groups."""
 
-    def __init__(self, X, y, classes, task=None, groups=None):
-        self.X, self.y, self.classes, self.task, self.groups = X, y, classes, task, groups
-
-    @classmethod
-    def read(cls, X, y, task, groups):
-        given, X = X, X if isinstance(X, pd.DataFrame) else np.asarray(X)
-        if X.ndim != 2 or not len(X):
-            raise InputError(
-                f"must be a table with a row for each case, got {type_of(given)}", argument="X"
-            )
-        y = labels_per_row("y", y, len(X))
-        if type_of_target(y).startswith("continuous"):
-            message = f"must hold labels of classes, got {float(y[y != np.rint(y)][0])!r}"
-            raise InputError(message, argument="y", remedy="divide the numbers into classes")
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise InputError(f"must hold two classes or more, got {len(classes)!r}", argument="y")
-        task = None if task is None else value_per_row("task", task, len(X)).astype(str)
-        if groups is not None:
-            groups = np.unique(value_per_row("groups", groups, len(X)), return_inverse=True)[1]
-        return cls(X, y, classes, task, groups)
-
-    def strata(self):
-        """Numbers of the classes, within each task."""
-        return strata_of(self.y, self.task)
+    X: object
+    y: np.ndarray
+    classes: np.ndarray
+    task: np.ndarray | None
+    groups: np.ndarray | None = None
 
 
-def _test_data(data, X_test, y_test, task_test, scheme):
-    """Checked other cases."""
+def _checked_cases(X, y, task, groups):
+    X = _table("X", X)
+    y = labels_per_row("y", y, len(X))
+    if type_of_target(y).startswith("continuous"):
+        message = f"must hold labels of classes, got {float(y[y != np.rint(y)][0])!r}"
+        raise InputError(message, argument="y", remedy="divide the numbers into classes")
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise InputError(f"must hold two classes or more, got {len(classes)!r}", argument="y")
+    task = None if task is None else value_per_row("task", task, len(X)).astype(str)
+    if groups is not None:
+        groups = np.unique(value_per_row("groups", groups, len(X)), return_inverse=True)[1]
+    return _Cases(X, y, classes, task, groups)
+
+
+def _table(argument, given):
+    """A table of cases as a frame or an array, or an error."""
+    X = given if isinstance(given, pd.DataFrame) else np.asarray(given)
+    if X.ndim != 2 or not len(X):
+        message = f"must be a table with a row for each case, got {type_of(given)}"
+        raise InputError(f"{message} of the shape {X.shape}", argument=argument)
+    return X
+
+
+def _checked_test_cases(data, X_test, y_test, task_test, scheme):
     if scheme == "kfold":
         message = f"must be another one to predict `X_test` in each round, got {scheme!r}"
         raise InputError(message, argument="scheme", options=("X_test",), remedy="bootstrap")
@@ -408,11 +385,7 @@ def _test_data(data, X_test, y_test, task_test, scheme):
     if (task_test is None) != (data.task is None):
         message = f"must be given if and only if `task` is, got {task_test!r}"
         raise InputError(message, argument="task_test", options=("task",))
-    X = X_test if isinstance(X_test, pd.DataFrame) else np.asarray(X_test)
-    if X.ndim != 2 or not len(X):
-        raise InputError(
-            f"must be a table with a row for each case, got {X.shape!r}", argument="X_test"
-        )
+    X = _table("X_test", X_test)
     y = labels_per_row("y_test", y_test, len(X), "X_test")
     unknown = ~np.isin(y, data.classes)
     if unknown.any():
@@ -420,10 +393,10 @@ def _test_data(data, X_test, y_test, task_test, scheme):
         raise InputError(message, argument="y_test", options=("y",))
     if task_test is not None:
         task_test = value_per_row("task_test", task_test, len(X), "X_test").astype(str)
-    return _Data(X, y, data.classes, task_test)
+    return _Cases(X, y, data.classes, task_test)
 
 
-def _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs):
+def _check(estimator, scheme, rounds, folds, test_size, stratify, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
     if not isinstance(stratify, bool | np.bool_):
         raise InputTypeError(f"must be True or False, got {type_of(stratify)}", argument="stratify")
@@ -444,16 +417,11 @@ def _check(estimator, data, scheme, rounds, folds, test_size, stratify, n_jobs):
 
 def _predicted(estimator, data, test, train, predicted, seed, number):
     """Probabilities of some cases by the classifier fitted to others, and its distinct warnings."""
+    if not len(predicted):  # a bootstrap that has drawn every group
+        return np.zeros((0, len(data.classes))), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        p = _probabilities(estimator, data, test, train, predicted, seed, number)
-    return p, list({str(one.message): one.message for one in caught}.values())
-
-
-def _probabilities(estimator, data, test, train, predicted, seed, number):
-    """Probabilities of some cases by the classifier fitted to others."""
-    model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
-    if not len(predicted):
-        return np.zeros((0, len(data.classes)))  # a bootstrap that has drawn every group
-    X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
-    return probabilities_of(model.fit(X, data.y[train]), rows, data.classes)
+        model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
+        X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
+        p = probabilities_of(model.fit(X, data.y[train]), rows, data.classes)
+    return p, list({str(warning.message): warning.message for warning in caught}.values())

@@ -23,38 +23,16 @@ NOT_SMOOTH = {
 }
 
 
-def _accuracies(codes, p):
-    return (predicted_classes(p) == codes).astype(float)
-
-
-def _squared_errors(codes, p):
-    return ((p - np.eye(p.shape[1])[codes]) ** 2).sum(axis=1)
-
-
-def _cross_entropies(codes, p):
-    eps = np.finfo(float).eps
-    return -np.log(np.clip(p[np.arange(len(p)), codes], eps, 1 - eps))
-
-
+_EPS = np.finfo(float).eps
 # What metrics that are means over cases give for each case.
 OF_CASES = {
-    "accuracy": _accuracies,
-    "squared_error": _squared_errors,
-    "cross_entropy": _cross_entropies,
+    "accuracy": lambda codes, p: (predicted_classes(p) == codes).astype(float),
+    "squared_error": lambda codes, p: ((p - np.eye(p.shape[1])[codes]) ** 2).sum(axis=1),
+    "cross_entropy": lambda codes, p: -np.log(np.clip(p[np.arange(len(p)), codes], _EPS, 1 - _EPS)),
 }
 
 
-def number_of(value):
-    """What a metric has returned, as a float; raises InputTypeError for anything else."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(
-            f"must return a number, got {type_of(value)}", argument="metric"
-        ) from None
-
-
-class Metric(NamedTuple):
+class RoundMetric(NamedTuple):
     """A function of labels, as positions of classes, and probabilities (n_cases, n_classes).
 
     Parameters
@@ -72,11 +50,16 @@ class Metric(NamedTuple):
     of_cases: object = None
 
     def __call__(self, codes, p):
-        return number_of(self.function(codes, p))
+        value = self.function(codes, p)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            message = f"must return a number, got {type_of(value)}"
+            raise InputTypeError(message, argument="metric") from None
 
 
-def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
-    """The `Metric` that a name, a function or a scorer stands for.
+def round_metric_of(metric, classes, greater_is_better=None, needs_direction=False):
+    """The `RoundMetric` that a name, a function or a scorer stands for.
 
     Parameters
     ----------
@@ -90,23 +73,21 @@ def metric_of(metric, classes, greater_is_better=None, needs_direction=False):
 
     Returns
     -------
-    Metric
+    RoundMetric
     """
     found = scoring.metric_of(metric, classes, greater_is_better, needs_direction)
     function, of_cases = found.function, OF_CASES.get(found.known)
     if found.known in OF_TWO and len(classes) == 2:
-        function = _of_second_class(function)
+
+        def function(codes, p):
+            return found.function(codes, p[:, 1])
+
     if of_cases is not None and found.sign < 0:
-        of_cases = _negative(of_cases)
-    return Metric(found.name, function, bool(found.is_smaller_better), of_cases)
 
+        def of_cases(codes, p):
+            return -OF_CASES[found.known](codes, p)
 
-def _negative(of_cases):
-    return lambda codes, p: -of_cases(codes, p)
-
-
-def _of_second_class(function):
-    return lambda y, p: function(y, p[:, 1])
+    return RoundMetric(found.name, function, bool(found.is_smaller_better), of_cases)
 
 
 _FORMAT = 1
@@ -181,6 +162,13 @@ def _numbers(name, values):
         ) from None
 
 
+def check_rounds(argument, rounds):
+    """Raise unless it is a `Rounds`."""
+    if not isinstance(rounds, Rounds):
+        message = f"must be rounds, as `predict_rounds` makes them, got {type_of(rounds)}"
+        raise InputTypeError(message, argument=argument)
+
+
 class Rounds:
     """Probabilities by a classifier that was fitted to several sets of training cases.
 
@@ -228,19 +216,16 @@ class Rounds:
         self.in_bag = np.asarray(in_bag)
         self.full = None if full is None else _numbers("full", full)
         self.task = None if task is None else np.asarray(task).astype(str)
-        if self.in_bag.shape != self.predictions.shape[:2]:
-            found = self.in_bag.shape
-            message = (
-                f"must have the shape {self.predictions.shape[:2]}, as `predictions`, got {found!r}"
-            )
-            raise InputError(message, argument="in_bag", options=("predictions",))
-        self.n_train = np.asarray((self.in_bag > 0).sum(axis=1) if n_train is None else n_train)
+        self.n_train = None if n_train is None else np.asarray(n_train)
         self.group = None if group is None else np.asarray(group)
         self._check()
+        if n_train is None:
+            self.n_train = (self.in_bag > 0).sum(axis=1)
 
     def _check(self):
         shape = self.predictions.shape
         expected = {
+            "in_bag": shape[:2],
             "y": shape[1:2],
             "classes": shape[2:],
             "full": shape[1:],
@@ -248,10 +233,10 @@ class Rounds:
             "n_train": shape[:1],
             "group": shape[1:2],
         }
-        for name, one in expected.items():
+        for name, of_name in expected.items():
             value = getattr(self, name)
-            if value is not None and value.shape != one:
-                message = f"must have the shape {one}, as `predictions`, got {value.shape!r}"
+            if value is not None and value.shape != of_name:
+                message = f"must have the shape {of_name}, as `predictions`, got {value.shape!r}"
                 raise InputError(message, argument=name, options=("predictions",))
         if not np.array_equal(np.unique(self.classes), self.classes):
             message = f"must be sorted and different, got {self.classes.tolist()!r}"
@@ -355,7 +340,7 @@ class Rounds:
                 f"must be from -{n} to {n - 1}, got {int(outside[0])!r}", argument="cases"
             )
         full, task, group = (
-            None if one is None else one[cases] for one in (self.full, self.task, self.group)
+            None if part is None else part[cases] for part in (self.full, self.task, self.group)
         )
         return Rounds(
             *(self.predictions[:, cases], self.y[cases], self.classes, self.in_bag[:, cases]),
@@ -392,7 +377,8 @@ class Rounds:
         ValueError
             For an unknown metric; and if it is defined on no round: that of the last one.
         """
-        metric = metric if isinstance(metric, Metric) else metric_of(metric, self.classes)
+        if not isinstance(metric, RoundMetric):
+            metric = round_metric_of(metric, self.classes)
         least = 1 if metric.of_cases else 2
         found, reason = [], None
         for p, known in zip(self.predictions, self.is_predicted, strict=True):
@@ -400,7 +386,7 @@ class Rounds:
                 value = metric(self.codes[known], p[known]) if known.sum() >= least else np.nan
             except ValueError as error:
                 value, reason = np.nan, error
-            found.append(number_of(value))
+            found.append(value)
         if reason is not None and np.isnan(found).all():
             raise reason
         return found

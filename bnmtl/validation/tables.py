@@ -1,4 +1,4 @@
-"""Tables of several classifiers over rounds, and which of them is better, as sentences."""
+"""Tables of several classifiers over rounds, and sentences about which of them is better."""
 
 import itertools
 import warnings
@@ -11,7 +11,7 @@ from bnmtl.metrics.resampled import interval_width, vary
 from bnmtl.validation.bootstrap import bootstrap_error
 from bnmtl.validation.comparing import compare
 from bnmtl.validation.decomposition import bias_variance
-from bnmtl.validation.rounds import Rounds, metric_of
+from bnmtl.validation.rounds import Rounds, round_metric_of
 from bnmtl.wording import all_of
 
 ALL = "all"
@@ -68,7 +68,7 @@ def _parts(rounds):
 
 def _value(rounds, name):
     """The mean of a metric over rounds and its interval."""
-    metric = metric_of(name, rounds.classes)
+    metric = round_metric_of(name, rounds.classes)
     try:
         values = np.array(rounds.score(metric))
     except ValueError:
@@ -125,7 +125,7 @@ def differences_table(made, random_state=0, report=None):
         with _quiet():
             for (task, ours), (_, theirs) in parts:
                 named = {"first": first, "second": second, "task": task}
-                rows += [named | one for one in _differences(ours, theirs, random_state)]
+                rows += [named | row for row in _differences(ours, theirs, random_state)]
         if report is not None:
             report(number + 1, len(pairs))
     columns = ["first", "second", "task", "metric", "first_value", "second_value", "difference"]
@@ -208,7 +208,7 @@ def sentences(measures, differences, parts):
     if len(models) > 1:
         found += [_best(measures, differences, models, metric) for metric in _WORDS]
         found += _of_tasks(measures, differences, models)
-    return [one for one in [*found, *_of_parts(parts, models)] if one]
+    return list(filter(None, [*found, *_of_parts(parts, models)]))
 
 
 def _means(measures, metric):
@@ -224,20 +224,20 @@ def _pair(differences, first, second, metric, task=ALL):
     predictions.
     """
     rows = differences[(differences["task"] == task) & (differences["metric"] == metric)]
-    for one, other, sign in ((first, second, 1), (second, first, -1)):
-        found = rows[(rows["first"] == one) & (rows["second"] == other)]
-        if len(found):
-            row = found.iloc[0]
-            sign *= -1 if row["is_smaller_better"] else 1
-            ends = sorted((sign * row["low"], sign * row["high"]))
-            p = row["p_randomization"] if np.isnan(row["p_corrected"]) else row["p_corrected"]
-            return sign * row["difference"], *ends, p
-    return None
+    is_pair = rows["first"].isin([first, second]) & rows["second"].isin([first, second])
+    if not is_pair.any():
+        return None
+    row = rows[is_pair].iloc[0]
+    sign = 1 if (row["first"] == first) != row["is_smaller_better"] else -1
+    ends = sorted((sign * row["low"], sign * row["high"]))
+    p = row["p_randomization"] if np.isnan(row["p_corrected"]) else row["p_corrected"]
+    return sign * row["difference"], *ends, p
 
 
 def _of_nothing(measures, differences, models):
     """Which models are better than the class shares, which worse."""
-    accuracy, error = (_means(measures, one)[CLASS_SHARES] for one in ("accuracy", "squared_error"))
+    accuracy = _means(measures, "accuracy")[CLASS_SHARES]
+    error = _means(measures, "squared_error")[CLASS_SHARES]
     where = "" if set(measures["task"]) == {ALL} else " in each task"
     says = (
         f"Knowing only how frequent the labels are{where} predicts {100 * accuracy:.1f} % right, "
@@ -278,7 +278,7 @@ def _best(measures, differences, models, metric):
     points, difference = " points" if unit else "", _number(factor * gain, digits)
     says += f"; difference {difference}{points}"
     if not np.isnan(low):
-        low, high = (_number(factor * one, digits) for one in (low, high))
+        low, high = (_number(factor * end, digits) for end in (low, high))
         says += f", 95 % interval {low} to {high}, {_p(p)})"
     else:
         says += f", {_p(p)} of the fitted models)"
@@ -290,8 +290,8 @@ def _against_others(differences, best, others, metric):
     """Which models, from the third on, the best one surely beats; nothing if there are none."""
     found = {other: _pair(differences, best, other, metric) for other in others}
     p = {other: pair[3] for other, pair in found.items() if pair is not None}
-    surely = [other for other, one in p.items() if one < _SIGNIFICANCE]
-    perhaps = [other for other, one in p.items() if not one < _SIGNIFICANCE]
+    surely = [other for other in p if p[other] < _SIGNIFICANCE]
+    perhaps = [other for other in p if other not in surely]
     parts = [f"Its lead over {all_of(surely)} is hardly chance"] if surely else []
     parts += [f"Its lead over {all_of(perhaps)} may be chance"] if perhaps else []
     return "".join(f" {part}." for part in parts)
@@ -316,12 +316,12 @@ def _of_tasks(measures, differences, models):
     says = []
     for other in dict.fromkeys([others[0], best]):
         found = [_pair(differences, first, other, "squared_error", task) for task in tasks]
-        found = [one for one in found if one is not None]
+        found = [(pair[0], pair[3]) for pair in found if pair is not None]
         if not found:
             continue
-        better = sum(one[0] > 0 for one in found)
-        surely = sum(one[0] > 0 and one[3] < _SIGNIFICANCE for one in found)
-        worse = sum(one[0] < 0 and one[3] < _SIGNIFICANCE for one in found)
+        better = sum(gain > 0 for gain, _ in found)
+        surely = sum(gain > 0 and p < _SIGNIFICANCE for gain, p in found)
+        worse = sum(gain < 0 and p < _SIGNIFICANCE for gain, p in found)
         says.append(
             f"By task, the probabilities of {first} are better than those of {other} in {better} "
             f"of {len(found)} ({surely} of them beyond chance), and worse beyond chance in {worse}."
