@@ -135,10 +135,10 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y, initial = self._checked_rows(X, y, sample_weight)
-        is_new = isinstance(self.random_state, np.random.Generator)
-        draw = (
-            self.random_state.integers if is_new else check_random_state(self.random_state).randint
-        )
+        if isinstance(self.random_state, np.random.Generator):
+            draw = self.random_state.integers
+        else:
+            draw = check_random_state(self.random_state).randint
         # Of each member and of its drawn rows; earlier ones do not depend on their number.
         seeds = draw(_SEEDS, size=(self.n_estimators, 2))
         template, initial = self._template(), np.log(initial)

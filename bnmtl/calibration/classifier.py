@@ -47,6 +47,14 @@ def calibrator_of(method, is_probability):
     return _CALIBRATORS[method][is_probability] if isinstance(method, str) else method
 
 
+def calibrator_by_task(is_probability):
+    """The unfitted calibrator with one sigmoid per task, for "auto" and "platt".
+
+    Of probabilities it takes the log odds, so that it leaves calibrated ones as they are.
+    """
+    return MultitaskPlattCalibrator("logit" if is_probability else "raw")
+
+
 def _check_method(method, by_task):
     """Raise unless it is a calibrator or the name of one; one by task has a sigmoid."""
     if by_task and (not isinstance(method, str) or method not in ("auto", "platt")):
@@ -395,8 +403,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         is_probability = not self._decides(self.estimator_)
         calibrator = calibrator_of(self.method, is_probability)
         if task is not None:
-            # Log odds leave calibrated probabilities as they are.
-            calibrator = MultitaskPlattCalibrator("logit" if is_probability else "raw")
+            calibrator = calibrator_by_task(is_probability)
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
             message = f"is isotonic calibration, which overfits {count(len(y), 'case')}"
             warn(

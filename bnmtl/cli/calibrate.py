@@ -1,6 +1,7 @@
 """Calibrating scores: `bnmtl calibrate`."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -351,8 +352,9 @@ def run(options):
             "reliability.csv": _reliability(calibrated),
             "reliability.png": figure,
         }
-        shown = measures, () if tasks is None else tasks, figure
-        record = run.write(_record(calibrated, measures), contents, write_report, *shown)
+        shown = () if tasks is None else tasks
+        page = partial(write_report, measures=measures, tasks=shown, figure=figure)
+        record = run.write(_record(calibrated, measures), contents, page)
     return MeasuredResult(measures, folder=run.folder.path, record=record)
 
 

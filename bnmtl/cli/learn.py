@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from bnmtl import plotting
@@ -116,7 +117,8 @@ def run(options, progress=None):
         entries = {**origin, **_record(options, found, files, verdict)}
         entries["layout"] = pictures["dags"].get_label()
         contents = _contents(found, pictures, files)
-        record = run.write(entries, contents, _write_page, found, pictures)
+        page = partial(_write_page, found=found, pictures=pictures)
+        record = run.write(entries, contents, page)
     shown = found.shown, found.single_task, found.confidence
     return Result(*shown, folder=run.folder.path, record=record)
 
@@ -145,7 +147,7 @@ def _found(options, tasks, common, limit, run):
         chosen = as_chosen(learned)
         chosen = chosen.set_params(limits=chosen.limits.replaced(time_limit=None))
         confidence = arc_confidence(
-            *(tasks, chosen, options.bootstrap), light=True, time_limit=limit.of(_REPLICATES)
+            tasks, chosen, options.bootstrap, light=True, time_limit=limit.of(_REPLICATES)
         )
         run.lap(_REPLICATES)
     if options.threshold is not None:
@@ -377,14 +379,14 @@ def _pairs(confidence):
     return confidence.rename(columns=names)
 
 
-def _write_page(path, record, found, pictures, settings, seconds):
+def _write_page(path, record, found, pictures, settings, times):
     write_report(
         path,
         found.shown,
         found.single_task if found.shown is found.learned else None,
         settings=settings,
         messages=record["warnings"],
-        times=seconds,
+        times=times,
         pictures={name: figure for name, figure in pictures.items() if name != "arcs"},
         confidence=found.confidence,
         held_out=found.held_out,

@@ -56,7 +56,9 @@ def run(options, progress=None):
         if progress is not None:
             progress(event)
 
-    memory = options.max_memory and max(1, round(options.max_memory * _GIGABYTE))
+    memory = None
+    if options.max_memory is not None:
+        memory = max(1, round(options.max_memory * _GIGABYTE))
     hillclimb = {} if options.hillclimb is None else {"hillclimb": options.hillclimb}
     with warnings_kept() as caught, renamed(X="table", cv="--cv", groups="group"):
         store = build_library(

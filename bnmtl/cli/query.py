@@ -3,6 +3,7 @@
 import contextlib
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -450,7 +451,8 @@ def run(options, progress=None):
         if curves is not None:
             contents["learning_curve.csv"] = curves.drop(columns=["data", "strategy", "seconds"])
         entries = _record(name, pool, asked, expected)
-        record = run.write(entries, contents, write_report, queries, figures)
+        page = partial(write_report, queries=queries, figures=figures)
+        record = run.write(entries, contents, page)
     return Result(queries, folder=run.folder.path, record=record)
 
 

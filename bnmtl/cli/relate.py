@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
@@ -77,9 +78,15 @@ def run(options, progress=None):
         entries = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
         known = held_out, table.attrs["n_arcs"], table.attrs["ended_by"]
         entries["verdict"] = _verdict(*known)
-        shown = table, order, pictures, nothing_found(*known)
+        page = partial(
+            _write_page,
+            dissimilarity=table,
+            order=order,
+            pictures=pictures,
+            is_nothing=nothing_found(*known),
+        )
         contents = _contents(table, order, pictures, files)
-        record = run.write(entries, contents, _write_page, *shown)
+        record = run.write(entries, contents, page)
     return Result(table, order, folder=run.folder.path, record=record)
 
 
@@ -90,8 +97,9 @@ def _compared(options, tasks, common, limit, run):
     warn_of_order(tasks)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
     # The verdict repeats this warning.
-    is_new = [getattr(warning.message, "message", None) != NO_ARCS for warning in run.caught]
-    run.caught[:] = itertools.compress(run.caught, is_new)
+    run.caught[:] = [
+        warning for warning in run.caught if getattr(warning.message, "message", None) != NO_ARCS
+    ]
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
         return table, None
@@ -328,10 +336,10 @@ def _contents(table, order, pictures, files):
     }
 
 
-def _write_page(path, record, table, order, pictures, is_nothing, settings, seconds):
+def _write_page(path, record, settings, times, **shown):
     in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
     settings = settings | as_options(in_force)
-    write_report(path, record, table, order, pictures, is_nothing, settings, seconds)
+    write_report(path, record, settings=settings, times=times, **shown)
 
 
 def summary(result):

@@ -127,7 +127,7 @@ class Run:
         self.seconds[stage] = round(now - self._last, 3)
         self._last = now
 
-    def write(self, entries, contents, write_page=None, *shown):
+    def write(self, entries, contents, write_page=None):
         """Write the files, the page about them and run.json; either all or none are written.
 
         Parameters
@@ -137,9 +137,8 @@ class Run:
         contents : dict of str to DataFrame, Figure, BayesNet or Rounds
             By file name.
         write_page : callable, optional
-            Writes the page, given its path, the record, what is shown, the settings as options, and
-            the seconds of the stages.
-        *shown : object
+            Writes the page, given its path, the record, and by keyword the settings as options and
+            the times, the seconds of the stages.
 
         Returns
         -------
@@ -161,7 +160,7 @@ class Run:
             self.lap("files")
             if write_page is not None:
                 settings = as_options(record["settings"])
-                write_page(temporary / _PAGE, record, *shown, settings, self.seconds)
+                write_page(temporary / _PAGE, record, settings=settings, times=self.seconds)
                 self.lap("report")
             record["started"] = self.started.isoformat(timespec="seconds")
             in_all = round(time.perf_counter() - self._begin, 3)

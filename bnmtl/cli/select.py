@@ -5,6 +5,7 @@ features, and the models are trained again.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from pathlib import Path
 
@@ -284,10 +285,8 @@ def run(options, progress=None):
         new = read_new_cases(options, store)
         is_tested = new.y is not None or has_test(store)
         if not is_tested:  # folds judge the ensemble; raise if a class has too few cases for them
-            part, remedy = (
-                store.part(HILLCLIMB),
-                "add cases, or give test cases with `--test TABLE`",
-            )
+            part = store.part(HILLCLIMB)
+            remedy = "add cases, or give test cases with `--test TABLE`"
             stratified_folds("store", part.y, 2, 0, remedy, store.classes, part.groups)
         run.lap("reading")
         monitor = TEST if new.y is None and is_tested else None
@@ -308,9 +307,15 @@ def run(options, progress=None):
         run.lap("pictures")
         parts = _parts(selector, new, predicted)
         contents |= _tables(selector, parts, unused) | figures
-        shown = scores, unused.tasks, report.families, figures
+        page = partial(
+            write_report,
+            scores=scores,
+            tasks=unused.tasks,
+            families=report.families,
+            figures=figures,
+        )
         entries = _record(selector, parts, report, unused)
-        record = run.write(entries, contents, write_report, *shown)
+        record = run.write(entries, contents, page)
     return Result(scores, unused.tasks, folder=run.folder.path, record=record)
 
 

@@ -126,12 +126,13 @@ def check_column(rows, name, option, argument):
 
 
 def given_columns(rows, options, names):
-    """Yield each of these options with its column, then those to ignore; all must be there."""
+    """Return each of these options with its column, then those to ignore; all must be there."""
     given = [(option, getattr(options, option)) for option in names]
-    for option, column in [*given, *(("ignore", column) for column in options.ignore)]:
-        if column is not None:
-            check_column(rows, column, option, "table")
-            yield option, column
+    given = [(option, column) for option, column in given if column is not None]
+    given += [("ignore", column) for column in options.ignore]
+    for option, column in given:
+        check_column(rows, column, option, "table")
+    return given
 
 
 def check_new_columns(rows, names, argument):
@@ -474,7 +475,7 @@ def read_cases(options):
     kept = kept[order]
     features = features.loc[kept, sorted(features, key=str)]
     y = _labels(rows.loc[kept, options.label])
-    task, group = (known if known is None else known[kept] for known in (task, group))
+    task, group = (None if known is None else known[kept] for known in (task, group))
     _check_classes(y, options.label)
     features = features.reset_index(drop=True)
     states, cut_points = features, None

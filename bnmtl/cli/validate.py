@@ -188,7 +188,7 @@ def run(options, progress=None):
         contents = {_rounds_file(name): one.of_cases(cases.place) for name, one in made.items()}
         contents |= tables | figures
         entries = _record(cases, names, plan, tables)
-        record = run.write(entries, contents, write_report, tables, figures)
+        record = run.write(entries, contents, partial(write_report, tables=tables, figures=figures))
     return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 

@@ -1,5 +1,6 @@
 """Judging learned structures: `bnmtl validate` without labels."""
 
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -81,8 +82,8 @@ def run(options, progress=None):
         run.lap("pictures")
         held_out = held_out_record(scored)
         entries = _record(learner, held_out, stability, misfits, n) | cut_points
-        shown = held_out, tables, figures
-        record = run.write(entries, tables | figures, write_report, *shown)
+        page = partial(write_report, held_out=held_out, tables=tables, figures=figures)
+        record = run.write(entries, tables | figures, page)
     return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 

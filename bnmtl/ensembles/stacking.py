@@ -381,8 +381,8 @@ def _models_of(ensemble):
     for name, model in models:
         has_both = hasattr(model, "fit") and hasattr(model, "predict_proba")
         if isinstance(model, type) or not has_both:
-            is_left = isinstance(model, str | None)
-            remedy = 'set a model to "drop" to leave it out' if is_left else ""
+            is_word = isinstance(model, str | None)
+            remedy = 'set a model to "drop" to leave it out' if is_word else ""
             message = f"must have `fit` and `predict_proba`, got {model!r}"
             raise InputTypeError(message, argument="estimators", remedy=remedy)
         if not isinstance(name, str) or not name or "__" in name:
@@ -492,5 +492,5 @@ def _linear(entries, y, weights, columns):
 
 def _shares(entries, coefficients):
     """Outputs divided by their sum; equal where all are 0."""
-    path = "mnk,km->nk" if coefficients.ndim == 2 else "mnj,kmj->nk"
-    return summing_to_1(np.einsum(path, entries, coefficients))
+    subscripts = "mnk,km->nk" if coefficients.ndim == 2 else "mnj,kmj->nk"
+    return summing_to_1(np.einsum(subscripts, entries, coefficients))

@@ -128,16 +128,22 @@ def _start_matrix(task, limits, graph, is_by_task):
         message = (
             f"must hold the required arcs and no forbidden one; it does not for {parent} -> {child}"
         )
-        about = {"argument": "start", "task": task.name}
-        raise InputError(message, **about, remedy="correct the start graph")
+        raise InputError(
+            message, argument="start", task=task.name, remedy="correct the start graph"
+        )
     too_many = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(too_many):
         message = (
             f"gives `{task.variables[too_many[0]]}` more parents than `max_parents` allows, "
             f"{limits.max_parents}"
         )
-        about = {"argument": "start", "task": task.name, "options": ("max_parents",)}
-        raise InputError(message, **about, remedy="remove some")
+        raise InputError(
+            message,
+            argument="start",
+            task=task.name,
+            options=("max_parents",),
+            remedy="remove some",
+        )
     return matrix
 
 
@@ -319,8 +325,12 @@ class Learner(BaseEstimator):
             raise InputTypeError(message, argument="score", remedy="for example MixedDirichlet()")
         if isinstance(self.score, LogLikelihood) and self.max_parents is None:
             message = "LogLikelihood() always prefers more arcs and needs `max_parents`"
-            about = {"argument": "score", "options": ("max_parents",)}
-            raise InputError(message, **about, remedy="set it, or take BIC() or MixedDirichlet()")
+            raise InputError(
+                message,
+                argument="score",
+                options=("max_parents",),
+                remedy="set it, or take BIC() or MixedDirichlet()",
+            )
         self._used_score()._check()
         check_size("parameter_sample_size", self.parameter_sample_size)
         check_choice("table_sharing", self.table_sharing, ("auto", None))

@@ -342,13 +342,21 @@ class MultitaskLearnerCV(MultitaskLearner):
         if self.validation is not None and self.cv is not None:
             given = f"{self.validation!r} and {self.cv!r}"
             message = f"and `cv` must not both be given; they are {given}"
-            about = {"argument": "validation", "options": ("cv",)}
-            raise InputError(message, **about, remedy="leave one out")
+            raise InputError(
+                message, argument="validation", options=("cv",), remedy="leave one out"
+            )
         share = self.validation
         if not isinstance(share, str) or share != "posterior":
             remedy = "`validation='posterior'` holds out no rows"
-            about = {"options": ("validation",), "remedy": remedy}
-            check_number("validation", share, above=0, below=1, optional=True, **about)
+            check_number(
+                "validation",
+                share,
+                above=0,
+                below=1,
+                optional=True,
+                options=("validation",),
+                remedy=remedy,
+            )
         check_whole("cv", self.cv, least=2, optional=True)
         check_choice("rule", self.rule, RULES)
         if self.rule != "best" and share is not None:
@@ -356,9 +364,8 @@ class MultitaskLearnerCV(MultitaskLearner):
                 f"must be 'best' with `validation` {share!r}, which has no folds to compare, got "
                 f"{self.rule!r}"
             )
-            about = {"argument": "rule", "options": ("validation", "cv")}
             remedy = "leave `validation` out, or give `cv` instead"
-            raise InputError(message, **about, remedy=remedy)
+            raise InputError(message, argument="rule", options=("validation", "cv"), remedy=remedy)
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
 

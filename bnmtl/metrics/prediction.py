@@ -525,7 +525,11 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     0.15
     """
     check_choice("method", method, ("windows", "debiased", "uniform", "quantile"))
-    check_whole(*(("window", window) if method == "windows" else ("bins", bins)), least=1)
+    if method == "windows":
+        check_whole("window", window, least=1)
+    else:
+        check_whole("bins", bins, least=1)
+    window, bins = int(window), int(bins)
     if np.ndim(p) == 2:
         y, p, weights = checked_classes(y, p, weights)
         y, p = top_label(y, p)

@@ -323,6 +323,7 @@ def _recoded(column, states, variable, unseen=None):
             )
         elif unseen is not None:
             remedy += ", or treat them as missing with `unseen='ignore'`"
-        about = {"column": variable, "options": ("unseen",)}
-        raise InputError(message, **about, remedy=remedy, cli_remedy=cli_remedy)
+        raise InputError(
+            message, column=variable, options=("unseen",), remedy=remedy, cli_remedy=cli_remedy
+        )
     return Column(list(states), codes, True)

@@ -114,17 +114,16 @@ def _grid_columns(n_panels, width, height):
 
 def box_kinds(graphs, layout):
     """The kinds of boxes of the variables of a layout in the panel of each graph, by task."""
-    kinds = {}
-    for task, graph in graphs.items():
-        kinds[task] = {
-            name: "variable"
-            if takes_part(graph, name)
-            else "constant"
-            if name in graph
-            else "ghost"
-            for name in layout.boxes
-        }
-    return kinds
+    return {
+        task: {variable: _box_kind(graph, variable) for variable in layout.boxes}
+        for task, graph in graphs.items()
+    }
+
+
+def _box_kind(graph, variable):
+    if variable not in graph:
+        return "ghost"
+    return "variable" if takes_part(graph, variable) else "constant"
 
 
 def box_entries(boxes, texts=_BOX_TEXTS):

@@ -93,7 +93,8 @@ def _fallbacks(signs):
             face = get_font(font.fname)
             n_found = sum(face.get_char_index(ord(sign)) > 0 for sign in signs)
             counts[font.name] = max(counts[font.name], n_found)
-    return sorted(+counts, key=lambda name: (-counts[name], name))
+    names = (name for name, n_found in counts.items() if n_found)
+    return sorted(names, key=lambda name: (-counts[name], name))
 
 
 _SWEEPS = 24

@@ -532,8 +532,9 @@ class EditPrior(CouplingPrior):
         if self.reversal != 1:
             given = f"{self.costs!r} and {self.reversal!r}"
             message = f"and `reversal` must not both be given; they are {given}"
-            about = {"argument": "costs", "options": ("reversal",)}
-            raise InputError(message, **about, remedy="leave `reversal` out")
+            raise InputError(
+                message, argument="costs", options=("reversal",), remedy="leave `reversal` out"
+            )
         if set(self.costs) != {"add", "delete", "reverse"}:
             given = sorted(map(str, self.costs))
             message = f"must have exactly the keys 'add', 'delete' and 'reverse', got {given!r}"

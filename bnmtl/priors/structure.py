@@ -134,8 +134,9 @@ class ReferencePrior(BaseEstimator):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         check_dag(self.graph, "graph")
         remedy = "0 would forbid every other graph, which `required` and `forbidden` can do"
-        about = {"options": ("required", "forbidden"), "remedy": remedy}
-        check_number("factor", self.factor, above=0, most=1, **about)
+        check_number(
+            "factor", self.factor, above=0, most=1, options=("required", "forbidden"), remedy=remedy
+        )
         held = adjacency(nx.relabel_nodes(self.graph, str).subgraph(variables), variables)
         price = math.log(self.factor)
         return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
@@ -143,8 +144,9 @@ class ReferencePrior(BaseEstimator):
 
 def _check_chance(argument, chance):
     remedy = "to rule an arc out or in use `forbidden` or `required`"
-    about = {"options": ("forbidden", "required"), "remedy": remedy}
-    check_number(argument, chance, above=0, below=1, **about)
+    check_number(
+        argument, chance, above=0, below=1, options=("forbidden", "required"), remedy=remedy
+    )
 
 
 def _without_diagonal(present, absent):

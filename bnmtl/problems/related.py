@@ -93,9 +93,8 @@ def deletion(
     check_number("concentration", concentration, **limits, remedy="1 is usual")
     if parameters == "shared" and concentration != 1:
         message = f"must be 1 with `parameters='shared'`, got {concentration!r}"
-        about = {"argument": "concentration", "options": ("parameters",)}
         remedy = "leave it out, or give `parameters='independent'`"
-        raise InputError(message, **about, remedy=remedy)
+        raise InputError(message, argument="concentration", options=("parameters",), remedy=remedy)
     graph, states, arcs = network.graph, network.states, sorted(network.graph.edges)
 
     def make(seed, number):

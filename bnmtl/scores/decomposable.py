@@ -134,9 +134,10 @@ class Score(BaseEstimator):
                 raise InputError(message, argument="parents", remedy="name every parent once")
         task = _encoded(frame, set().union(*families))
         weights = _checked_weights(weights, task.n_rows)
-        local_score = functools.partial(_weighted_score, *self._settings, task, weights)
         if weights is None:
             local_score = self.bind(task).local_score
+        else:
+            local_score = functools.partial(_weighted_score, *self._settings, task, weights)
         indexed = sorted(_indexed(family, task) for family in families)
         return [local_score(child, parents) for child, *parents in indexed]
 
@@ -393,9 +394,10 @@ def _encoded(frame, wanted):
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):
-            about = {"argument": "frame", "column": gaps[0]}
             remedy = "fill them, or drop their rows"
-            raise InputError("must have no missing values", **about, remedy=remedy)
+            raise InputError(
+                "must have no missing values", argument="frame", column=gaps[0], remedy=remedy
+            )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]

@@ -167,11 +167,6 @@ class GroupedSearch:
         pairs = zip(self.searches, self.of_groups(matrices), strict=True)
         return [search.within(starts) for search, starts in pairs]
 
-    def check(self, prior):
-        """See `MultitaskSearch.check`."""
-        for search in self.searches:
-            search.check(prior)
-
     def check_orders(self, prior):
         """See `MultitaskSearch.check_orders`."""
         for search in self.searches:

@@ -93,9 +93,10 @@ class MultitaskSearch:
 
     def alone(self, effort):
         """Adjacency matrices of each task without the others, under the prior of a task alone."""
+        if self.separate is None:
+            return self.single(effort)
         alone = [problem.by_itself() for problem in self.problems]
-        pairs = zip(alone, self.problems, strict=True)
-        if self.separate is None or all(by_itself is problem for by_itself, problem in pairs):
+        if all(task is problem for task, problem in zip(alone, self.problems, strict=True)):
             return self.single(effort)
         required = [problem.constraints.required for problem in alone]
         return search_tasks(alone, required, effort, self._report)
