@@ -192,11 +192,11 @@ def sharing_in_groups(configuration, groups):
     >>> counts["north"]
     {('rain', 'wet'): Sharing(n_tasks=1, n_possible=1)}
     """
-    found = {}
+    found = dict.fromkeys(configuration)
     for group in groups:
         counts = sharing({name: configuration[name] for name in group})
         found.update(dict.fromkeys(group, counts))
-    return {name: found[name] for name in configuration}
+    return found
 
 
 def adjacency(graph, variables):
@@ -232,9 +232,8 @@ def adjacency(graph, variables):
         raise InputError(f"must be different; {repeated!r} is repeated", argument="variables")
     unknown = [node for node in graph if node not in position]
     if unknown:
-        raise InputError(
-            f"must hold only listed variables; {listed(unknown)} is not listed", argument="graph"
-        )
+        message = f"must hold only listed variables; {listed(unknown)} is not listed"
+        raise InputError(message, argument="graph")
     matrix = np.zeros((len(position), len(position)), dtype=bool)
     for tail, head in graph.edges:
         matrix[position[tail], position[head]] = True
@@ -269,11 +268,8 @@ def from_adjacency(matrix, variables):
     matrix = np.asarray(matrix, dtype=bool)
     n_variables = len(variables)
     if matrix.shape != (n_variables, n_variables):
-        message = (
-            f"must have one row and one column per variable, {n_variables} x {n_variables}; its "
-            f"shape is {matrix.shape}"
-        )
-        raise InputError(message, argument="matrix")
+        rule = f"must have one row and one column per variable, {n_variables} x {n_variables}"
+        raise InputError(f"{rule}; its shape is {matrix.shape}", argument="matrix")
     graph = nx.DiGraph()
     graph.add_nodes_from(variables)
     graph.add_edges_from((variables[i], variables[j]) for i, j in np.argwhere(matrix).tolist())
@@ -395,8 +391,7 @@ def label_edges(graph):
 def _compelled_into(node, graph, order, compelled_parents):
     """Label the arcs into a node after those of its ancestors."""
     parents = set(graph.pred[node])
-    labelled = set()
-    compelled = set()
+    labelled, compelled = set(), set()
     for parent in sorted(parents, key=order.get, reverse=True):
         if parent in labelled:
             continue

@@ -113,8 +113,7 @@ class Bar:
             console=console,
             transient=True,
         )
-        self._lines = {}
-        self._counts = {}
+        self._lines, self._counts = {}, {}
         # Stages without steps, such as compiling, are shown until the first step is done.
         self._announced = None
 
@@ -135,9 +134,8 @@ class Bar:
         counts = self._counts.setdefault(event.stage, {})
         counts[event.task] = (event.done, event.total)
         if event.stage not in self._lines:
-            self._lines[event.stage] = self._display.add_task(
-                event.stage, total=None, count="", detail=""
-            )
+            line = self._display.add_task(event.stage, total=None, count="", detail="")
+            self._lines[event.stage] = line
         done = sum(done for done, _ in counts.values())
         totals = [total for _, total in counts.values()]
         total = None if None in totals else sum(totals)

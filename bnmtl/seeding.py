@@ -83,19 +83,25 @@ def generator(seed, *names):
     return np.random.default_rng([seed, *(name_hash(name) for name in names)])
 
 
+def drawn_seed(seed, *names):
+    """A seed that scikit-learn takes, for ``seed`` and some names."""
+    return int(generator(seed, *names).integers(2**31 - 1))
+
+
 def with_seed(template, seed):
     """A clone of an estimator with all of its ``random_state`` parameters set, nested ones too."""
     found = clone(template)
-    names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
-    return found.set_params(**dict.fromkeys(names, seed))
+    return found.set_params(**dict.fromkeys(_random_states(found), seed))
 
 
 def seeded(template, seed):
     """A clone of an estimator in which ``random_state``, nested ones too, is drawn where None."""
     found = clone(template)
-    open_ = [
-        name
-        for name, value in found.get_params().items()
-        if name.split("__")[-1] == "random_state" and value is None
-    ]
-    return found.set_params(**{name: int(generator(seed, name).integers(2**31)) for name in open_})
+    names = [name for name, value in _random_states(found).items() if value is None]
+    return found.set_params(**{name: int(generator(seed, name).integers(2**31)) for name in names})
+
+
+def _random_states(estimator):
+    """Values of the ``random_state`` parameters of an estimator by name, nested ones too."""
+    parameters = estimator.get_params().items()
+    return {name: value for name, value in parameters if name.split("__")[-1] == "random_state"}

@@ -48,8 +48,7 @@ class OutputFile:
             suffixes = " or ".join(suffixes)
             raise InputError(f"must end in {suffixes}, got {path!r}", argument="out")
         self._path, self._force = Path(path), force
-        same = [one for one in inputs if _is_same(one, self._path)]
-        if same:
+        if any(_is_same(given, self._path) for given in inputs):
             message = f"must be another file than the input, got {path!r}"
             raise InputError(message, argument="out", remedy="choose another name")
         self._check_new()
@@ -96,9 +95,8 @@ def check_file(path):
 
 def _check_no_folder(path):
     if path.is_dir():
-        raise InputError(
-            f"must be a file, got the folder `{path}`", argument="out", remedy="choose another name"
-        )
+        message = f"must be a file, got the folder `{path}`"
+        raise InputError(message, argument="out", remedy="choose another name")
 
 
 def _check_place(path):
@@ -158,18 +156,13 @@ class OutputFolder:
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
-            message = (
-                f"must be a new or empty folder, got `{path}`, which holds "
-                f"{listed(entries, limit=2)}"
-            )
+            found = f"`{path}`, which holds {listed(entries, limit=2)}"
+            remedy = "set `force=True` to replace the files of an earlier run there"
             raise InputError(
-                message,
+                f"must be a new or empty folder, got {found}",
                 argument="out",
                 options=("force",),
-                remedy=(
-                    "choose another one, or set `force=True` to replace the files of "
-                    "an earlier run there"
-                ),
+                remedy=f"choose another one, or {remedy}",
             )
         files = earlier(self.path) if earlier is not None and entries else ()
         self._replaceable = {
@@ -179,26 +172,23 @@ class OutputFolder:
 
     def keep(self, inputs):
         """Raise if a file that the run reads is one of an earlier run, and would be replaced."""
-        for one in inputs:
-            if any(_is_same(one, self.path / name) for name in self._replaceable):
-                message = f"must not hold an input that it replaces, got `{one}`"
+        for given in inputs:
+            if any(_is_same(given, self.path / name) for name in self._replaceable):
+                message = f"must not hold an input that it replaces, got `{given}`"
                 raise InputError(message, argument="out", remedy="choose another folder")
 
     def reserve(self, names):
         """Raise if a file from elsewhere has a name that will be written."""
         entries = os.listdir(self.path) if self.path.exists() else []
         # What was a file may be a folder of the user by now.
-        self._replaceable = {one for one in self._replaceable if not (self.path / one).is_dir()}
+        self._replaceable = {name for name in self._replaceable if not (self.path / name).is_dir()}
         foreign = {_folded(name): name for name in entries if name not in self._replaceable}
         for name in names:
             if _folded(name) in foreign:
-                message = (
-                    "must not hold other files of the same name, got "
-                    f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl"
-                )
-                raise InputError(
-                    message, argument="out", remedy="move it, or choose another folder"
-                )
+                found = f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl"
+                message = f"must not hold other files of the same name, got {found}"
+                remedy = "move it, or choose another folder"
+                raise InputError(message, argument="out", remedy=remedy)
 
     @contextlib.contextmanager
     def writing(self):
@@ -300,12 +290,11 @@ def recover_folder(path):
     if os.path.lexists(path):
         return
     with contextlib.suppress(OSError):
-        hidden = [one for one in path.parent.iterdir() if one.name.startswith(_hidden(path))]
+        hidden = list(path.parent.glob(f"{_hidden(path)}*"))
         if hidden:
-            max(hidden, key=lambda one: one.stat().st_mtime_ns).rename(path)
-            warn(
-                f"The folder `{path}` is the one from before its replacement, which was interrupted"
-            )
+            max(hidden, key=lambda folder: folder.stat().st_mtime_ns).rename(path)
+            what = "the one from before its replacement, which was interrupted"
+            warn(f"The folder `{path}` is {what}")
 
 
 def _hidden(path):
@@ -324,12 +313,11 @@ def _removable(folder, path, force, files_of):
         if files is not None:
             remedy += ", or set `force=True` to replace it"
         raise InputError(message, argument="out", options=("force",), remedy=remedy)
-    folders = {str(one) for file in files for one in PurePosixPath(file).parents}
+    folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
     other = next(_unlisted(folder, set(files), folders), None)
     if other is not None:
-        message = (
-            f"must not hold other files if it is replaced, got `{path}`, which holds `{other}`"
-        )
+        rule = "must not hold other files if it is replaced"
+        message = f"{rule}, got `{path}`, which holds `{other}`"
         raise InputError(message, argument="out", remedy="move them, or choose another one")
     return files
 
@@ -337,7 +325,7 @@ def _removable(folder, path, force, files_of):
 def _unlisted(folder, files, folders, inside=""):
     """Yield paths inside a folder that are not among known ones; links are not followed."""
     with os.scandir(folder) as entries:
-        entries = sorted(entries, key=lambda one: one.name)
+        entries = sorted(entries, key=lambda entry: entry.name)
     for entry in entries:
         name = f"{inside}{entry.name}"
         if entry.is_dir(follow_symlinks=False):
@@ -354,12 +342,12 @@ def _remove(folder, files):
     files = set(files)
     for place, folders, names in os.walk(folder, topdown=False):
         for name in (*names, *folders):
-            one = Path(place, name)
+            path = Path(place, name)
             with contextlib.suppress(OSError):
-                if one.is_dir() and not one.is_symlink():
-                    one.rmdir()
-                elif one.relative_to(folder).as_posix() in files or re.fullmatch(_PARTIAL, name):
-                    one.unlink()
+                if path.is_dir() and not path.is_symlink():
+                    path.rmdir()
+                elif path.relative_to(folder).as_posix() in files or re.fullmatch(_PARTIAL, name):
+                    path.unlink()
     with contextlib.suppress(OSError):
         folder.rmdir()
 

@@ -15,9 +15,8 @@ from bnmtl.wording import listed, type_of
 def read_columns(path, columns, optional=(), argument="path", meaning="a CSV file"):
     """Return some columns of a CSV file as categories of text, by lower-case names."""
     if not isinstance(path, str | os.PathLike):
-        raise InputTypeError(
-            f"must be the path of {meaning}, got {type_of(path)}", argument=argument
-        )
+        message = f"must be the path of {meaning}, got {type_of(path)}"
+        raise InputTypeError(message, argument=argument)
     positions = {}
     for at, name in enumerate(header(path)):
         if name in columns or name in optional:
@@ -44,14 +43,12 @@ def _parsed(path, **options):
     if not Path(path).is_file():
         raise InputError("does not exist", file=path, remedy="correct the path")
     try:
-        return pd.read_csv(
-            path, header=None, keep_default_na=False, encoding="utf-8-sig", **options
-        )
+        options |= {"header": None, "keep_default_na": False, "encoding": "utf-8-sig"}
+        return pd.read_csv(path, **options)
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(
-            f"cannot be read as CSV with a header line and rows ({reason})", file=path
-        ) from None
+        message = f"cannot be read as CSV with a header line and rows ({reason})"
+        raise InputError(message, file=path) from None
 
 
 def numbers_in(texts):

@@ -176,11 +176,8 @@ def _stated(values, states):
     """Return the states of numbers; nan is missing."""
     wrong = sorted(set(values[~np.isnan(values)]) - set(states))
     if wrong:
-        message = (
-            f"must be blank or {one_of(states)}, got "
-            f"{listed((f'{value:g}' for value in wrong), limit=3)}"
-        )
-        raise InputError(message, remedy="correct it")
+        given = listed((f"{value:g}" for value in wrong), limit=3)
+        raise InputError(f"must be blank or {one_of(states)}, got {given}", remedy="correct it")
     declared = list(dict.fromkeys(states.values()))
     codes = np.full(len(values), -1)
     for number, state in states.items():
@@ -242,9 +239,8 @@ def is_absent(column):
 
 def _check_season(season):
     if not isinstance(season, str):
-        raise InputTypeError(
-            f"must be a text such as 'PFW_2021', got {type_of(season)}", argument="season"
-        )
+        message = f"must be a text such as 'PFW_2021', got {type_of(season)}"
+        raise InputTypeError(message, argument="season")
     if not re.fullmatch("PFW_[0-9]{4}", season):
         message = f"must be PFW_ and a year, such as 'PFW_2021' for 2020-21, got {season!r}"
         raise InputError(message, argument="season")
@@ -255,9 +251,8 @@ def _checked_regions(regions):
         return list(REGIONS)
     if not isinstance(regions, list | tuple | set | frozenset):
         message = f"must be a list of names or None, got {type_of(regions)}"
-        raise InputTypeError(
-            message, argument="regions", remedy="for example ['midwest', 'plains']"
-        )
+        remedy = "for example ['midwest', 'plains']"
+        raise InputTypeError(message, argument="regions", remedy=remedy)
     if not regions:
         raise InputError("must name at least one region; it is empty", argument="regions")
     for name in sorted(regions, key=str):
@@ -281,12 +276,8 @@ def _read_records(path, season):
         records = table[(valid == "1") & _is_of(table, season)].reset_index(drop=True)
         if records.empty:
             message = f"must hold records of `season` {season} whose `valid` is 1; it has none"
-            raise InputError(
-                message,
-                argument="observations",
-                options=("season",),
-                remedy="give the season that it is of",
-            )
+            place, remedy = {"argument": "observations"}, "give the season that it is of"
+            raise InputError(message, **place, options=("season",), remedy=remedy)
         for column in _MEASURED:
             records[column] = _numbers(records, column)
         _check_records(records)
@@ -319,11 +310,8 @@ def _is_of(table, season):
     if "proj_period_id" in table:
         return (table["proj_period_id"] == season).to_numpy()
     if "year" not in table or "month" not in table:
-        message = (
-            "must have the season of its records; it has neither the column `proj_period_id` nor "
-            "both `year` and `month`"
-        )
-        raise InputError(message)
+        found = "it has neither the column `proj_period_id` nor both `year` and `month`"
+        raise InputError(f"must have the season of its records; {found}")
     year, month = _numbers(table, "year"), _numbers(table, "month")
     return year + (month >= 7) == int(season.removeprefix("PFW_"))
 
@@ -355,9 +343,8 @@ def _read_attributes(path, season):
     )
     table = table[(table["proj_period_id"] == season).to_numpy()]
     if table.empty:
-        message = (
-            f"must describe sites of `season` {season}; it has no row with that `proj_period_id`"
-        )
+        message = f"must describe sites of `season` {season}"
+        message += "; it has no row with that `proj_period_id`"
         raise InputError(message, argument="sites", file=path, options=("season",))
     table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
     twice = table.index[table.index.duplicated() | table.index.isna()]
@@ -372,11 +359,9 @@ def _joined(summaries, known, min_records, season, observations, sites):
     """Return the summaries of the sites with enough records and a description."""
     enough = summaries[summaries["n_obs"] >= min_records]
     if enough.empty:
-        message = (
-            "must leave sites, and no site has more than "
-            f"{count(int(summaries['n_obs'].max()), 'valid record')} in season {season}, got "
-            f"{min_records!r}"
-        )
+        most = count(int(summaries["n_obs"].max()), "valid record")
+        rule = f"must leave sites, and no site has more than {most} in season {season}"
+        message = f"{rule}, got {min_records!r}"
         raise InputError(message, argument="min_records", file=observations)
     rows = enough[enough.index.isin(known)].copy()
     if rows.empty:
@@ -386,11 +371,8 @@ def _joined(summaries, known, min_records, season, observations, sites):
         )
         raise InputError(message, argument="sites", file=sites, options=("observations",))
     if len(rows) < len(enough):
-        message = (
-            f"Sites without a description in season {season} are left out: "
-            f"{len(enough) - len(rows)} of {len(enough)}"
-        )
-        warn(message)
+        n_left_out = f"{len(enough) - len(rows)} of {len(enough)}"
+        warn(f"Sites without a description in season {season} are left out: {n_left_out}")
     return rows
 
 

@@ -1,12 +1,9 @@
 """What the tests of the command line share: data, and looks at what a command leaves."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pandas as pd
-
-from bnmtl import plotting
 
 
 def frame(seed, n=80):
@@ -34,20 +31,3 @@ def listing(path):
 
 def record(path):
     return json.loads((path / "run.json").read_text(encoding="utf-8"))
-
-
-def without_pictures(monkeypatch, *names):
-    """Let functions of `bnmtl.plotting` return a figure with empty axes, however they are called.
-
-    It is for tests of numbers and texts; tests that are marked `drawn` draw what all others have.
-    """
-    for name in names:
-        monkeypatch.setattr(plotting, name, partial(_blank, name))
-
-
-def _blank(name, *_, **__):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1, 1), label=name)
-    figure.add_axes((0, 0, 1, 1))
-    return figure

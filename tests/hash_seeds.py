@@ -17,7 +17,7 @@ for line in sys.stdin:
     with contextlib.redirect_stdout(printed):
         try:
             exec(json.loads(line), {"__name__": "__main__"})
-        except Exception:
+        except BaseException:  # sys.exit, too, because other programs run here afterwards
             failure = traceback.format_exc()
     print(json.dumps([printed.getvalue(), failure]), flush=True)
 """
@@ -44,7 +44,11 @@ def with_another_seed(program):
     child = process()
     child.stdin.write(json.dumps(program) + "\n")
     child.stdin.flush()
-    printed, failure = json.loads(child.stdout.readline())
+    line = child.stdout.readline()
+    if not line:
+        process.cache_clear()  # The next program runs in a new process.
+        raise AssertionError(f"a program ended its process with code {child.wait()}:\n{program}")
+    printed, failure = json.loads(line)
     assert failure is None, failure
     assert printed.strip()
     return printed

@@ -39,15 +39,15 @@ def spread(members, case, weights):
 
 
 def local_variance(members, case, minority, least):
-    p = [one[case][minority] for one in members]
+    p = [member[case][minority] for member in members]
     mean = sum(p) / len(p)
-    return sum((one - mean) ** 2 for one in p) / max(mean, least)
+    return sum((q - mean) ** 2 for q in p) / max(mean, least)
 
 
 def class_variance(members, case):
     found = []
     for k in range(len(members[0][case])):
-        p = [one[case][k] for one in members]
+        p = [member[case][k] for member in members]
         mean = sum(p) / len(p)
-        found.append(sum((one - mean) ** 2 for one in p) / len(p))
+        found.append(sum((q - mean) ** 2 for q in p) / len(p))
     return sum(found) / len(found)

@@ -177,7 +177,7 @@ class Known(BaseEstimator):
 @pytest.mark.parametrize("n_values", [None, 2, 1])
 def test_expected_utilities_are_gains_of_new_models_per_cost(n_values):
     X, y, observed = cases(n=24, n_complete=10, weights=(0, 1, 1))
-    cells = [tuple(one) for one in np.argwhere(~observed).tolist()]
+    cells = [tuple(cell) for cell in np.argwhere(~observed).tolist()]
     cost = [1, 2, 3]
 
     def mean_probability(X):
@@ -193,7 +193,7 @@ def test_expected_utilities_are_gains_of_new_models_per_cost(n_values):
             tried = X.copy()
             tried[row, column] = value
             gain = mean_probability(tried) - mean_probability(X)
-            share = shares[value] / sum(shares[one] for one in kept)
+            share = shares[value] / sum(shares[other] for other in kept)
             gains[row, column] += share * gain / cost[column]
     strategy = ExpectedUtility(TREE, Known(), n_candidates=99, n_values=n_values, random_state=0)
     found = strategy.acquire_cells(X, y, observed, batch_size=len(cells), cost=cost)

@@ -43,6 +43,7 @@ from bnmtl.active import (
 )
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.seeding import generator
 
 pytestmark = pytest.mark.beside_kernels
@@ -96,13 +97,13 @@ def test_utilities_are_those_of_plain_loops(drawn, weighted):
     votes = [votes_of(p, case, weights) for case in cases]
     means = [mean_of(p, case, weights) for case in cases]
     expected = {
-        "small_margin": [one_minus_margin(one) for one in means],
-        "small_vote_margin": [one_minus_margin(one) for one in votes],
-        "jensen_shannon": [spread(p, case, weights) for case in cases],
+        utilities.small_margin: [one_minus_margin(shares) for shares in means],
+        utilities.small_vote_margin: [one_minus_margin(shares) for shares in votes],
+        jensen_shannon: [spread(p, case, weights) for case in cases],
     }
-    for name, values in expected.items():
-        found = getattr(utilities, name)(p, given_weights)
-        np.testing.assert_allclose(found, values, atol=1e-12, err_msg=name)
+    for utility, values in expected.items():
+        found = utility(p, given_weights)
+        np.testing.assert_allclose(found, values, atol=1e-12, err_msg=utility.__name__)
     found = utilities.class_variance(p)
     np.testing.assert_allclose(found, [class_variance(p, case) for case in cases], atol=1e-12)
     for least in (0.05, 0.4):
@@ -211,7 +212,7 @@ def test_queries_are_stateless_and_repeatable(strategy):
     marked = clone(strategy).set_params(missing_label="?")
     assert marked.query(frame, np.where(pd.isna(y), "?", y), batch_size=5).tolist() == first
     others = [clone(strategy).set_params(random_state=seed) for seed in range(1, 5)]
-    assert any(one.query(frame, y, batch_size=5).tolist() != first for one in others)
+    assert any(other.query(frame, y, batch_size=5).tolist() != first for other in others)
 
 
 @pytest.mark.parametrize("strategy", EVERY, ids=str)
@@ -257,7 +258,9 @@ def test_whole_numbers_and_codes_are_labels():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(30, 2)), np.full(30, np.nan)
     labels[:10] = X[:10, 0] > 0
-    as_objects = np.array([None if np.isnan(one) else int(one) for one in labels], dtype=object)
+    as_objects = np.array(
+        [None if np.isnan(label) else int(label) for label in labels], dtype=object
+    )
     strategy = BootstrapJS(random_state=0)
     assert strategy.query(X, labels) == strategy.query(X, as_objects)
     coded = BootstrapJS(missing_label=-1, random_state=0)
@@ -301,7 +304,7 @@ def test_members_may_be_networks():
     strategy = QueryByBagging(BayesNetClassifier(), n_estimators=4, random_state=0)
     _, found = strategy.query(X, y, return_utilities=True)
     members = strategy.committee().fit(X[pd.notna(y)], y[pd.notna(y)].astype(str))
-    assert all(isinstance(one, BayesNetClassifier) for one in members.estimators_)
+    assert all(isinstance(member, BayesNetClassifier) for member in members.estimators_)
     p = members.member_probabilities(X)
     missing = np.flatnonzero(pd.isna(y))
     expected = [one_minus_margin(mean_of(p, case, np.ones(4))) for case in missing]
@@ -322,10 +325,10 @@ def test_networks_as_members_should_ignore_what_a_bootstrap_lacks():
 def test_the_minority_class_can_be_named():
     frame, y = mixed()
     first, second = (
-        BootstrapLV(n_estimators=4, minority_class=one, random_state=0).query(
+        BootstrapLV(n_estimators=4, minority_class=label, random_state=0).query(
             frame, y, return_utilities=True
         )[1]
-        for one in ("no", "yes")
+        for label in ("no", "yes")
     )
     default = BootstrapLV(n_estimators=4, random_state=0).query(frame, y, return_utilities=True)[1]
     rare = min(["no", "yes"], key=y.tolist().count)

@@ -128,7 +128,7 @@ def test_a_killed_experiment_goes_on(tmp_path):
     path.write_text("".join(lines[: 1 + 2 * per_curve + 2]) + lines[-1][:30])
     again = run_experiment(BASES, iris(), out=path, **FEW, progress=events.append)
     pd.testing.assert_frame_equal(only_numbers(again), whole)
-    assert [(one.done, one.total) for one in events] == [(done, 6) for done in range(2, 7)]
+    assert [(event.done, event.total) for event in events] == [(done, 6) for done in range(2, 7)]
     assert sorted(map(len, path.read_text().splitlines())) != []
     assert len(path.read_text().splitlines()) == len(lines)
     kept = path.read_bytes()
@@ -594,7 +594,7 @@ def test_cases_of_a_group_are_in_the_same_fold(cv):
     curves = run_experiment(strategies, (X, y), groups=groups, **options)
     assert TOGETHER and not any(seen & predicted for seen, predicted in TOGETHER)
     assert curves["trial"].nunique() == 3
-    texts = {"data": [f"g{one}" for one in groups]}
+    texts = {"data": [f"g{group}" for group in groups]}
     named = run_experiment(strategies, {"data": (X, y)}, groups=texts, **options)
     assert named["n_labels"].tolist() == curves["n_labels"].tolist()
 

@@ -109,7 +109,7 @@ def test_classes_are_the_values_of_the_target(values, classes, states):
     for kind in (BayesNetClassifier, MultiNetClassifier):
         classifier = kind(learner=QUICK).fit(X, values)
         assert classifier.classes_.tolist() == classes
-        assert [type(one) for one in classifier.classes_.tolist()] == [type(c) for c in classes]
+        assert [type(label) for label in classifier.classes_.tolist()] == [type(c) for c in classes]
     assert tuple(classifier.networks_) == states
     classifier = BayesNetClassifier(learner=QUICK).fit(X, values)
     assert classifier.network_.states["target"] == states
@@ -425,7 +425,7 @@ def test_constant_features_are_reported_once_and_those_of_a_class_not_at_all():
             warnings.simplefilter("always")
             kind("y", learner).fit(rows)
         message = "`X` has only one state in column `z`; such columns are not informative."
-        assert [str(one.message) for one in caught] == [message]
+        assert [str(warning.message) for warning in caught] == [message]
 
 
 @pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])

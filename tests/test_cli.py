@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record, without_pictures
+from command import frame, listing, mistake, record
 
 import bnmtl
 from bnmtl import plotting
@@ -33,12 +33,6 @@ FIXED = [
 ]
 # Of several tasks that share tables and whose groups are found.
 SHARED = ["borrowed.csv", "borrowing.png", "group-gains.png"]
-
-
-@pytest.fixture(autouse=True)
-def little_is_drawn(request, monkeypatch):
-    if not request.node.get_closest_marker("drawn"):
-        without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +81,7 @@ def test_run_json(call, files):
     assert found["versions"]["bnmtl"] == bnmtl.__version__
     given = {"paths": ["north.csv", "south.csv"], "max_parents": 2, "seed": 5, "out": "run"}
     assert {name: found["settings"][name] for name in given} == given
-    assert set(found["settings"]) == {one.name for one in fields(Options)}
+    assert set(found["settings"]) == {field.name for field in fields(Options)}
     assert found["replicates"] == 30
     assert [task["name"] for task in found["tasks"]] == ["north", "south"]
     assert found["tasks"][0]["file"] == "north.bif"
@@ -627,7 +621,7 @@ def test_help_names_every_option_in_a_narrow_terminal(call, monkeypatch, command
     code, out, _ = call(command, "--help")
     assert code == 0 and "…" not in out
     by_place = {"paths", "network", "rows"}
-    names = [one.name for one in fields(options) if one.name not in by_place]
+    names = [field.name for field in fields(options) if field.name not in by_place]
     assert len(names) > 4
     for name in names:
         assert f"--{name.replace('_', '-')} " in out

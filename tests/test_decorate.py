@@ -164,7 +164,7 @@ def test_named_settings_are_arguments(name):
     frame, y = mixed()
     options = SETTINGS[name]
     model = DecorateClassifier(**options, random_state=0).fit(frame, y)
-    assert all(one.criterion == "entropy" and one.ccp_alpha > 0 for one in model.estimators_)
+    assert all(tree.criterion == "entropy" and tree.ccp_alpha > 0 for tree in model.estimators_)
     assert (model.n_estimators, model.max_iterations) == (15, 50)
     assert (options["zero"] == "uniform") == (name == "weka")
     assert not hasattr(options["estimator"], "tree_")
@@ -217,7 +217,7 @@ def test_what_must_not_grow():
 
     few = {"n_estimators": 5, "max_iterations": 12, "artificial_size": 0.2, "random_state": 1}
     model = DecorateClassifier(TREE, reject=cost, **few).fit(X, names)
-    assert model.errors_["error"].tolist() == [cost(*one) for one in list(seen)]
+    assert model.errors_["error"].tolist() == [cost(*arguments) for arguments in list(seen)]
     assert list(seen[0][0]) == list(names) and seen[0][2] is None
     kept = model.errors_.loc[model.errors_["accepted"], "error"]
     assert kept.is_monotonic_decreasing and len(kept) > 2
@@ -402,7 +402,9 @@ def test_nominal_columns_of_an_array_and_by_any_name():
     given = [[0], [True, False], np.array([True, False])]
     # Draws go by the names of columns; full trees find the rule whatever is drawn.
     of_trees = DecorateClassifier(DecisionTreeClassifier(), random_state=0)
-    models = [clone(of_trees).set_params(categorical_features=one).fit(X, y) for one in given]
+    models = [
+        clone(of_trees).set_params(categorical_features=features).fit(X, y) for features in given
+    ]
     by_name = clone(of_trees).set_params(categorical_features=["kind"]).fit(frame, y)
     for model in models:
         assert (model.predict_proba(X) == by_name.predict_proba(frame)).all()

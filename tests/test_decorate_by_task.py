@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bnmtl import HillClimbing, MultitaskLearner, SingleTaskLearner
 from bnmtl.active import ActiveDecorate, ActiveDecorateJS
-from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler, samplers
+from bnmtl.classification import MultitaskBayesNetClassifier, NetworkSampler, cells
 from bnmtl.classification.columns import read_columns
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.artificial import generator_of
@@ -33,8 +33,8 @@ LEARNER = MultitaskLearner(missing="state", task_groups=None, **CLIMB)
 def short_searches(monkeypatch):
     """Let learners that nobody gives search briefly, and for no groups of tasks."""
     multitask = partial(MultitaskLearner, task_groups=None, **CLIMB)
-    monkeypatch.setattr(samplers, "MultitaskLearner", multitask)
-    monkeypatch.setattr(samplers, "SingleTaskLearner", partial(SingleTaskLearner, **CLIMB))
+    monkeypatch.setattr(cells, "MultitaskLearner", multitask)
+    monkeypatch.setattr(cells, "SingleTaskLearner", partial(SingleTaskLearner, **CLIMB))
 
 
 def sites(n=120, seed=0):

@@ -41,7 +41,7 @@ def test_measures_are_those_of_loops(seed, n_members, n_cases, n_classes):
             np.mean([vote != mean.argmax() for vote in votes[:, case]]),
             np.mean([one != other for one, other in pairs]) if pairs else 0.0,
             (1 - sum(share**2 for share in shares)) / 2,
-            np.mean([sum((one - mean) ** 2) for one in members[:, case]]),
+            np.mean([sum((p - mean) ** 2) for p in members[:, case]]),
         )
         for measure, value in zip(MEASURES, values, strict=True):
             expected[measure] += weight * value / weights.sum()
@@ -82,7 +82,7 @@ def test_ensembles_of_other_packages():
     # Bagged members of few cases know some classes and some columns only.
     options = {"max_samples": 3, "max_features": 2, "random_state": 0}
     bagged = BaggingClassifier(KNeighborsClassifier(1), 15, **options).fit(X, labels)
-    assert min(len(one.classes_) for one in bagged.estimators_) < 3
+    assert min(len(member.classes_) for member in bagged.estimators_) < 3
     pairs = zip(bagged.estimators_, bagged.estimators_features_, strict=True)
     votes = np.array([member.predict(X[:, columns]) for member, columns in pairs])
     mean = bagged.predict_proba(X).argmax(axis=1)

@@ -104,7 +104,7 @@ def test_words():
     assert one_of(("a", "b", None)) == "'a', 'b' or None"
     assert listed(["a"], "column") == "column `a`" and listed("ab", "column") == "columns `a`, `b`"
     assert listed("abc", limit=2) == "`a`, `b` and 1 more"
-    assert [type_of(one) for one in ([], None, str)] == ["list", "None", "the class str"]
+    assert [type_of(value) for value in ([], None, str)] == ["list", "None", "the class str"]
 
 
 @pytest.mark.parametrize(

@@ -363,7 +363,7 @@ Y, P = np.array([0, 1, 1, 0, 1, 0]), np.array([0.2, 0.7, 0.4, 0.3, 0.9, 0.6])
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("put", [list, np.array, lambda y: pd.Series(y, dtype="string")])
 def test_yes_and_no_are_0_and_1_for_metrics_and_calibrators(spelling, put):
-    y = put([spelling[one] for one in Y])
+    y = put([spelling[label] for label in Y])
     for name in prediction.__all__:
         if name not in (
             "baseline",
@@ -391,6 +391,6 @@ def test_other_words_need_a_positive_class(y):
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_yes_and_no_need_no_positive_label(spelling):
-    column = pd.Series([*(spelling[one] for one in Y), None], name="y")
+    column = pd.Series([*(spelling[label] for label in Y), None], name="y")
     np.testing.assert_array_equal(checked_labels(column, None), [*Y, np.nan])
     assert checked_labels(column, spelling[0])[0] == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, mistake, record, without_pictures
+from command import frame, mistake, record
 
 import bnmtl
 from bnmtl import HillClimbing
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.beside_kernels
 CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0")
 TASKS = {"north": frame(0), "south": frame(1)}
-
-
-@pytest.fixture(autouse=True)
-def little_is_drawn(request, monkeypatch):
-    if not request.node.get_closest_marker("drawn"):
-        without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
 
 
 @pytest.fixture

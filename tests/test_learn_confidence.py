@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record, without_pictures
+from command import frame, listing, mistake, record
 from pictures import texts
 from small import noise
 
@@ -25,12 +25,6 @@ pytestmark = pytest.mark.beside_kernels
 
 CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 FAST = ("--restarts", "0", "--bootstrap", "5", "--folds", "2")
-
-
-@pytest.fixture(autouse=True)
-def little_is_drawn(request, monkeypatch):
-    if not request.node.get_closest_marker("drawn"):
-        without_pictures(monkeypatch, "arcs", "borrowing", "dags", "gains")
 
 
 @pytest.fixture

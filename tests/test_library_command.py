@@ -13,10 +13,8 @@ import pandas as pd
 import pytest
 from command import listing, mistake, record
 from library_classifiers import numeric_frame
-from matplotlib.figure import Figure
 from pages import Page
 
-from bnmtl import plotting
 from bnmtl.cli.main import main
 from bnmtl.cli.options import LibraryOptions, SelectOptions
 from bnmtl.ensembles import (
@@ -115,15 +113,6 @@ def library(call, few, in_this_process, files, written_once, built_once, monkeyp
     return copied
 
 
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Let other figures be made, which take less time."""
-    figure = Figure(figsize=(1, 1))
-    figure.subplots()
-    for name in ("trajectory", "weights"):
-        monkeypatch.setattr(plotting, name, lambda *_: figure)
-
-
 def pair(table):
     return table.drop(columns="sold"), table["sold"]
 
@@ -194,7 +183,7 @@ def three(files, tmp_path):
 
 
 @pytest.mark.parametrize("typed", [(), ("--cv", "2")])
-def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_path, typed):
+def test_several_classes(call, few, in_this_process, three, tmp_path, typed):
     code, out, err = call(*LIBRARY, *typed)
     assert (code, err) == (0, "")
     assert "best cross-entropy" in out and "Next: bnmtl select store --metric cross-entropy" in out
@@ -227,7 +216,7 @@ def test_several_classes(call, few, in_this_process, three, no_pictures, tmp_pat
     assert "got roc-area; these are the metrics of more than two classes." in err
 
 
-def test_groups_are_not_divided(call, few, in_this_process, files, no_pictures, tmp_path):
+def test_groups_are_not_divided(call, few, in_this_process, files, tmp_path):
     table = files["table"].assign(patient=np.arange(80) // 4)
     table.to_csv(tmp_path / "table.csv", index=False)
     for typed, options in (((), {}), (("--cv", "2"), {"cv": 2})):
@@ -340,7 +329,7 @@ def test_a_killed_command_goes_on(call, few, in_this_process, monkeypatch, files
     same(PredictionStore.open(tmp_path / "store"), whole)
 
 
-def test_an_unfinished_library_is_a_warning(call, library, no_pictures):
+def test_an_unfinished_library_is_a_warning(call, library):
     library()
     record = Path("store/library.json")
     content = json.loads(record.read_text())
@@ -421,9 +410,7 @@ def test_progress_counts_settings(few, in_this_process, files, tmp_path):
 
 
 @pytest.mark.parametrize("typed", [(), ("--cv", "2")])
-def test_new_rows_are_predicted_by_models_trained_again(
-    call, library, files, no_pictures, tmp_path, typed
-):
+def test_new_rows_are_predicted_by_models_trained_again(call, library, files, tmp_path, typed):
     library("--test", "test.csv", *typed)
     (tmp_path / "table.csv").unlink()  # the rows are in the folder
     code, out, err = call(*SELECT, "--predict", "new.csv", "--out", "out")
@@ -454,7 +441,7 @@ def predicted_part(tmp_path, folder):
 @pytest.mark.parametrize("typed", [(), ("--cv", "2")])
 @pytest.mark.parametrize("options", [{}, {"bags": 1, "bag_fraction": 0.3, "random_state": 6}])
 def test_test_cases_are_predicted_by_models_trained_again(
-    call, library, files, no_pictures, tmp_path, typed, options
+    call, library, files, tmp_path, typed, options
 ):
     library(*typed)
     library("--test", "test.csv", *typed, out="whole")
@@ -505,7 +492,7 @@ def test_what_needs_all_models_is_left_out(call, library, files, tmp_path):
     assert "test cases" not in text and ">nan<" not in text
 
 
-def test_test_cases_replace_labelled_ones(call, library, files, no_pictures, tmp_path):
+def test_test_cases_replace_labelled_ones(call, library, files, tmp_path):
     files["test"][:30].to_csv(tmp_path / "older.csv", index=False)
     library()
     assert call(*LIBRARY[:-1], "older", "--test", "older.csv")[0] == 0
@@ -517,7 +504,7 @@ def test_test_cases_replace_labelled_ones(call, library, files, no_pictures, tmp
         assert len(texts) == 1, name
 
 
-def test_models_are_trained_again_once(call, library, in_this_process, no_pictures, tmp_path):
+def test_models_are_trained_again_once(call, library, in_this_process, tmp_path):
     library()
     both = ("--test", "test.csv", "--predict", "new.csv")
     few_models = ("--bags", "1", "--bag-fraction", "0.3", "--seed", "6")
@@ -534,7 +521,7 @@ def test_models_are_trained_again_once(call, library, in_this_process, no_pictur
     assert len(in_this_process) < len(at_once)
 
 
-def test_progress_counts_models_that_are_trained_again(library, no_pictures, tmp_path):
+def test_progress_counts_models_that_are_trained_again(library, tmp_path):
     from bnmtl.cli import select
 
     library()
@@ -549,9 +536,7 @@ def test_progress_counts_models_that_are_trained_again(library, no_pictures, tmp
         assert len(counts) > 1
 
 
-def test_labels_may_be_numbers_or_text_that_looks_so(
-    call, few, in_this_process, files, no_pictures, tmp_path
-):
+def test_labels_may_be_numbers_or_text_that_looks_so(call, few, in_this_process, files, tmp_path):
     numbers = {
         name: one.assign(town=np.where(one["c"] > 0, "7.50", "8a")) for name, one in files.items()
     }
@@ -573,9 +558,7 @@ def test_labels_may_be_numbers_or_text_that_looks_so(
     pd.testing.assert_frame_equal(first, second)
 
 
-def test_given_cases_of_hill_climbing_are_kept_too(
-    call, in_this_process, files, no_pictures, tmp_path
-):
+def test_given_cases_of_hill_climbing_are_kept_too(call, in_this_process, files, tmp_path):
     given = pair(files["table"][50:])
     options = {"hillclimb": given, "random_state": 0}
     build_library(*pair(files["table"][:50]), FEW, out=tmp_path / "store", **options)
@@ -587,7 +570,7 @@ def test_given_cases_of_hill_climbing_are_kept_too(
     assert found.loc[0, list(expected.index)].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def test_unknown_categories_are_missing_with_a_warning(call, library, files, no_pictures, tmp_path):
+def test_unknown_categories_are_missing_with_a_warning(call, library, files, tmp_path):
     library()
     for name in ("test", "new"):
         table = files[name].assign(town=["Bonn", None, "Bonn", *files[name]["town"][3:]])

@@ -321,7 +321,7 @@ def test_mistakes_of_columns():
         with pytest.raises(InputError, match=f"(?i){message}"):
             columns.matrix(frame)
     twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
-    with pytest.raises(InputError, match="must have different columns; `a` occurs twice"):
+    with pytest.raises(InputError, match="`X` must have different column names, got `a` twice"):
         Columns.of(twice)
 
 

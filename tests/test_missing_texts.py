@@ -83,7 +83,7 @@ def test_every_command_that_reads_tables_has_both_options():
     with_tables = set(commands) - {"structures", "data", "compile"}
     assert len(with_tables) == 8
     for name in with_tables:
-        options = {option for one in commands[name].params for option in one.opts}
+        options = {option for parameter in commands[name].params for option in parameter.opts}
         assert {"--na", "--only-na"} <= options, name
 
 
@@ -333,7 +333,7 @@ def test_models_that_were_skipped_keep_their_names(tmp_path):
 
 
 def test_whatever_is_written_as_csv_is_read_again(tmp_path):
-    frame = pd.DataFrame({"a": [one for one in ODD if one == one.strip()], "b": "k"})
+    frame = pd.DataFrame({"a": [text for text in ODD if text == text.strip()], "b": "k"})
     (tmp_path / "a.csv").write_text(csv_text(frame), encoding="utf-8", newline="")
     assert read(tmp_path / "a.csv", na_values=())["a"]["a"].tolist() == frame["a"].tolist()
     assert csv_text(frame[:3]).splitlines()[1] == "None,k"

@@ -103,12 +103,12 @@ def test_members_are_found_by_a_single_climb(monkeypatch):
 
     monkeypatch.setattr(MultitaskLearner, "fit", spied)
     MultitaskQuery(n_members=3, random_state=0).committee().fit(*regions())
-    assert [repr(one.search) for one in learners] == ["HillClimbing(restarts=0)"] * 3
+    assert [repr(learner.search) for learner in learners] == ["HillClimbing(restarts=0)"] * 3
     default = MultitaskLearner(search=learners[0].search, random_state=learners[0].random_state)
     assert repr(learners[0]) == repr(default)
     given = MultitaskBayesNetClassifier(learner=MultitaskLearner(search="hill-climbing"))
     MultitaskQuery(given, n_members=2).committee().fit(*regions())
-    assert [one.search for one in learners[3:]] == ["hill-climbing"] * 2
+    assert [learner.search for learner in learners[3:]] == ["hill-climbing"] * 2
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,10 @@ def test_several_columns_of_labels_weigh_the_same():
     _, found = SMALL.query(X, y, task, return_utilities=True)
     members = members_by_hand(X, y.apply(pd.Categorical), task, ["dysp", "xray"])
     each = np.array(
-        [[spread(np.array(one), case, np.ones(3)) for case in range(60, 90)] for one in members]
+        [
+            [spread(np.array(member), case, np.ones(3)) for case in range(60, 90)]
+            for member in members
+        ]
     )
     expected = (each / each.mean(axis=1, keepdims=True)).mean(axis=0)
     np.testing.assert_allclose(found[0, 60:], expected, atol=1e-10)
@@ -242,7 +245,7 @@ def test_members_are_counted_as_they_are_learned():
     events = []
     query = MultitaskQuery(ESTIMATOR, n_members=2, random_state=0, progress=events.append)
     query.query(X, y, task)
-    assert [(one.done, one.total) for one in events] == [(0, 2), (1, 2), (2, 2)]
+    assert [(event.done, event.total) for event in events] == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_processes_do_not_matter():

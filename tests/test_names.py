@@ -234,7 +234,7 @@ def said(call, name):
             call(name)
         except Exception as error:
             return str(error)
-    return " ".join(str(one.message) for one in caught)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize("what", CALLS)

@@ -172,7 +172,7 @@ def test_fit_names_mistakes():
         BayesNet.fit(graph, frame[["a"]])
     with pytest.raises(ValueError, match="column `b` must be complete; 1 of its values"):
         BayesNet.fit(graph, pd.DataFrame({"a": [0, 1], "b": ["x", None]}))
-    with pytest.raises(ValueError, match="`b` occurs twice"):
+    with pytest.raises(ValueError, match="got `b` twice"):
         BayesNet.fit(graph, pd.DataFrame([[0, 1, 1]], columns=["a", "b", "b"]))
     with pytest.raises(ValueError, match='must be "auto" or a number of 0 or more, got -1'):
         BayesNet.fit(graph, frame[["a"]].assign(b=0), equivalent_sample_size=-1)

@@ -74,10 +74,18 @@ def test_pairs_that_a_penalty_of_1_rules_out_are_left_as_they_are():
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 @settings(max_examples=2 if NO_JIT else 6)
-@given(st.integers(0, 10**6), st.integers(2, 4), st.data())
-def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
-    problem, at = searches(seed, n, prior)
-    search = at(np.stack([one.required for one in problem.constraints]))
+@given(st.integers(0, 10**6), st.integers(2, 3), st.booleans())
+def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, greedy):
+    """The greedy search finds nearly all on so few variables, so it is left out of some cases."""
+    problem, configuration_at = searches(seed, n, prior)
+
+    def at(matrices):
+        search = configuration_at(matrices)
+        if not greedy:
+            search.run = lambda budget=None: None
+        return search
+
+    search = at(np.stack([constraints.required for constraints in problem.constraints]))
     search.run()
     before = search.score
 
@@ -87,7 +95,7 @@ def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
     ended = configurations.improve(search, find, at, Budget())
     assert ended.score >= before
     assert at(ended.adjacency.copy()).score == pytest.approx(ended.score)
-    if ended.violated or n > 3:
+    if ended.violated:
         return
     for s in range(3):
         part = problem.takes_part[s]

@@ -65,7 +65,7 @@ def test_sorted_rows_are_seen_and_tasks_add_up():
     by_all = rows.sort_values(list(rows)).reset_index(drop=True)
     assert score_of(by_all) > THRESHOLD
     weak = [series(rng, 30, 3, 0.62) for _ in range(12)]
-    assert score_of(*weak) > max(score_of(one) for one in weak[:3])
+    assert score_of(*weak) > max(score_of(frame) for frame in weak[:3])
 
 
 def test_tables_without_another_order_have_score_0():

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record, without_pictures
+from command import frame, listing, mistake, record
 from pages import Page
 from pictures import texts
 from small import noise, square
@@ -40,12 +40,6 @@ def other(seed, n=120):
     a, b, d = rng.integers(0, 2, (3, n))
     c = np.where(rng.random(n) < 0.9, a ^ d, 1 - (a ^ d))
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
-
-
-@pytest.fixture(autouse=True)
-def little_is_drawn(request, monkeypatch):
-    if not request.node.get_closest_marker("drawn"):
-        without_pictures(monkeypatch, "relatedness", "dendrogram", "distances")
 
 
 @pytest.fixture

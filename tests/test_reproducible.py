@@ -8,7 +8,7 @@ import pytest
 import test_problems
 import test_relatedness
 from budget import quick_search
-from hash_seeds import with_another_seed
+from hash_seeds import process, with_another_seed
 from small import ONE_GROUP, PLAIN
 
 from bnmtl import (
@@ -116,3 +116,12 @@ def test_hash_seed():
     """An interpreter with another hash seed learns the same."""
     code = "import json, test_reproducible as t; print(json.dumps(t.everything()))"
     assert json.loads(with_another_seed(code)) == everything()
+
+
+def test_a_program_that_ends_its_process_says_so_and_others_run(monkeypatch):
+    monkeypatch.setattr("hash_seeds.process", cache(process.__wrapped__))
+    with pytest.raises(AssertionError, match="SystemExit: 3"):
+        with_another_seed("import sys; sys.exit(3)")
+    with pytest.raises(AssertionError, match="ended its process with code 4:\nimport os; os._exit"):
+        with_another_seed("import os; os._exit(4)")
+    assert with_another_seed("print(1)") == "1\n"

@@ -338,7 +338,7 @@ def test_a_wrong_number_of_rows(kind, n):
     [
         (pd.DataFrame({"a": [1]}), "2 rows or more"),
         (pd.DataFrame(index=range(5)), "one column or more"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "`a` occurs twice"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "got `a` twice"),
         (pd.DataFrame({"a": [1, np.inf]}), "column `a` must hold finite numbers"),
         (pd.DataFrame({"a": pd.to_datetime(["2020", "2021"])}), "must hold numbers, text"),
         (np.array([["x"], ["y"]]), "an array of numbers"),

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import listing, mistake, record
-from matplotlib.figure import Figure
 from pages import Page
 
-from bnmtl import plotting
 from bnmtl.cli.options import SelectOptions
 from bnmtl.ensembles import EnsembleSelector, PredictionStore, UnusedCases, unused_cases
 from bnmtl.io.run import read_record
@@ -64,15 +62,6 @@ def files(written_once, tmp_path):
     return tables.copy()
 
 
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Let other figures be made, which take less time."""
-    figure = Figure(figsize=(1, 1))
-    figure.subplots()
-    for name in ("trajectory", "weights", "pruning"):
-        monkeypatch.setattr(plotting, name, lambda *_: figure)
-
-
 @pytest.fixture(autouse=True)
 def few_replicates(monkeypatch):
     """Let standard errors be those of few replicates, of commands and by hand alike."""
@@ -118,7 +107,7 @@ def test_all_that_is_written_is_what_was_selected(call, files, tmp_path):
     assert np.allclose(predicted.iloc[:, 1:], fitted.predict_proba(files["new"]))
 
 
-def test_a_folder_gives_what_its_tables_give_and_its_families(call, no_pictures, files, tmp_path):
+def test_a_folder_gives_what_its_tables_give_and_its_families(call, files, tmp_path):
     assert call(*SELECT, "--test", "test.csv", "--out", "out")[0] == 0
     code, out, _ = call("select", "store", *SELECT[2:], "--out", "two")
     assert code == 0
@@ -139,7 +128,7 @@ def test_a_folder_gives_what_its_tables_give_and_its_families(call, no_pictures,
     assert table[0][1:3] == ["4", str(int(found["chosen"].iloc[0]))]
 
 
-def test_options_are_those_of_the_estimator(call, no_pictures, files, monkeypatch, tmp_path):
+def test_options_are_those_of_the_estimator(call, files, monkeypatch, tmp_path):
     unused = UnusedCases.on_part(selected(tmp_path))
     monkeypatch.setattr(UnusedCases, "on_part", lambda *_: unused)  # what is compared is selected
     options = {
@@ -168,7 +157,7 @@ def test_options_are_those_of_the_estimator(call, no_pictures, files, monkeypatc
     }
 
 
-def test_the_sweep_is_written(call, no_pictures, files, tmp_path):
+def test_the_sweep_is_written(call, files, tmp_path):
     short = ("--prune", "sweep", "--max-steps", "1", "--out", "out")
     assert call("select", "store", *SELECT[2:], *short)[0] == 0
     assert listing(tmp_path / "out") == sorted([*FILES, "pruning.csv", "pruning.png"])
@@ -185,9 +174,7 @@ def test_the_sweep_is_written(call, no_pictures, files, tmp_path):
 
 @pytest.mark.parametrize("metric", ["accuracy", "cross-entropy"])
 @pytest.mark.parametrize("has_test", [True, False])
-def test_words_and_report_say_what_unused_cases_show(
-    call, no_pictures, files, tmp_path, metric, has_test
-):
+def test_words_and_report_say_what_unused_cases_show(call, files, tmp_path, metric, has_test):
     test = ("--test", "test.csv") if has_test else ()
     code, out, _ = call(*SELECT, "--metric", metric, *test, "--out", "out")
     assert code == 0
@@ -222,7 +209,7 @@ def test_words_and_report_say_what_unused_cases_show(
     assert "script" not in page.tags and all(one.startswith("data:") for one in page.references)
 
 
-def test_names_of_scorers_and_losses_have_their_own_direction(call, no_pictures, files, tmp_path):
+def test_names_of_scorers_and_losses_have_their_own_direction(call, files, tmp_path):
     """The ensemble of the negative log loss is that of the cross-entropy, and of the log loss."""
     weights = []
     for metric, is_loss in (
@@ -239,7 +226,7 @@ def test_names_of_scorers_and_losses_have_their_own_direction(call, no_pictures,
     assert "Scores are neg log loss; larger is better" in page
 
 
-def test_groups_of_a_file_are_not_divided(call, no_pictures, files, tmp_path):
+def test_groups_of_a_file_are_not_divided(call, files, tmp_path):
     groups = np.arange(120) // 6
     files["hill"].assign(patient=groups).to_csv(tmp_path / "grouped.csv", index=False)
     select = ("select", "grouped.csv", *SELECT[2:], "--group", "patient", "--out", "out")
@@ -255,7 +242,7 @@ def test_groups_of_a_file_are_not_divided(call, no_pictures, files, tmp_path):
     assert "`--group` must be another column than the labels" in mistake(call(*other, "y"))
 
 
-def test_the_seed_decides_and_threads_do_not(call, no_pictures, files, tmp_path):
+def test_the_seed_decides_and_threads_do_not(call, files, tmp_path):
     texts = []
     for jobs in ("1", "2"):
         assert call(*SELECT, "--jobs", jobs, "--out", jobs)[0] == 0
@@ -263,7 +250,7 @@ def test_the_seed_decides_and_threads_do_not(call, no_pictures, files, tmp_path)
     assert texts[0] == texts[1]
 
 
-def test_a_run_is_recognized_and_replaced(call, no_pictures, files, tmp_path):
+def test_a_run_is_recognized_and_replaced(call, files, tmp_path):
     test = ("--test", "test.csv")
     assert call(*SELECT, *test, "--out", "out", "--predict", "new.csv")[0] == 0
     assert read_record(tmp_path / "out")["command"] == "select"
@@ -274,7 +261,7 @@ def test_a_run_is_recognized_and_replaced(call, no_pictures, files, tmp_path):
     assert listing(tmp_path / "out") == sorted([*FILES, "mine.txt"])
 
 
-def test_models_without_weight_may_be_missing_from_new_rows(call, no_pictures, files, tmp_path):
+def test_models_without_weight_may_be_missing_from_new_rows(call, files, tmp_path):
     weights = selected(tmp_path).weights_
     chosen = list(weights.index[weights > 0])
     assert 1 < len(chosen) < 12
@@ -289,7 +276,7 @@ def test_models_without_weight_may_be_missing_from_new_rows(call, no_pictures, f
     assert not (tmp_path / "two").exists()
 
 
-def test_progress_counts_folds(no_pictures, files, tmp_path):
+def test_progress_counts_folds(files, tmp_path):
     from bnmtl.cli.select import run
 
     events = []
@@ -408,7 +395,7 @@ def test_what_must_be_given(call, files):
     assert mistake(call("select", "hill.csv")) == f"bnmtl: `--metric M` {see}"
 
 
-def test_a_full_disk_leaves_nothing(call, no_pictures, files, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_nothing(call, files, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -419,7 +406,7 @@ def test_a_full_disk_leaves_nothing(call, no_pictures, files, tmp_path, monkeypa
     assert listing(tmp_path) == before
 
 
-def test_the_eleven_point_precision_by_name(call, no_pictures, files, tmp_path):
+def test_the_eleven_point_precision_by_name(call, files, tmp_path):
     name = "eleven-point-average-precision"
     options = ("--metric", name, "--max-steps", "6", "--bags", "3")
     assert call("select", "store", *options, "--out", "out")[0] == 0

@@ -332,7 +332,7 @@ def test_states_that_two_tasks_write_differently_are_reported():
     tasks["b"]["v"] = [1, 1]
     with pytest.warns(UserWarning) as caught:
         encode(tasks)
-    assert not any("have in common" in str(one.message) for one in caught)
+    assert not any("have in common" in str(warning.message) for warning in caught)
 
 
 def test_whole_numbers_of_any_length_are_sorted_as_numbers():

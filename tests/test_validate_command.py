@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from command import without_pictures
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
@@ -53,12 +52,6 @@ def little_effort(monkeypatch):
     monkeypatch.setattr("bnmtl.search.orders.MOST_STARTS", 1)
     monkeypatch.setattr("bnmtl.search.orders.MOST_ITERATIONS", 2)
     monkeypatch.setattr("bnmtl.validation.tables.compare", partial(compare_rounds, n_resamples=99))
-
-
-@pytest.fixture(autouse=True)
-def little_is_drawn(request, monkeypatch):
-    if not request.node.get_closest_marker("drawn"):
-        without_pictures(monkeypatch, "arc_stability", "bias_variance", "rounds")
 
 
 @pytest.fixture

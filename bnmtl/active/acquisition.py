@@ -1,7 +1,6 @@
-"""Which incomplete cases to complete, or which cells to measure, when all labels are known."""
+"""Acquisitions of features: incomplete cases to complete, or cells to measure, of known labels."""
 
 import inspect
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 
-from bnmtl.active.query import pick_best
+from bnmtl.active.query import pick_best, read_costs
 from bnmtl.active.utilities import small_margin
 from bnmtl.classification import NetworkImputer
 from bnmtl.decorate.artificial import stacked, take
@@ -17,7 +16,7 @@ from bnmtl.decorate.committee import check_estimator
 from bnmtl.decorate.inputs import TreeInputs, columns_of
 from bnmtl.errors import InputError, InputTypeError, check_whole
 from bnmtl.metrics.cases import probabilities_of
-from bnmtl.seeding import generator, seed_of, with_seed
+from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 
@@ -73,13 +72,11 @@ def read_incomplete(X, y, observed, cost):
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     y, observed = read_labels(y), np.asarray(observed)
     if X.ndim != 2 or not len(X):
-        raise InputError(
-            f"must be a table with a row for each case, got {type_of(X)}", argument="X"
-        )
+        message = f"must be a table with a row for each case, got {type_of(X)}"
+        raise InputError(message, argument="X")
     if y.shape != (len(X),):
-        raise InputError(
-            f"must be one label for each row, {len(X)}, got {type_of(y)}", argument="y"
-        )
+        message = f"must be one label for each row, {len(X)}, got {type_of(y)}"
+        raise InputError(message, argument="y")
     if (y == y[0]).all():
         raise InputError(f"must have at least two classes; all rows are `{y[0]}`", argument="y")
     if observed.shape != X.shape or observed.dtype != bool:
@@ -88,18 +85,14 @@ def read_incomplete(X, y, observed, cost):
         raise InputError(message, argument="observed", options=("X",))
     if observed.all():
         raise InputError("must mark cells that can be acquired; all are True", argument="observed")
-    X = _hidden(X, observed)
-    costs = np.ones(X.shape[1]) if cost is None else _costs(cost, pd.DataFrame(X).columns)
+    frame, costs = pd.DataFrame(X), np.ones(X.shape[1])
+    if cost is not None:
+        costs = _costs(cost, frame.columns)
+    # What is known of cells that can still be acquired is hidden.
+    if (frame.notna().to_numpy() & ~observed).any():
+        frame = frame.mask(~observed)
+        X = frame if isinstance(X, pd.DataFrame) else frame.to_numpy()
     return Incomplete(X, y, observed, costs, cost is not None)
-
-
-def _hidden(X, observed):
-    """The table without what is known of cells that can still be acquired."""
-    frame = pd.DataFrame(X)
-    if not (frame.notna().to_numpy() & ~observed).any():
-        return X
-    frame = frame.mask(~observed)
-    return frame if isinstance(X, pd.DataFrame) else frame.to_numpy()
 
 
 def _costs(cost, columns):
@@ -107,31 +100,15 @@ def _costs(cost, columns):
     if isinstance(cost, pd.Series):
         if not cost.index.is_unique:
             name = cost.index[cost.index.duplicated()][0]
-            raise InputError(
-                f"must have one value for each column; {name} has several", argument="cost"
-            )
+            message = f"must have one value for each column; {name} has several"
+            raise InputError(message, argument="cost")
         cost = cost.to_dict()
-    if isinstance(cost, Mapping):
-        lacking = [one for one in columns if one not in cost]
-        if lacking:
-            raise InputError(
-                f"must have a value for each column; {lacking[0]} has none", argument="cost"
-            )
-        cost = [cost[one] for one in columns]
-    try:
-        costs = np.asarray(cost, dtype=float)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"must be numbers, got {type_of(cost)}", argument="cost") from None
+    costs = read_costs(cost, columns, "column")
     if costs.shape != (len(columns),):
         raise InputError(f"must be one number for each column, {len(columns)}", argument="cost")
-    wrong = ~(np.isfinite(costs) & (costs > 0))
-    if wrong.any():
-        raise InputError(f"must be above 0, got {float(costs[wrong][0])!r}", argument="cost")
     return costs
 
 
-_SEEDS = 2**31 - 1
-_OF_IMPUTERS = ("fit", "transform")
 _WRONG = 2.0  # utility of a misclassified case, above all others
 
 
@@ -176,11 +153,8 @@ class _Acquisition(BaseEstimator):
     def _check_batch_size(self, batch_size, n_incomplete):
         check_whole("batch_size", batch_size, least=1)
         if batch_size > n_incomplete:
-            message = (
-                f"must not exceed the number of incomplete cases, {n_incomplete}, "
-                f"got {batch_size!r}"
-            )
-            raise InputError(message, argument="batch_size")
+            rule = f"must not exceed the number of incomplete cases, {n_incomplete}"
+            raise InputError(f"{rule}, got {batch_size!r}", argument="batch_size")
 
     def _per_cost(self, utilities, costs):
         """Utilities by which cases are picked."""
@@ -414,9 +388,10 @@ class ExpectedUtility(BaseEstimator):
             p = imputer.cell_probabilities(frame.iloc[rows], name, table.y[rows])
             for at, row, shares in zip(places, rows, p.to_numpy(), strict=True):
                 tried = np.argsort(-shares, kind="stable")[: self.n_values]
-                for one, share in zip(tried, shares[tried] / shares[tried].sum(), strict=True):
+                shares = shares[tried] / shares[tried].sum()
+                for state, share in zip(tried, shares, strict=True):
                     changed = frame.copy()
-                    changed.iloc[row, column] = values.iloc[one]
+                    changed.iloc[row, column] = values.iloc[state]
                     after = _fit_of(_model(template, seed), encode(changed), table.y)
                     gains[at] += share * (after - before)
         return gains
@@ -447,23 +422,24 @@ def _learner(estimator, X):
 
 def _model(template, seed):
     """The classifier to be fitted."""
-    return with_seed(template, int(generator(seed, "model").integers(_SEEDS)))
+    return with_seed(template, drawn_seed(seed, "model"))
 
 
 def _imputers(template, seed, n, known, labels):
     """Fitted imputers, one per imputation; a network is learned once."""
     template = NetworkImputer(fill="draw") if template is None else template
-    if isinstance(template, type) or not all(_takes_labels(template, one) for one in _OF_IMPUTERS):
+    takes_labels = all(_takes_labels(template, name) for name in ("fit", "transform"))
+    if isinstance(template, type) or not takes_labels:
         message = f"must have `fit(X, y)` and `transform(X, y)`, got {type_of(template)}"
         raise InputTypeError(message, argument="imputer")
-    drawn = [_imputation_seed(seed, number) for number in range(n)]
-    if not isinstance(template, NetworkImputer):
-        for one in drawn:
-            yield with_seed(template, one).fit(known, labels)
-        return
-    imputer = with_seed(template, drawn[0]).fit(known, labels)
-    for one in drawn:
-        yield imputer.set_params(random_state=one)
+    imputer = None
+    for number in range(n):
+        drawn = drawn_seed(seed, "imputation", number)
+        if imputer is not None and isinstance(template, NetworkImputer):
+            imputer.set_params(random_state=drawn)
+        else:
+            imputer = with_seed(template, drawn).fit(known, labels)
+        yield imputer
 
 
 def _takes_labels(imputer, name):
@@ -482,11 +458,6 @@ def _network_imputer(template, seed):
     """The imputer of probabilities, to be fitted."""
     template = NetworkImputer() if template is None else template
     if not hasattr(template, "cell_probabilities"):
-        raise InputTypeError(
-            f"must be a NetworkImputer or None, got {type_of(template)}", argument="imputer"
-        )
-    return with_seed(template, _imputation_seed(seed, 0))
-
-
-def _imputation_seed(seed, number):
-    return int(generator(seed, "imputation", number).integers(_SEEDS))
+        message = f"must be a NetworkImputer or None, got {type_of(template)}"
+        raise InputTypeError(message, argument="imputer")
+    return with_seed(template, drawn_seed(seed, "imputation", 0))

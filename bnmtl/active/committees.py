@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bnmtl.active.utilities import vote_shares
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate.artificial import take
-from bnmtl.decorate.committee import Committee, about_member, check_estimator
+from bnmtl.decorate.committee import Committee, about_member
 from bnmtl.errors import check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.trees import ProbabilityTree
@@ -61,12 +61,8 @@ class BaggingCommittee(Committee):
         -------
         BaggingCommittee
         """
-        check_estimator(self.estimator)
         check_whole("n_estimators", self.n_estimators, least=1)
-        X, y = self._read_cases(X, y)
-        self.classes_ = np.unique(y)
-        self._encode_columns(X)
-        inputs, seed = self._inputs_of(X), seed_of(self.random_state)
+        (inputs, y), seed = self._prepared(X, y), seed_of(self.random_state)
         self.estimators_ = [
             self._fitted(inputs, y, seed, number) for number in range(self.n_estimators)
         ]
@@ -106,7 +102,7 @@ class TreeCommittee(BaggingCommittee):
             return super()._fitted(inputs, y, seed, number)
         rows = generator(seed, "bootstrap", number).integers(len(y), size=len(y))
         # Cases without weight make other classes known, and change nothing else.
-        absent = [int((y == one).argmax()) for one in self.classes_ if one not in y[rows]]
+        absent = [int((y == label).argmax()) for label in self.classes_ if label not in y[rows]]
         weights = np.repeat([1.0, 0.0], [len(rows), len(absent)])
         rows = np.append(rows, absent).astype(int)
         member = self._new_member(seed, number)
@@ -153,12 +149,8 @@ class BoostingCommittee(Committee):
         -------
         BoostingCommittee
         """
-        check_estimator(self.estimator)
         check_whole("n_estimators", self.n_estimators, least=1)
-        X, y = self._read_cases(X, y)
-        self.classes_ = np.unique(y)
-        self._encode_columns(X)
-        inputs = self._inputs_of(X)
+        inputs, y = self._prepared(X, y)
         seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
         if len(self.classes_) == 1:
             self.estimators_, votes = [self._member(seed, 0, inputs, y)], np.ones(1)
@@ -231,11 +223,8 @@ class SingleClassifier(Committee):
         -------
         SingleClassifier
         """
-        check_estimator(self.estimator)
-        X, y = self._read_cases(X, y)
-        self.classes_ = np.unique(y)
-        self._encode_columns(X)
-        self.estimators_ = [self._member(seed_of(self.random_state), 0, self._inputs_of(X), y)]
+        inputs, y = self._prepared(X, y)
+        self.estimators_ = [self._member(seed_of(self.random_state), 0, inputs, y)]
         return self
 
     def _default_estimator(self):

@@ -1,4 +1,4 @@
-"""Learning curves of strategies on data whose labels are revealed one batch at a time."""
+"""Experiments: learning curves of strategies on data whose labels are revealed in batches."""
 
 import contextlib
 import hashlib
@@ -26,12 +26,11 @@ from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
-from bnmtl.seeding import generator, seed_of, with_seed
+from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
 from bnmtl.writing import check_file, write_whole
 
-_SEEDS = 2**31 - 1
 # Arguments of a query that the experiment sets.
 _OURS = {"X", "y", "batch_size", "return_utilities"}
 
@@ -67,7 +66,7 @@ class Contender(NamedTuple):
         -------
         (strategy, predictor)
         """
-        drawn = int(generator(*seed).integers(_SEEDS))
+        drawn = drawn_seed(*seed)
         strategy = with_seed(self.strategy, drawn)
         parameters = strategy.get_params(deep=False)
         if "minority_class" in parameters and parameters["minority_class"] is None:
@@ -85,10 +84,8 @@ class Contender(NamedTuple):
         rows = np.asarray(strategy.query(X, y, batch_size=batch_size, **arguments))
         is_new = rows.dtype.kind in "iu" and len(set(rows.tolist())) == len(rows) == batch_size
         if not is_new or not np.isnan(y[rows]).all():
-            message = (
-                f"must return {batch_size} different rows without a label, got {rows.tolist()!r}"
-            )
-            raise InputError(message, argument="strategies")
+            rule = f"must return {batch_size} different rows without a label"
+            raise InputError(f"{rule}, got {rows.tolist()!r}", argument="strategies")
         return rows
 
 
@@ -109,61 +106,47 @@ def read_contenders(strategies, predictor):
     if not hasattr(strategies, "items") or not len(strategies):
         message = f"must be a mapping from names to strategies, got {type_of(strategies)}"
         raise InputTypeError(message, argument="strategies")
-    return {str(name): _contender(str(name), one, predictor) for name, one in strategies.items()}
+    return {
+        str(name): _contender(str(name), given, predictor) for name, given in strategies.items()
+    }
 
 
 def _contender(name, given, predictor):
-    strategy, predictor, arguments = _parts(name, given, predictor)
+    parts = given if isinstance(given, tuple) else (given,)
+    if not 1 <= len(parts) <= 3:
+        rule = f"`{name}` must be a strategy, or a tuple of it, a classifier, and arguments"
+        raise InputError(f"{rule}, got {len(parts)!r}", argument="strategies")
+    strategy, predictor, arguments = (*parts, *(None, predictor, {})[len(parts) :])
     is_estimator = hasattr(strategy, "get_params") and not isinstance(strategy, type)
     if not is_estimator or not hasattr(strategy, "query"):
-        message = (
-            f"`{name}` must be a scikit-learn estimator with a method `query`, got "
-            f"{type_of(strategy)}"
-        )
-        raise InputTypeError(message, argument="strategies")
+        rule = f"`{name}` must be a scikit-learn estimator with a method `query`"
+        raise InputTypeError(f"{rule}, got {type_of(strategy)}", argument="strategies")
     _check_arguments(name, strategy, arguments)
     if isinstance(predictor, str):
         if predictor != "own":
-            raise InputError(
-                f'must be a classifier or "own", got {predictor!r}', argument="predictor"
-            )
+            message = f'must be a classifier or "own", got {predictor!r}'
+            raise InputError(message, argument="predictor")
         if not hasattr(strategy, "committee"):
             message = f"`{name}` has no committee that could predict"
-            raise InputError(
-                message, argument="strategies", remedy="give a pair of a strategy and a classifier"
-            )
+            remedy = "give a pair of a strategy and a classifier"
+            raise InputError(message, argument="strategies", remedy=remedy)
     elif not (hasattr(predictor, "predict_proba") and is_classifier(predictor)):
         message = f'must be a classifier with `predict_proba` or "own", got {type_of(predictor)}'
         raise InputTypeError(message, argument="predictor")
     return Contender(strategy, predictor, arguments)
 
 
-def _parts(name, given, predictor):
-    if not isinstance(given, tuple):
-        return given, predictor, {}
-    if not 1 <= len(given) <= 3:
-        message = (
-            f"`{name}` must be a strategy, or a tuple of it, a classifier, and arguments, got "
-            f"{len(given)!r}"
-        )
-        raise InputError(message, argument="strategies")
-    defaults = (None, predictor, {})
-    return (*given, *defaults[len(given) :])
-
-
 def _check_arguments(name, strategy, arguments):
     """Raise unless the query of a strategy takes further arguments."""
     if not isinstance(arguments, Mapping):
-        message = (
-            f"must give the arguments of `query` of `{name}` as a mapping, got {type_of(arguments)}"
-        )
-        raise InputTypeError(message, argument="strategies")
+        rule = f"must give the arguments of `query` of `{name}` as a mapping"
+        raise InputTypeError(f"{rule}, got {type_of(arguments)}", argument="strategies")
     taken = inspect.signature(strategy.query).parameters
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in taken.values())
-    for one in arguments:
-        if one in _OURS or not (takes_any or one in taken):
-            found = "the experiment sets" if one in _OURS else "it has no"
-            message = f"must give only arguments that `query` of `{name}` takes; {found} `{one}`"
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+    for given in arguments:
+        if given in _OURS or not (takes_any or given in taken):
+            found = "the experiment sets" if given in _OURS else "it has no"
+            message = f"must give only arguments that `query` of `{name}` takes; {found} `{given}`"
             raise InputError(message, argument="strategies")
 
 
@@ -214,9 +197,8 @@ class CurvesFile:
         if path is None:
             return
         if not isinstance(path, str | os.PathLike):
-            raise InputTypeError(
-                f"must be the name of a file or None, got {type_of(path)}", argument="out"
-            )
+            message = f"must be the name of a file or None, got {type_of(path)}"
+            raise InputTypeError(message, argument="out")
         self._path = Path(path)
         check_file(self._path)
         if self._path.exists():
@@ -240,7 +222,8 @@ class CurvesFile:
         if not _is_header(header) or not all(line.keys() >= _PLACES for line in lines):
             self._refuse("holds something else")
         if header["settings"] != settings:
-            different = [one for one in settings if header["settings"].get(one) != settings[one]]
+            old = header["settings"]
+            different = [name for name in settings if old.get(name) != settings[name]]
             self._refuse(f"is of an experiment with other {' and '.join(different) or 'settings'}")
         self.seed = header["seed"]
         found = {}
@@ -265,9 +248,8 @@ class CurvesFile:
         write_whole(self._path, content.encode())
 
     def _refuse(self, found):
-        message = (
-            f"must be a new file, or one of the same experiment, got `{self._path}`, which {found}"
-        )
+        rule = "must be a new file, or one of the same experiment"
+        message = f"{rule}, got `{self._path}`, which {found}"
         raise InputError(message, argument="out", remedy="choose another one")
 
 
@@ -386,7 +368,7 @@ def run_experiment(
     check_jobs(n_jobs)
     plans = {name: _Plan(first, _sizes(batch_size, name), n_labels) for name in tables}
     settings = {
-        "strategies": {name: _text_of(one) for name, one in contenders.items()},
+        "strategies": {name: _text_of(contender) for name, contender in contenders.items()},
         "data": {name: table.digest for name, table in tables.items()},
         "plans": {name: list(map(str, plan)) for name, plan in plans.items()},
         "folds": [int(cv) if isinstance(cv, Integral) else repr(cv), int(repeats)],
@@ -422,11 +404,8 @@ def _check_folds(cv, repeats, tables):
             raise InputError(message, argument="cv")
         most = int(np.bincount(table.codes).max())
         if cv > most:
-            message = (
-                f"must not exceed the number of cases of the largest class, {most} "
-                f"in `{name}`, got {cv!r}"
-            )
-            raise InputError(message, argument="cv")
+            rule = f"must not exceed the number of cases of the largest class, {most} in `{name}`"
+            raise InputError(f"{rule}, got {cv!r}", argument="cv")
 
 
 def _check_ends(first, n_labels, tables):
@@ -440,10 +419,8 @@ def _check_ends(first, n_labels, tables):
         least = table.n_classes if first == "classes" else first
         if n_labels < least:
             where = f" in `{name}`" if first == "classes" else ", which `first` sets"
-            message = (
-                f"must be at least the number of labels at the start, {least}{where}, got "
-                f"{n_labels!r}"
-            )
+            rule = f"must be at least the number of labels at the start, {least}{where}"
+            message = f"{rule}, got {n_labels!r}"
             raise InputError(message, argument="n_labels", options=("first",))
 
 
@@ -515,20 +492,18 @@ def _read_data(data, groups):
             message = f"must be a mapping, as `data`, got {type_of(groups)}"
             raise InputTypeError(message, argument="groups", options=("data",))
         groups = dict.fromkeys(pairs, groups)
-    groups = {str(name): one for name, one in groups.items()}
+    groups = {str(name): of_data for name, of_data in groups.items()}
     lacking = [str(name) for name in pairs if str(name) not in groups]
     if lacking:
-        raise InputError(
-            f"must have an entry for `{lacking[0]}`, got {list(groups)!r}", argument="groups"
-        )
+        message = f"must have an entry for `{lacking[0]}`, got {list(groups)!r}"
+        raise InputError(message, argument="groups")
     return {str(name): _table(str(name), pair, groups[str(name)]) for name, pair in pairs.items()}
 
 
 def _table(name, pair, groups):
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise InputTypeError(
-            f"must be features and labels for `{name}`, got {type_of(pair)}", argument="data"
-        )
+        message = f"must be features and labels for `{name}`, got {type_of(pair)}"
+        raise InputTypeError(message, argument="data")
     X, y = pair
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     labels = np.asarray(y, dtype=object)
@@ -536,22 +511,18 @@ def _table(name, pair, groups):
         message = f"must have one label for each row of `{name}`, {len(X)}, got {len(y)!r}"
         raise InputError(message, argument="data")
     if pd.isna(labels).any():
-        raise InputError(
-            f"must have all labels of `{name}`", argument="data", remedy="drop those rows"
-        )
+        message = f"must have all labels of `{name}`"
+        raise InputError(message, argument="data", remedy="drop those rows")
     classes, codes = np.unique(read_labels(y, "data"), return_inverse=True)
     if len(classes) < 2:
-        raise InputError(
-            f"must have two classes or more in `{name}`, got {len(classes)!r}", argument="data"
-        )
+        message = f"must have two classes or more in `{name}`, got {len(classes)!r}"
+        raise InputError(message, argument="data")
     frame = pd.DataFrame(X).assign(**{"label of the case": codes})
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (len(X),):
-            message = (
-                f"must have one value for each row of `{name}`, {len(X)}, got {groups.shape!r}"
-            )
-            raise InputError(message, argument="groups")
+            rule = f"must have one value for each row of `{name}`, {len(X)}"
+            raise InputError(f"{rule}, got {groups.shape!r}", argument="groups")
         if pd.isna(groups).any():
             raise InputError(f"must not be missing in `{name}`", argument="groups")
         groups = np.unique(groups.astype(str), return_inverse=True)[1]
@@ -566,14 +537,13 @@ def _sizes(batch_size, name):
     """The batch size of a data set: an int, or a tuple of one for each step."""
     if hasattr(batch_size, "items"):
         if name not in batch_size:
-            raise InputError(
-                f"must have a value for `{name}`, got {list(batch_size)!r}", argument="batch_size"
-            )
+            message = f"must have a value for `{name}`, got {list(batch_size)!r}"
+            raise InputError(message, argument="batch_size")
         batch_size = batch_size[name]
     if np.iterable(batch_size):
-        for one in batch_size:
-            check_whole("batch_size", one, least=1)
-        return tuple(int(one) for one in batch_size)
+        for size in batch_size:
+            check_whole("batch_size", size, least=1)
+        return tuple(map(int, batch_size))
     check_whole("batch_size", batch_size, least=1)
     return int(batch_size)
 
@@ -589,7 +559,12 @@ def _text_of(contender):
 def _folds(table, cv, repeats, seed, name):
     """Rows of the pool and of the test part of each trial."""
     if not isinstance(cv, Integral):
-        yield from _of_splitter(table, cv, name)
+        given = table.X, table.codes, table.groups
+        for pool, test in splits_of_splitter("cv", cv, *given, table=name):
+            if not len(pool) or not len(test):
+                rule = f"must leave cases of `{name}` on both sides of each split"
+                raise InputError(f"{rule}; one side is empty", argument="cv")
+            yield pool, test
         return
     kind = StratifiedKFold if table.groups is None else StratifiedGroupKFold
     for repeat in range(repeats):
@@ -600,22 +575,14 @@ def _folds(table, cv, repeats, seed, name):
             yield from folds.split(table.codes, table.codes, table.groups)
 
 
-def _of_splitter(table, splitter, name):
-    """Rows of the folds of a splitter."""
-    folds = splits_of_splitter("cv", splitter, table.X, table.codes, table.groups, table=name)
-    for pool, test in folds:
-        if not len(pool) or not len(test):
-            message = f"must leave cases of `{name}` on both sides of each split; one side is empty"
-            raise InputError(message, argument="cv")
-        yield pool, test
-
-
 def _curve(key, contender, table, rows, plan, seed):
     """The lines of one strategy in one trial."""
     data, name, trial = key
     pool, test = rows
     X, codes = take(table.X, pool), table.codes[pool]
-    judge = _Judge(take(table.X, test), table.codes[test], codes, table.n_classes)
+    # Classes in the lift chart area are weighted by their shares of the pool.
+    prior = np.bincount(codes, minlength=table.n_classes).astype(float)
+    X_test, truth, classes = take(table.X, test), table.codes[test], np.arange(table.n_classes)
     labeled = _first_cases(codes, plan.first, generator(seed, "first", data, trial))
     first_labels, lines = codes[labeled], []
     steps = [0, *plan.steps(len(labeled), len(pool))]
@@ -628,10 +595,21 @@ def _curve(key, contender, table, rows, plan, seed):
         at = (seed, "step", data, trial, len(labeled))
         strategy, predictor = contender.seeded(at, first_labels, table.n_classes)
         predictor = fitted(predictor, X, codes, labeled)
-        line = {"data": data, "strategy": name, "trial": trial, "step": step}
-        line |= {"n_labels": len(labeled)} | judge(predictor)
-        line |= {"seconds": round(time.perf_counter() - began, 4)}
-        line |= {"n_pool": len(pool), "n_test": len(test), "last": step == len(steps) - 1}
+        p = probabilities_of(predictor, X_test, classes)
+        line = {
+            "data": data,
+            "strategy": name,
+            "trial": trial,
+            "step": step,
+            "n_labels": len(labeled),
+            "error": 1 - accuracy(truth, p),
+            "squared_error": squared_error(truth, p),
+            "lift_chart_area": lift_chart_area(truth, p, class_prior=prior),
+            "seconds": round(time.perf_counter() - began, 4),
+            "n_pool": len(pool),
+            "n_test": len(test),
+            "last": step == len(steps) - 1,
+        }
         lines.append(line)
     return key, lines
 
@@ -642,28 +620,3 @@ def _first_cases(codes, first, rng):
     if first == "classes":
         return np.sort([order[codes[order] == k][0] for k in np.unique(codes)])
     return np.sort(order[:first])
-
-
-class _Judge:
-    """Measures of a fitted classifier on the test part of a trial.
-
-    Parameters
-    ----------
-    X, codes : features and labels of the test part
-    pool_codes : numpy.ndarray of int
-        Labels of the pool, whose shares weight the classes in the lift chart area.
-    n_classes : int
-    """
-
-    def __init__(self, X, codes, pool_codes, n_classes):
-        self._X, self._codes = X, codes
-        self._classes = np.arange(n_classes)
-        self._prior = np.bincount(pool_codes, minlength=n_classes).astype(float)
-
-    def __call__(self, predictor):
-        p = probabilities_of(predictor, self._X, self._classes)
-        return {
-            "error": 1 - accuracy(self._codes, p),
-            "squared_error": squared_error(self._codes, p),
-            "lift_chart_area": lift_chart_area(self._codes, p, class_prior=self._prior),
-        }

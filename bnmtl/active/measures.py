@@ -1,4 +1,4 @@
-"""What learning curves say: labels saved, reductions of error, and a forecast of the error."""
+"""Measures of learning curves: labels saved, reductions of error, and a forecast of the error."""
 
 from typing import NamedTuple
 
@@ -64,7 +64,8 @@ def data_utilization(curves, reference, last=50):
     check_curves(curves, [*_KEYS, "error"])
     _check_reference(curves, reference)
     check_whole("last", last, least=1)
-    means = _means(_at_common_points(curves, "error"), "error")
+    curves, keys = _at_common_points(curves, "error"), ["data", "strategy", "n_labels"]
+    means = curves.groupby(keys, sort=False)["error"].mean().reset_index()
     rows = []
     for data, part in means.groupby("data", sort=False):
         base = part[part["strategy"] == reference].dropna(subset="error")
@@ -157,8 +158,8 @@ def improvement(curves, reference, measure="error", top=1.0):
     for data, part in _at_common_points(curves, measure).groupby("data", sort=False):
         ratio = float((part["n_test"] / part["n_pool"]).mean())
         by = {
-            strategy: one.groupby(["trial", "n_labels"])[measure].mean().dropna().unstack()
-            for strategy, one in part.groupby("strategy", sort=False)
+            strategy: lines.groupby(["trial", "n_labels"])[measure].mean().dropna().unstack()
+            for strategy, lines in part.groupby("strategy", sort=False)
         }
         base = by.pop(reference)
         for strategy, wide in by.items():
@@ -173,7 +174,9 @@ def _compared(wide, base, sign, top, ratio):
     n, n_points = base.shape
     if not n_points or n < (1 if top == 1 else 2):
         return (np.nan,) * 4
-    weights = _labels_since(base.columns)
+    # Labels since the point before; the first point counts as the second.
+    steps = np.diff(base.columns)
+    weights = np.append(steps[:1], steps) if len(steps) else np.ones(1)
     base, differences = base.to_numpy(), sign * (wide - base).to_numpy()
     if top == 1:
         judged = [(slice(None), np.arange(n_points))]
@@ -192,7 +195,7 @@ def _compared(wide, base, sign, top, ratio):
     if not len(percents):
         return (np.nan,) * 4
     tested = [part for _, part in found if len(part) > 1]
-    p_values = [[resampled_p(part, one) for part in tested] for one in (0.0, ratio)]
+    p_values = [[resampled_p(part, overlap) for part in tested] for overlap in (0.0, ratio)]
     smallest = [min(1.0, len(tested) * np.fmin.reduce(p, initial=np.nan)) for p in p_values]
     return float(percents.mean()), float(in_units.mean()), *smallest
 
@@ -216,12 +219,6 @@ def _best_points(differences, base, weights, top):
     return order[: max(1, int((before < top * weights.sum()).sum()))]
 
 
-def _labels_since(sizes):
-    """Number of labels since the point before, for each point; the first as the second."""
-    steps = np.diff(sizes)
-    return np.append(steps[:1], steps) if len(steps) else np.ones(1)
-
-
 def _at_common_points(curves, measure):
     """The curves with NaN at points that some trials of the strategy lack.
 
@@ -236,12 +233,6 @@ def _at_common_points(curves, measure):
     return curves.assign(**{measure: curves[measure].where(n_here == n_trials)})
 
 
-def _means(curves, measure):
-    """Means over trials by data set, strategy and number of labels."""
-    keys = ["data", "strategy", "n_labels"]
-    return curves.groupby(keys, sort=False)[measure].mean().reset_index()
-
-
 def check_curves(curves, columns):
     """Raise unless curves are a DataFrame with some columns.
 
@@ -251,15 +242,12 @@ def check_curves(curves, columns):
     columns : list of str
     """
     if not isinstance(curves, pd.DataFrame):
-        raise InputTypeError(
-            f"must be a DataFrame of `run_experiment`, got {type_of(curves)}", argument="curves"
-        )
-    lacking = [one for one in columns if one not in curves]
+        message = f"must be a DataFrame of `run_experiment`, got {type_of(curves)}"
+        raise InputTypeError(message, argument="curves")
+    lacking = [name for name in columns if name not in curves]
     if lacking:
-        message = (
-            f"must be a DataFrame of `run_experiment`; it lacks the {listed(lacking, 'column')}"
-        )
-        raise InputError(message, argument="curves")
+        found = f"it lacks the {listed(lacking, 'column')}"
+        raise InputError(f"must be a DataFrame of `run_experiment`; {found}", argument="curves")
 
 
 def _check_reference(curves, reference):
@@ -339,7 +327,13 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     check_whole("n_more", n_more, least=1)
     check_number("confidence", confidence, above=0, below=1)
     check_curves(curves, ["trial", "n_labels", "error", "n_test"])
-    _check_single(curves)
+    # The mean over several would be none of theirs.
+    for column, noun in (("strategy", "strategies"), ("data", "data sets")):
+        names = curves[column].unique().tolist() if column in curves else []
+        if len(names) > 1:
+            found = f"it has {len(names)} {noun}, {listed(names)}"
+            message = f"must be of one strategy on one data set; {found}"
+            raise InputError(message, argument="curves", remedy="select its rows")
     wide = curves.pivot_table(index="trial", columns="n_labels", values="error").dropna(axis=1)
     if min(wide.shape) < 2:
         message = f"must have two trials and two numbers of labels; it has {wide.shape}"
@@ -355,18 +349,6 @@ def forecast(curves, n_labels, n_more, confidence=0.9, random_state=0):
     now, then = _fitted(errors, sizes, ends, least)
     low, high = np.quantile(falls, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Forecast(now, then, now - then, float(low), float(high))
-
-
-def _check_single(curves):
-    """Raise if curves name several strategies or data sets, whose mean is none of theirs."""
-    for column, noun in (("strategy", "strategies"), ("data", "data sets")):
-        names = curves[column].unique().tolist() if column in curves else []
-        if len(names) > 1:
-            message = (
-                f"must be of one strategy on one data set; it has {len(names)} "
-                f"{noun}, {listed(names)}"
-            )
-            raise InputError(message, argument="curves", remedy="select its rows")
 
 
 def _fitted(errors, sizes, ends, least):

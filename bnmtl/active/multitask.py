@@ -1,4 +1,4 @@
-"""Which case of which task to label next: committees of networks learned together."""
+"""Queries for labels of cases of several tasks, by committees of networks learned together."""
 
 import warnings
 from collections.abc import Mapping
@@ -9,17 +9,16 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.active.query import by_pick, check_batch_size, pick, rows_to_pick
-from bnmtl.active.utilities import jensen_shannon
+from bnmtl.active.query import by_pick, check_batch_size, pick, read_costs, rows_to_pick
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import InputError, InputTypeError, InputWarning, check_jobs, check_whole, located
+from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.progress import Reporter
-from bnmtl.seeding import generator, seed_of, with_seed
+from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.wording import type_of
 
-_SEEDS = 2**31 - 1
 # The column of the tasks; no column of a table of cases has such a name by chance.
 _TASK = "task of the row"
 _FEWEST = 2  # rows from which a learner learns
@@ -73,32 +72,29 @@ class MultitaskCommittee(BaseEstimator):
         -------
         MultitaskCommittee
         """
-        if self.estimator is not None and not isinstance(
-            self.estimator, MultitaskBayesNetClassifier
-        ):
-            message = (
-                f"must be a MultitaskBayesNetClassifier or None, got {type_of(self.estimator)}"
-            )
+        template = quick_classifier() if self.estimator is None else self.estimator
+        if not isinstance(template, MultitaskBayesNetClassifier):
+            message = f"must be a MultitaskBayesNetClassifier or None, got {type_of(template)}"
             raise InputTypeError(message, argument="estimator")
         check_whole("n_members", self.n_members, least=2)
         check_jobs(self.n_jobs)
         X, labels, task = read_tasks(X, y, task)
         known = labels.notna().all(axis=1).to_numpy()
         if not known.any():
-            raise InputError(
-                "must have labels", argument="y", remedy="label some random rows first"
-            )
-        coded = {name: _categories(labels.loc[known, name], name) for name in labels}
-        self._labels = {name: list(column.categories) for name, (_, column) in coded.items()}
-        self.targets_ = list(labels)
-        self.classes_ = {name: classes for name, (classes, _) in coded.items()}
+            remedy = "label some random rows first"
+            raise InputError("must have labels", argument="y", remedy=remedy)
         table = X[known].reset_index(drop=True).assign(**{_TASK: task[known]})
-        table = table.assign(**{name: column for name, (_, column) in coded.items()})
+        self.targets_, self.classes_, self._labels = list(labels), {}, {}
+        for name in labels:
+            with located(argument="y", column=name):
+                classes, texts, codes = target_classes(labels.loc[known, name])
+            self.classes_[name], self._labels[name] = classes, texts
+            # All classes are declared, so that each member knows them.
+            table[name] = pd.Categorical.from_codes(codes, texts)
         tables = {name: part for name, part in table.groupby(_TASK) if len(part) >= _FEWEST}
         if not tables:
             message = "must have two labels or more in a task"
             raise InputError(message, argument="y", remedy="label some random rows")
-        template = quick_classifier() if self.estimator is None else self.estimator
         template = clone(template).set_params(task_column=_TASK)
         given = template, tables, self.targets_[0], seed_of(self.random_state)
         jobs = (delayed(_networks)(*given, at) for at in range(self.n_members))
@@ -144,7 +140,7 @@ class MultitaskCommittee(BaseEstimator):
             # Networks have the states as text, whose order may be another one; a class that all
             # bootstraps lack is not there.
             known_classes = model.classes_.tolist()
-            order = [self._labels[target].index(one) for one in known_classes]
+            order = [self._labels[target].index(label) for label in known_classes]
             for name in each:
                 p = np.zeros((len(X), len(self._labels[target])))
                 p[:, order] = model.predict_proba(
@@ -156,7 +152,7 @@ class MultitaskCommittee(BaseEstimator):
 
 def _networks(template, tables, target, seed, number):
     """The networks of one member, and the cut points of the columns of numbers."""
-    model = with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
+    model = with_seed(template, drawn_seed(seed, "member", number))
     drawn = []
     for name, table in tables.items():
         rng = generator(seed, "bootstrap", number, name)
@@ -184,12 +180,13 @@ def read_tasks(X, y, task):
     if not isinstance(X, pd.DataFrame):
         raise InputTypeError(f"must be a pandas DataFrame, got {type_of(X)}", argument="X")
     X = X.reset_index(drop=True)
-    frame = y if isinstance(y, pd.DataFrame) else pd.Series(y).to_frame(_name_of(y))
+    name = getattr(y, "name", None)
+    name = "target" if name is None else name
+    frame = y if isinstance(y, pd.DataFrame) else pd.Series(y).to_frame(name)
     frame = frame.rename(columns=str).reset_index(drop=True)
     if len(frame) != len(X) or not frame.shape[1]:
-        raise InputError(
-            f"must be one label for each row, {len(X)}, got {len(frame)!r}", argument="y"
-        )
+        message = f"must be one label for each row, {len(X)}, got {len(frame)!r}"
+        raise InputError(message, argument="y")
     shared = sorted({*map(str, X)} & {*frame})
     if shared:
         message = f"must not hold labels; it has the column `{shared[0]}`"
@@ -197,26 +194,12 @@ def read_tasks(X, y, task):
     # As objects, so that a gap does not become text.
     task = np.asarray(task, dtype=object)
     if task.shape != (len(X),):
-        raise InputError(
-            f"must be one task for each row, {len(X)}, got {type_of(task)}", argument="task"
-        )
+        message = f"must be one task for each row, {len(X)}, got {type_of(task)}"
+        raise InputError(message, argument="task")
     if pd.isna(task).any():
-        raise InputError(
-            "must name a task for each row", argument="task", remedy="drop the other rows"
-        )
+        remedy = "drop the other rows"
+        raise InputError("must name a task for each row", argument="task", remedy=remedy)
     return X, frame, task.astype(str)
-
-
-def _name_of(y):
-    name = getattr(y, "name", None)
-    return "target" if name is None else name
-
-
-def _categories(column, name):
-    """Classes, and the column with all of them declared, so that each member knows them."""
-    with located(argument="y", column=name):
-        classes, labels, codes = target_classes(column)
-    return classes, pd.Categorical.from_codes(codes, labels)
 
 
 class MultitaskQuery(BaseEstimator):
@@ -356,38 +339,18 @@ def _utilities(committee, X, task):
     ]
     if len(found) == 1:
         return found[0]
-    return np.mean([one / (one.mean() or 1.0) for one in found], axis=0)
+    return np.mean([utilities / (utilities.mean() or 1.0) for utilities in found], axis=0)
 
 
 def _costs(cost, task):
     """The cost of each row."""
     if cost is None:
         return np.ones(len(task))
-    if isinstance(cost, Mapping):
-        by_task = {str(name): one for name, one in cost.items()}
-        lacking = sorted(set(task) - set(by_task))
-        if lacking:
-            raise InputError(
-                f"must have a value for each task; {lacking[0]} has none", argument="cost"
-            )
-        cost = [by_task[name] for name in task]
-    try:
-        numbers = np.asarray(cost, dtype=float)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"must be numbers, got {type_of(cost)}", argument="cost") from None
-    if numbers.shape != task.shape:
-        message = (
-            f"must be one number for each row, {len(task)}, or a mapping from tasks, got "
-            f"{type_of(cost)}"
-        )
-        raise InputError(
-            message,
-            argument="cost",
-            remedy=(
-                "`to_dict()` makes one of a Series by task" if isinstance(cost, pd.Series) else ""
-            ),
-        )
-    wrong = ~(np.isfinite(numbers) & (numbers > 0))
-    if wrong.any():
-        raise InputError(f"must be above 0, got {float(numbers[wrong][0])!r}", argument="cost")
-    return numbers
+    is_mapping = isinstance(cost, Mapping)
+    by_task = {str(name): value for name, value in cost.items()} if is_mapping else cost
+    costs = read_costs(by_task, task, "task")
+    if costs.shape != task.shape:
+        rule = f"must be one number for each row, {len(task)}, or a mapping from tasks"
+        remedy = "`to_dict()` makes one of a Series by task" if isinstance(cost, pd.Series) else ""
+        raise InputError(f"{rule}, got {type_of(cost)}", argument="cost", remedy=remedy)
+    return costs

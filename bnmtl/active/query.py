@@ -1,5 +1,6 @@
-"""What strategies of active learning have in common: a pool, utilities of its cases, and a pick."""
+"""Queries of active learning: pools of cases, costs, and picks by utility, drawn or largest."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ def is_missing(y, missing_label):
     missing = np.asarray(pd.isna(labels), dtype=bool)
     if missing_label is None or missing_label is pd.NA or missing_label != missing_label:
         return missing
-    missing[~missing] = np.array([one == missing_label for one in labels[~missing]], dtype=bool)
+    missing[~missing] = [bool(label == missing_label) for label in labels[~missing]]
     return missing
 
 
@@ -164,29 +165,24 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     """
     X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     if X.ndim != 2 or not len(X):
-        raise InputError(
-            f"must be a table with a row for each case, got {type_of(X)}", argument="X"
-        )
+        message = f"must be a table with a row for each case, got {type_of(X)}"
+        raise InputError(message, argument="X")
     if np.asarray(y, dtype=object).ndim != 1:
         message = f"must be one label for each row, got {type_of(y)}"
-        raise InputTypeError(
-            message, argument="y", remedy="select one column, or `MultitaskQuery` takes several"
-        )
+        remedy = "select one column, or `MultitaskQuery` takes several"
+        raise InputTypeError(message, argument="y", remedy=remedy)
     missing = is_missing(y, missing_label)
     if missing.shape != (len(X),):
-        message = (
-            f"must be one label for each row, {len(X)}, some of them missing, got {len(missing)!r}"
-        )
-        raise InputError(message, argument="y")
+        rule = f"must be one label for each row, {len(X)}, some of them missing"
+        raise InputError(f"{rule}, got {len(missing)!r}", argument="y")
     labeled = np.flatnonzero(~missing)
     labels = read_labels(np.asarray(y, dtype=object)[labeled])
     if classes is not None:
         unknown = sorted(set(labels.tolist()) - set(np.asarray(classes).tolist()), key=str)
         if unknown:
             message = f"must hold labels of `classes` only, got {unknown[0]!r}"
-            raise InputError(
-                message, argument="y", options=("classes",), remedy="add it to `classes`"
-            )
+            remedy = "add it to `classes`"
+            raise InputError(message, argument="y", options=("classes",), remedy=remedy)
     rows = rows_to_pick(candidates, missing)
     check_batch_size(batch_size, len(rows))
     return Pool(X, labels, labeled, rows)
@@ -226,14 +222,44 @@ def rows_to_pick(candidates, missing):
         message = f"must be positions of rows of `X` or None, got {type_of(candidates)}"
         raise InputTypeError(message, argument="candidates", remedy="`np.flatnonzero` of a mask")
     if rows.min() < 0 or rows.max() >= len(missing):
-        wrong = rows[(rows < 0).argmax()]
-        wrong = rows.max() if rows.max() >= len(missing) else wrong
-        message = f"must be positions of rows of `X`, which has {len(missing)}, got {int(wrong)!r}"
+        wrong = int(rows.max() if rows.max() >= len(missing) else rows[rows < 0][0])
+        message = f"must be positions of rows of `X`, which has {len(missing)}, got {wrong!r}"
         raise InputError(message, argument="candidates")
     if not missing[rows].all():
         message = f"must be rows without a label, got {int(rows[~missing[rows]][0])!r}"
         raise InputError(message, argument="candidates")
     return np.unique(rows)
+
+
+def read_costs(cost, names, noun):
+    """The cost of each column or row, above 0; the caller checks how many there are.
+
+    Parameters
+    ----------
+    cost : mapping name -> number, or array-like
+    names : sequence
+        Of the columns, or the task of each row.
+    noun : str
+        What the names are of.
+
+    Returns
+    -------
+    numpy.ndarray of float
+    """
+    if isinstance(cost, Mapping):
+        lacking = sorted(set(names) - set(cost), key=str)
+        if lacking:
+            message = f"must have a value for each {noun}; {lacking[0]} has none"
+            raise InputError(message, argument="cost")
+        cost = [cost[name] for name in names]
+    try:
+        costs = np.asarray(cost, dtype=float)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"must be numbers, got {type_of(cost)}", argument="cost") from None
+    wrong = ~(np.isfinite(costs) & (costs > 0))
+    if wrong.any():
+        raise InputError(f"must be above 0, got {float(costs[wrong][0])!r}", argument="cost")
+    return costs
 
 
 class Query(BaseEstimator):
@@ -274,10 +300,9 @@ class Query(BaseEstimator):
     def _asked(self, X, y, candidates, batch_size, return_utilities, committee=None):
         pool = read_pool(X, y, candidates, batch_size, self.missing_label, self.classes)
         self._check(pool)
+        utilities = np.zeros(len(pool.candidates))
         if len(pool.y):
             utilities = self._utilities(pool, committee)
-        else:
-            utilities = np.zeros(len(pool.candidates))
         rng = generator(seed_of(self.random_state), "pick", len(pool.y))
         picked = pick(utilities, batch_size, rng, self.draws)
         rows = pool.candidates[picked]
@@ -346,10 +371,8 @@ class CommitteeQuery(Query):
             fit of the committee.
         """
         if committee is not None and not all(hasattr(committee, name) for name in self._used):
-            message = (
-                f"must be what `committee()` returns, fitted, or None, got {type_of(committee)}"
-            )
-            raise InputTypeError(message, argument="committee")
+            rule = "must be what `committee()` returns, fitted, or None"
+            raise InputTypeError(f"{rule}, got {type_of(committee)}", argument="committee")
         return self._asked(X, y, candidates, batch_size, return_utilities, committee)
 
     def _check(self, pool):

@@ -11,7 +11,6 @@ from bnmtl.active.committees import (
 from bnmtl.active.query import CommitteeQuery, Query
 from bnmtl.active.utilities import (
     class_variance,
-    jensen_shannon,
     local_variance,
     small_margin,
     small_vote_margin,
@@ -19,6 +18,7 @@ from bnmtl.active.utilities import (
 from bnmtl.decorate import DecorateClassifier
 from bnmtl.decorate.committee import check_estimator
 from bnmtl.errors import InputError, check_choice
+from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.wording import listed
 
 _MAX_ITERATIONS, _MORE_ITERATIONS = 50, 35
@@ -343,18 +343,15 @@ class BootstrapLV(_BootstrapQuery):
         super()._check(pool)
         found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
         if len(found) > 2:
-            message = f"must hold two classes, got {len(found)!r}"
             raise InputError(
-                message,
+                f"must hold two classes, got {len(found)!r}",
                 argument="y",
                 remedy="use `BootstrapLVExt` or `BootstrapJS`",
                 cli_remedy="choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
             )
         # One class says nothing about the other, and leaves nothing to decide.
-        is_known = self.minority_class in found or len(found) < 2
-        if self.minority_class is not None and not is_known:
-            choices = found.tolist()
-            message = f"must be one of {listed(choices)}, got {self.minority_class!r}"
+        if self.minority_class is not None and len(found) == 2 and self.minority_class not in found:
+            message = f"must be one of {listed(found.tolist())}, got {self.minority_class!r}"
             raise InputError(message, argument="minority_class")
 
     def _utility(self, members, committee, pool):

@@ -2,42 +2,15 @@
 
 import numpy as np
 
-from bnmtl.metrics.prediction import jensen_shannon
-
-__all__ = [
-    "class_variance",
-    "jensen_shannon",
-    "local_variance",
-    "mean_probabilities",
-    "small_margin",
-    "small_vote_margin",
-    "vote_shares",
-]
-
-
-def mean_probabilities(members, weights=None):
-    """Weighted mean of the members' probabilities.
-
-    Parameters
-    ----------
-    members : numpy.ndarray of float, shape (n_members, n_cases, n_classes)
-    weights : numpy.ndarray of float, shape (n_members,), default=None
-        None is equal weights.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n_cases, n_classes)
-    """
-    return np.average(members, axis=0, weights=weights)
-
 
 def vote_shares(members, weights=None):
     """Share of the members that predict each class; a member predicts the first of the best ones.
 
     Parameters
     ----------
-    members, weights
-        As in `mean_probabilities`.
+    members : numpy.ndarray of float, shape (n_members, n_cases, n_classes)
+    weights : numpy.ndarray of float, shape (n_members,), default=None
+        None is equal weights.
 
     Returns
     -------
@@ -62,7 +35,7 @@ def small_margin(members, weights=None):
     Parameters
     ----------
     members, weights
-        As in `mean_probabilities`.
+        As in `vote_shares`.
 
     Returns
     -------
@@ -73,7 +46,7 @@ def small_margin(members, weights=None):
     ----------
     Melville (2005), section 6.2.
     """
-    return _small_difference(mean_probabilities(members, weights))
+    return _small_difference(np.average(members, axis=0, weights=weights))
 
 
 def small_vote_margin(members, weights=None):
@@ -82,7 +55,7 @@ def small_vote_margin(members, weights=None):
     Parameters
     ----------
     members, weights
-        As in `mean_probabilities`.
+        As in `vote_shares`.
 
     Returns
     -------

@@ -2,9 +2,8 @@
 
 from bnmtl.classification.by_class import MultiNetClassifier
 from bnmtl.classification.by_task import MultitaskBayesNetClassifier
-from bnmtl.classification.imputer import NetworkImputer
+from bnmtl.classification.cells import NetworkImputer, NetworkSampler
 from bnmtl.classification.network import BayesNetClassifier
-from bnmtl.classification.samplers import NetworkSampler
 
 __all__ = [
     "BayesNetClassifier",

@@ -1,19 +1,16 @@
 """Multi-nets: one network for each class, with the classes as tasks."""
 
 import numpy as np
-import pandas as pd
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.network import NetworkClassifier
 from bnmtl.classification.rows import (
-    check_parameters,
     coded,
     encoded,
     features_of,
     labelled,
     new_learner,
-    target_classes,
     used_rows,
 )
 from bnmtl.errors import InputError, InputTypeError, located
@@ -101,24 +98,25 @@ class MultiNetClassifier(NetworkClassifier):
         -------
         MultiNetClassifier
         """
-        check_parameters(self.unseen, self.learner, self.bins)
         if isinstance(self.learner, PooledLearner):
             message = "must not be a PooledLearner, whose networks are the same for all classes"
-            raise InputTypeError(
-                message, argument="learner", remedy="IdenticalLearner() gives them one structure"
+            remedy = "IdenticalLearner() gives them one structure"
+            raise InputTypeError(message, argument="learner", remedy=remedy)
+        features, target, classes, labels, codes = labelled(self, X, y, sample_weight)
+        sizes = np.bincount(codes)
+        if sizes.min() < 2:
+            message = (
+                "must contain every class twice or more, so that it can have its own network; "
+                f"`{labels[sizes.argmin()]}` occurs once"
             )
-        features, target, values = labelled(self, X, y, sample_weight)
-        self.by_name_ = isinstance(X, pd.DataFrame)
-        with located(**({"column": target} if y is None else {"argument": "y"})):
-            classes, labels, codes = target_classes(values)
-            _check_sizes(codes, labels)
+            place = {"column": target} if y is None else {"argument": "y"}
+            remedy = "leave it out, or merge it with another class"
+            raise InputError(message, **place, remedy=remedy)
         learner = new_learner(self.learner, MultitaskLearner(), self.random_state)
         rows = used_rows(features, codes, labels, learner, smallest=2)
-        names = tuple(str(label) for label in features)
-        frame = features.set_axis(names, axis=1)
-        frames = {label: frame[rows & (codes == at)] for at, label in enumerate(labels)}
+        frames = {label: features[rows & (codes == at)] for at, label in enumerate(labels)}
         learner.fit(encoded(frames, learner))
-        self.learner_, self.classes_, self.feature_names_ = learner, classes, names
+        self.learner_, self.classes_ = learner, classes
         self.networks_ = {label: learner.networks_[label] for label in labels}
         n_rows = np.array([learner.tasks_[label].n_rows for label in labels])
         self.class_log_prior_ = np.log(posterior_mean(n_rows, learner.parameter_sample_size))
@@ -152,13 +150,3 @@ class MultiNetClassifier(NetworkClassifier):
         with located(argument="X"):
             check_possible(result, frame.index)
         return result
-
-
-def _check_sizes(codes, labels):
-    sizes = np.bincount(codes)
-    if sizes.min() < 2:
-        message = (
-            "must contain every class twice or more, so that it can have its own network; "
-            f"`{labels[sizes.argmin()]}` occurs once"
-        )
-        raise InputError(message, remedy="leave it out, or merge it with another class")

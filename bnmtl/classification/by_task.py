@@ -5,21 +5,21 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.network import BayesNetClassifier, NetworkClassifier
 from bnmtl.classification.rows import (
-    as_frame,
+    accepted,
     check_features,
     check_parameters,
     encoded,
-    labels_of,
+    named_rows,
     new_learner,
     number_edges,
-    repeated_rows,
     target_classes,
-    target_name,
+    task_label,
     used_rows,
+    with_target,
 )
 from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.learners import MultitaskLearner
@@ -28,7 +28,7 @@ from bnmtl.learners.multitask import quick_learner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import column_labels
 from bnmtl.tasks import split
-from bnmtl.tasks.encoding import column_of, tasks_of
+from bnmtl.tasks.encoding import tasks_of
 from bnmtl.wording import listed, type_of
 
 _ONE_TASK = "task1"
@@ -183,26 +183,23 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         for name, frame in frames.items():
             with located(**({"argument": "X"} if task is None else {"task": name})):
                 if task is not None and len(frame) < 2:
-                    raise InputError(
-                        "must have two rows or more; it has one", remedy="leave it out, or add rows"
-                    )
+                    message = "must have two rows or more; it has one"
+                    raise InputError(message, remedy="leave it out, or add rows")
                 check_features(frame, learner)
         if task is None:
             (frame,) = frames.values()
             frames = {_ONE_TASK: frame[used_rows(frame, codes, labels, learner, smallest=1)]}
-        frames = {name: frame.rename(columns=str) for name, frame in frames.items()}
-        full = {
-            name: frame.assign(**{target: pd.Categorical.from_codes(codes[frame.index], labels)})
-            for name, frame in frames.items()
-        }
+        full = {}
+        for name, frame in frames.items():
+            column = pd.Categorical.from_codes(codes[frame.index], labels)
+            full[name] = frame.rename(columns=str).assign(**{target: column})
         learner.fit(encoded(full, learner) if task is None else full)
         self._n_rows = {name: len(frame) for name, frame in full.items()}
-        classifiers = {
-            name: BayesNetClassifier.from_network(
-                network, target, self.unseen, classes, list(frames[name]), edges
-            )
-            for name, network in learner.networks_.items()
-        }
+        classifiers = {}
+        for name, network in learner.networks_.items():
+            features = [str(label) for label in frames[name]]
+            given = network, target, self.unseen, classes, features, edges
+            classifiers[name] = BayesNetClassifier.from_network(*given)
         return self._publish(classifiers, learner, edges)
 
     def _check(self):
@@ -224,35 +221,20 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         """Frames by task, and codes, names and values of the classes; codes are by position."""
         # Some sparse matrices are mappings, too.
         if isinstance(X, Mapping) and not hasattr(X, "shape"):
-            message = f"must be one table with the rows of all tasks, got {type_of(X)}"
             raise InputTypeError(
-                message,
+                f"must be one table with the rows of all tasks, got {type_of(X)}",
                 argument="X",
                 options=("task_column",),
                 remedy="concatenate them and name the column of their tasks by `task_column`",
             )
-        values = labels_of(y)
         with located(argument="X"):
-            table = as_frame(X)
-            self.target_ = target_name(None, y, table)
+            table, self.target_, values = with_target(X, y, None)
         column = self.task_column
         if column is not None:
-            # An array has no names, so that only a position is right.
-            known = table if isinstance(X, pd.DataFrame) else table.to_numpy()
-            column = table.columns[column_of(known, column)]
-        if len(values) != len(table):
-            message = f"must be one value for each row, {len(table)} as in `X`, got {len(values)!r}"
-            raise InputError(message, argument="y", options=("X",))
-        validate_data(
-            self, table if isinstance(X, pd.DataFrame) else X, reset=True, skip_check_array=True
-        )
-        if sample_weight is not None:
-            kept = repeated_rows(sample_weight, len(table))
-            table = table.iloc[kept]
-            values = values.iloc[kept] if isinstance(values, pd.Series) else values[kept]
+            column = task_label(X, table, column)
+        table, values = accepted(self, X, table, values, sample_weight)
         with located(argument="y"):
             classes, labels, codes = target_classes(values)
-        self.by_name_ = isinstance(X, pd.DataFrame)
         self.feature_names_ = tuple(map(str, table))
         self.task_column_ = None if column is None else str(column)
         table = table.reset_index(drop=True)
@@ -325,7 +307,8 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
         self.configuration_ = getattr(learner, "configuration_", None)
         self.task_groups_ = getattr(learner, "task_groups_", None)
-        self.classes_ = np.unique(np.concatenate([one.classes_ for one in classifiers.values()]))
+        every = [classifier.classes_ for classifier in classifiers.values()]
+        self.classes_ = np.unique(np.concatenate(every))
         return self
 
     @property
@@ -350,7 +333,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         """
         check_is_fitted(self)
         with located(argument="X"):
-            table = self._table(X)
+            table = named_rows(self, X)
             if self.task_column_ is None:
                 (name,) = self.classifiers_
                 return self._of_task(name, table, {})
@@ -365,14 +348,6 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
             self._warn_of_ignored(table, tasks, labels)
         return result
 
-    def _table(self, X):
-        """The rows of a prediction with the columns of the fit."""
-        if isinstance(X, pd.DataFrame) and self.by_name_:
-            return X
-        table = as_frame(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return table.set_axis(self.feature_names_, axis=1)
-
     def _tasks_of(self, table):
         """The task of each row, and the labels of the columns."""
         labels = column_labels(table)
@@ -381,9 +356,8 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         tasks = tasks_of(table, self.task_column_)
         unknown = sorted(set(tasks) - set(self.classifiers_))
         if unknown and self.unknown_task == "error":
-            message = f"must be one of {listed(self.classifiers_, 'task')}, got {unknown[0]!r}"
             raise InputError(
-                message,
+                f"must be one of {listed(self.classifiers_, 'task')}, got {unknown[0]!r}",
                 column=self.task_column_,
                 options=("unknown_task",),
                 remedy=(
@@ -416,26 +390,22 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
                 here = column in labels and table.loc[tasks == name, labels[column]].notna().any()
                 ignored += [f"{listed([column])} in task `{name}`"] if here else []
         if ignored:
-            message = (
-                "has values of columns without any in the fit: "
-                f"{'; '.join(ignored)}; they are ignored"
-            )
+            found = "; ".join(ignored)
+            message = f"has values of columns without any in the fit: {found}; they are ignored"
             warn(message, argument="X")
 
 
 def _check_networks(networks, target):
     """Raise unless these are networks by task with a common target."""
     if not hasattr(networks, "items"):
-        raise InputTypeError(
-            f"must map the names of tasks to networks, got {type_of(networks)}", argument="networks"
-        )
+        message = f"must map the names of tasks to networks, got {type_of(networks)}"
+        raise InputTypeError(message, argument="networks")
     if not len(networks):
         raise InputError("must hold one network at least; it is empty", argument="networks")
     for name, network in networks.items():
         if not isinstance(network, BayesNet):
-            raise InputTypeError(
-                f"must be BayesNets, got {type_of(network)}", argument="networks", task=name
-            )
+            message = f"must be BayesNets, got {type_of(network)}"
+            raise InputTypeError(message, argument="networks", task=name)
     if len({str(name) for name in networks}) < len(networks):
         message = f"must have different names, also when written as text, got {listed(networks)}"
         raise InputError(message, argument="networks")

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.tasks.encoding import columns_by_name
 from bnmtl.wording import count, type_of
 
 _MISSING = -1
@@ -43,16 +44,16 @@ class Column(NamedTuple):
             numbers = series.to_numpy(dtype=float, na_value=np.nan)
             if np.isinf(numbers).any():
                 message = "must hold finite numbers; it has an infinite one"
-                raise InputError(message, argument="X", column=name, remedy="replace it")
+                raise InputError(message, column=name, remedy="replace it")
             return cls(name, True, numbers, dtype)
         if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_string_dtype(dtype)):
             message = f"must hold numbers, text, booleans or categories, got {str(dtype)!r}"
-            raise InputTypeError(message, argument="X", column=name, remedy="convert it")
+            raise InputTypeError(message, column=name, remedy="convert it")
         try:
             codes, values = pd.factorize(series.array)
         except TypeError:
             message = "must hold values that can be compared; some cannot be hashed"
-            raise InputTypeError(message, argument="X", column=name, remedy="drop it") from None
+            raise InputTypeError(message, column=name, remedy="drop it") from None
         return cls(name, False, codes, dtype, pd.Series(values, dtype=dtype).array)
 
     def restored(self, cells):
@@ -85,30 +86,22 @@ def read_columns(X, least=2):
         For other types, fewer rows, no columns, two columns with the same name, and
         infinite numbers.
     """
-    frame = _as_frame(X)
+    frame = X
+    if not isinstance(X, pd.DataFrame):
+        array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
+        if array is None or array.ndim != 2 or array.dtype.kind not in "buif":
+            given = type_of(X) if array is None or array.ndim == 2 else array.shape
+            rule = "must be a DataFrame, or an array of numbers with two dimensions"
+            raise InputTypeError(f"{rule}, got {given}", argument="X")
+        frame = pd.DataFrame(array)
     if len(frame) < least or not frame.shape[1]:
         message = (
             f"must have {count(least, 'row')} or more, and one column or more; its shape is "
             f"{frame.shape}"
         )
         raise InputError(message, argument="X")
-    names = names_of(frame)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        message = f"must have different names of columns; `{twice[0]}` occurs twice"
-        raise InputError(message, argument="X", remedy="rename one")
-    return [Column.of(name, frame.iloc[:, at]) for at, name in enumerate(names)]
-
-
-def _as_frame(X):
-    if isinstance(X, pd.DataFrame):
-        return X
-    array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
-    if array is None or array.ndim != 2 or array.dtype.kind not in "buif":
-        given = type_of(X) if array is None or array.ndim == 2 else array.shape
-        message = f"must be a DataFrame, or an array of numbers with two dimensions, got {given}"
-        raise InputTypeError(message, argument="X")
-    return pd.DataFrame(array)
+    with located(argument="X"):
+        return [Column.of(name, series) for name, series in columns_by_name(frame).items()]
 
 
 def rows_like(X, columns):
@@ -157,15 +150,13 @@ def matched_rows(argument, X, names):
         found = names_of(X)
         lacking = [name for name in names if name not in found]
         if lacking:
-            raise InputError(
-                f"must have the columns of the fit; `{lacking[0]}` is missing", argument=argument
-            )
+            message = f"must have the columns of the fit; `{lacking[0]}` is missing"
+            raise InputError(message, argument=argument)
         return X if found == names else X.iloc[:, [found.index(name) for name in names]]
     array = np.asarray(X)
     if array.ndim != 2 or array.shape[1] != len(names):
-        message = (
-            f"must have {count(len(names), 'column')}, as in the fit; its shape is {array.shape}"
-        )
+        wanted = count(len(names), "column")
+        message = f"must have {wanted}, as in the fit; its shape is {array.shape}"
         raise InputError(message, argument=argument)
     return array
 
@@ -187,11 +178,10 @@ def plain(frame):
     pandas.DataFrame
         Columns are 0, 1, ...; nominal cells are "missing", or "value " and the value.
     """
-    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
     cells = [
         column.to_numpy(dtype=float, na_value=np.nan)
         if is_number(column.dtype)
         else np.where(column.isna(), "missing", "value " + column.astype(str)).astype(object)
-        for column in columns
+        for _, column in frame.items()
     ]
     return pd.DataFrame(dict(enumerate(cells)))

@@ -9,19 +9,18 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.classification.rows import (
     check_complete,
     check_parameters,
-    checked_edges,
     coded,
     encoded,
     features_of,
     labelled,
     new_learner,
-    target_classes,
     used_rows,
 )
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import check_possible, markov_blanket, posteriors
+from bnmtl.tasks import Edges
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import listed, type_of
 
@@ -179,20 +178,14 @@ class BayesNetClassifier(NetworkClassifier):
         -------
         BayesNetClassifier
         """
-        check_parameters(self.unseen, self.learner, self.bins)
-        features, target, values = labelled(self, X, y, sample_weight)
-        self.by_name_ = isinstance(X, pd.DataFrame)
-        with located(**({"column": target} if y is None else {"argument": "y"})):
-            classes, labels, codes = target_classes(values)
+        features, target, classes, labels, codes = labelled(self, X, y, sample_weight)
         learner = new_learner(self.learner, SingleTaskLearner(), self.random_state)
         rows = used_rows(features, codes, labels, learner, smallest=1)
         column = pd.Categorical.from_codes(codes[rows], labels)
-        names = tuple(str(label) for label in features)
-        frame = features[rows].set_axis(names, axis=1).assign(**{target: column})
-        learner.fit(encoded({"task1": frame}, learner))
+        learner.fit(encoded({"task1": features[rows].assign(**{target: column})}, learner))
         self.learner_ = learner
         (network,) = learner.networks_.values()
-        return self._publish(network, target, classes, names)
+        return self._publish(network, target, classes)
 
     @classmethod
     def from_network(cls, network, target, unseen="error", classes=None, features=None, edges=None):
@@ -235,17 +228,15 @@ class BayesNetClassifier(NetworkClassifier):
         """
         if not isinstance(network, BayesNet):
             message = f"must be a BayesNet, got {type_of(network)}"
-            raise InputTypeError(
-                message, argument="network", remedy="`BayesNet.from_bif` reads one from a file"
-            )
+            remedy = "`BayesNet.from_bif` reads one from a file"
+            raise InputTypeError(message, argument="network", remedy=remedy)
         if not isinstance(target, str) or target not in network.states:
             message = f"must be one of {listed(network.variables, 'variable')}, got {target!r}"
             raise InputError(message, argument="target")
         others = tuple(name for name in network.variables if name != target)
         if not others:
-            raise InputError(
-                "must have variables besides the target; it has none", argument="network"
-            )
+            message = "must have variables besides the target; it has none"
+            raise InputError(message, argument="network")
         features = others if features is None else tuple(features)
         if len(features) != len(others) or set(features) != set(others):
             message = (
@@ -263,21 +254,23 @@ class BayesNetClassifier(NetworkClassifier):
             raise InputError(message, argument="classes")
         with located(argument="classes"):
             check_complete(classes)
-        classifier = cls(target, unseen=unseen)
         check_parameters(unseen, None)
-        classifier.learner_ = None
-        classifier.edges_ = checked_edges(edges)
-        classifier.n_features_in_ = len(features)
+        if edges is not None and not isinstance(edges, Edges):
+            remedy = "`bnmtl.tasks.discretize` returns them"
+            message = f"must be Edges, got {type_of(edges)}"
+            raise InputTypeError(message, argument="edges", remedy=remedy)
+        classifier = cls(target, unseen=unseen)
+        classifier.learner_, classifier.by_name_ = None, True
+        classifier.edges_ = Edges({}) if edges is None else edges
+        classifier.feature_names_, classifier.n_features_in_ = features, len(features)
         classifier.feature_names_in_ = np.array(features, dtype=object)
-        classifier.by_name_ = True
-        return classifier._publish(network, target, classes, features)
+        return classifier._publish(network, target, classes)
 
-    def _publish(self, network, target, classes, names):
+    def _publish(self, network, target, classes):
         # Sorted, as scikit-learn expects; the states of a network may be in any order.
         self._order = np.argsort(classes, kind="stable")
         self.network_, self.target_, self.classes_ = network, target, classes[self._order]
         self.states_ = tuple(network.states[target][at] for at in self._order)
-        self.feature_names_ = names
         self.blanket_ = tuple(sorted(markov_blanket(network.graph, target)))
         connected = nx.node_connected_component(network.graph.to_undirected(as_view=True), target)
         self._connected = tuple(sorted(connected - {target}))

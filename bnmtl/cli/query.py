@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from bnmtl import active
 from bnmtl.active import forecast
 from bnmtl.active.query import pick
-from bnmtl.active.utilities import mean_probabilities, vote_shares
+from bnmtl.active.utilities import vote_shares
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.cli.messages import renamed
 from bnmtl.cli.runs import FolderResult, Table, fit_parameters, new_run, where, wrapped
@@ -371,7 +371,7 @@ def _picked(utilities, draws, n, seed):
 
 def _described(members, weights, classes, rows, strategy):
     """The most probable class of each row, its probability, and the reason to ask for it."""
-    p, shares = mean_probabilities(members, weights), vote_shares(members, weights)
+    p, shares = np.average(members, axis=0, weights=weights), vote_shares(members, weights)
     best = p.argmax(axis=1)
     reasons = []
     for at in range(rows):

@@ -133,16 +133,15 @@ def _typed(column, numbers):
     """Numbers that the type of the column can hold; whole ones if all of the column are whole."""
     kind = np.dtype(getattr(column.dtype, "numpy_dtype", column.dtype))
     known = column.cells[~np.isnan(column.cells)]
-    if len(known) and (known == np.rint(known)).all():
-        whole = np.rint(numbers)
-        return whole.astype(kind) if kind.kind == "f" else np.clip(whole, *_limits(kind))
-    return numbers.astype(kind) if kind.kind == "f" else numbers
-
-
-def _limits(kind):
-    """The least and the largest whole number of a type that floats hold exactly."""
+    is_whole = len(known) and (known == np.rint(known)).all()
+    numbers = np.rint(numbers) if is_whole else numbers
+    if kind.kind == "f":
+        return numbers.astype(kind)
+    if not is_whole:
+        return numbers
+    # Floats hold no larger whole numbers exactly.
     limits = np.iinfo(kind)
-    return max(limits.min, -(2**53)), min(limits.max, 2**53)
+    return np.clip(numbers, max(limits.min, -(2**53)), min(limits.max, 2**53))
 
 
 class Repeated(Artificial):
@@ -185,33 +184,25 @@ class Called(Artificial):
 
 
 class Sampled(Artificial):
-    """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``."""
+    """Cases from an object with ``fit(frame)`` and ``sample(n, random_state)``, such as a network.
+
+    Parameters
+    ----------
+    sampler : NetworkSampler or other object
+        It learns from ``X``.
+    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
+    columns : list of Column
+    """
 
     def __init__(self, sampler, X, columns):
-        self._sampler, self._X, self._columns = clone(sampler, safe=False), X, columns
+        self._stream = "network" if isinstance(sampler, NetworkSampler) else "sampler"
+        self._sampler, self._X, self._columns = sampler, X, columns
         self._sampler.fit(X)
 
     def draw(self, n, seed):
         """Draw ``n`` cases."""
-        found = self._sampler.sample(n, random_state=generator(seed, "sampler"))
+        found = self._sampler.sample(n, random_state=generator(seed, self._stream))
         return _checked(found, self._X, self._columns, n)
-
-
-class FromNetwork(Artificial):
-    """Cases from a learned network.
-
-    Parameters
-    ----------
-    sampler : NetworkSampler
-    X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    """
-
-    def __init__(self, sampler, X):
-        self._sampler = sampler.fit(X)
-
-    def draw(self, n, seed):
-        """Draw ``n`` cases."""
-        return self._sampler.sample(n, random_state=generator(seed, "network"))
 
 
 def in_proportion(X, weights, seed):
@@ -251,11 +242,11 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None):
     check_generator(kind, unlabeled)
     if isinstance(kind, str) and kind == "network":
         kind = NetworkSampler()
-    if isinstance(kind, NetworkSampler):
-        return FromNetwork(with_seed(kind, seed), in_proportion(X, weights, seed))
+    if learns(kind):
+        is_network = isinstance(kind, NetworkSampler)
+        sampler = with_seed(kind, seed) if is_network else clone(kind, safe=False)
+        return Sampled(sampler, in_proportion(X, weights, seed), columns)
     if not isinstance(kind, str):
-        if learns(kind):
-            return Sampled(kind, in_proportion(X, weights, seed), columns)
         return Called(kind, X, columns)
     if kind == "unlabeled":
         return Repeated(unlabeled_rows(unlabeled, X, columns))
@@ -270,24 +261,21 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None):
 def check_generator(kind, unlabeled):
     """Raise unless a value is a kind of generator, with the unlabeled cases that it needs."""
     if (unlabeled is not None) != (isinstance(kind, str) and kind == "unlabeled"):
-        rule = "must be given if `generator='unlabeled'`, and only then"
-        message = f"{rule}, got {type_of(unlabeled)}"
+        given = type_of(unlabeled)
+        message = f"must be given if `generator='unlabeled'`, and only then, got {given}"
         raise InputError(message, argument="unlabeled", options=("generator",))
     if isinstance(kind, str):
         check_choice("generator", kind, GENERATORS)
         return
     if isinstance(kind, type) or not (learns(kind) or callable(kind)):
-        message = (
-            "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`, got "
-            f"{type_of(kind)}"
-        )
-        raise InputTypeError(message, argument="generator", remedy=f"one of {list(GENERATORS)}")
+        rule = "must be a name, a function (frame, n, rng), or an object with `fit` and `sample`"
+        message, remedy = f"{rule}, got {type_of(kind)}", f"one of {list(GENERATORS)}"
+        raise InputTypeError(message, argument="generator", remedy=remedy)
     labels = signature(kind.fit).parameters.get("y") if learns(kind) else None
     if labels is not None and labels.default is labels.empty:
         message = f"must have a `fit` without labels, got {type_of(kind)}"
-        raise InputTypeError(
-            message, argument="generator", remedy="for example `MarginalSampler()`"
-        )
+        remedy = "for example `MarginalSampler()`"
+        raise InputTypeError(message, argument="generator", remedy=remedy)
 
 
 def learns(kind):
@@ -309,13 +297,12 @@ def unlabeled_rows(unlabeled, X, columns):
 
 def _checked(found, X, columns, n):
     """The rows of a user's generator with the columns of X."""
+    rule, place = f"must return {n} rows with the columns of `X`", {"argument": "generator"}
     if isinstance(found, pd.DataFrame) != isinstance(X, pd.DataFrame):
-        message = f"must return {n} rows with the columns of `X`, got {type_of(found)}"
-        raise InputTypeError(message, argument="generator", options=("X",))
+        raise InputTypeError(f"{rule}, got {type_of(found)}", **place, options=("X",))
     rows = matched_rows("generator", found, names_of(X))
     if len(rows) != n:
-        message = f"must return {n} rows with the columns of `X`; it returned {len(rows)}"
-        raise InputError(message, argument="generator", options=("X",))
+        raise InputError(f"{rule}; it returned {len(rows)}", **place, options=("X",))
     check_numbers("generator", rows, columns)
     return rows
 

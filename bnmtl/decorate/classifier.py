@@ -65,8 +65,14 @@ class ByTask(Artificial):
         total = np.array([part.weights.sum() for part in self._parts.values()])
         self._shares = total / total.sum()
         kind = NetworkSampler() if isinstance(kind, str) and kind == "network" else kind
-        if learns(kind):
-            _check_enough(self._parts)
+        for name, part in self._parts.items() if learns(kind) else ():
+            if len(part.X) < 2:
+                raise InputError(
+                    "must have two cases or more for a `generator` that learns; it has one",
+                    task=name,
+                    options=("generator",),
+                    remedy="add cases, or leave the task out, or set `generator='marginals'`",
+                )
         if isinstance(kind, NetworkSampler) and len(self._parts) > 1:
             self._generators = _Together(kind, self._parts, seed)
         else:
@@ -83,10 +89,10 @@ class ByTask(Artificial):
         first = np.repeat([self._parts[name].first for name in counts], list(counts.values()))
         rest = pd.DataFrame(take(self._X, first))
         ends = np.cumsum(list(counts.values()))
-        tables = [
-            dict(zip(self._parts[name].positions, _columns(drawn[name]), strict=True))
-            for name in counts
-        ]
+        tables = []
+        for name in counts:
+            own = (column for _, column in pd.DataFrame(drawn[name]).items())
+            tables.append(dict(zip(self._parts[name].positions, own, strict=True)))
         columns = []
         for at, (_, column) in enumerate(rest.items()):
             cells = [
@@ -116,33 +122,14 @@ def _parts(X, columns, weights, task_column):
     parts = {}
     for name, cases in split(frame, frame.columns[column_of(X, task_column)]).items():
         if not cases.shape[1]:
-            raise InputError(
-                "must have a value in some column", task=name, remedy="leave the task out"
-            )
+            message = "must have a value in some column"
+            raise InputError(message, task=name, remedy="leave the task out")
         rows = cases.index.to_numpy()
         positions = [frame.columns.get_loc(label) for label in cases]
         cases = _like(X, cases)
         read = columns_of(cases, [not columns[at].is_numeric for at in positions])
         parts[name] = _Part(cases, read, weights[rows], rows[0], positions)
     return parts
-
-
-def _check_enough(parts):
-    """Raise for tasks from whose cases nothing can be learned."""
-    for name, part in parts.items():
-        if len(part.X) < 2:
-            message = "must have two cases or more for a `generator` that learns; it has one"
-            raise InputError(
-                message,
-                task=name,
-                options=("generator",),
-                remedy="add cases, or leave the task out, or set `generator='marginals'`",
-            )
-
-
-def _columns(rows):
-    """The columns of rows, in their order."""
-    return [column for _, column in pd.DataFrame(rows).items()]
 
 
 def _like(X, frame):
@@ -205,11 +192,8 @@ def _unlabeled_by_task(unlabeled, parts, task_column):
         task = tasks_of(unlabeled, task_column)
     lacking = [name for name in parts if name not in task]
     if lacking:
-        message = (
-            f"must have rows of each task with labeled cases; there are none of {listed(lacking)}"
-        )
         raise InputError(
-            message,
+            f"must have rows of each task with labeled cases; there are none of {listed(lacking)}",
             argument="unlabeled",
             options=("generator",),
             remedy="add some, or choose another `generator`",
@@ -415,9 +399,6 @@ class DecorateClassifier(Committee):
     def _default_estimator(self):
         return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 
-    def _takes_weights(self):
-        return self.estimator is None or has_fit_parameter(self.estimator, "sample_weight")
-
     def _read_rows(self, X):
         X = super()._read_rows(X)
         if self.task_column is not None:
@@ -431,7 +412,8 @@ class DecorateClassifier(Committee):
         if (weights == 0).any():
             at = np.flatnonzero(weights)
             X, y, weights = take(X, at), y[at], weights[at]
-        if sample_weight is not None and not self._takes_weights():
+        estimator = self._default_estimator() if self.estimator is None else self.estimator
+        if sample_weight is not None and not has_fit_parameter(estimator, "sample_weight"):
             message = f"must take `sample_weight` in its `fit`, got {type_of(self.estimator)}"
             raise InputError(message, argument="estimator", remedy="give no weights")
         return X, y, weights
@@ -441,19 +423,13 @@ class DecorateClassifier(Committee):
         check_whole("n_estimators", self.n_estimators, least=1)
         check_whole("max_iterations", self.max_iterations, least=1)
         if self.n_estimators > self.max_iterations:
-            message = (
-                f"is less than `n_estimators` members; there will be {self.max_iterations} at most"
-            )
+            most = self.max_iterations
+            message = f"is less than `n_estimators` members; there will be {most} at most"
             warn(message, argument="max_iterations", options=("n_estimators",))
         check_number("artificial_size", self.artificial_size, above=0)
         if not (isinstance(self.zero, str) and self.zero == "uniform"):
-            check_number(
-                "zero",
-                self.zero,
-                above=0,
-                below=1,
-                remedy='"uniform" draws among the classes with probability 0',
-            )
+            remedy = '"uniform" draws among the classes with probability 0'
+            check_number("zero", self.zero, above=0, below=1, remedy=remedy)
         if self.reject is not None and not callable(self.reject):
             check_choice("reject", self.reject, ("error", "squared"))
 
@@ -509,7 +485,7 @@ class _Training:
             drawn = self._artificial.inputs(self._n_artificial, draws, model._encode)
             classes = model.classes_
             with about_member("must predict artificial cases, whose values may be new"):
-                known = [model._probabilities_by(one, drawn) for one in members]
+                known = [model._probabilities_by(member, drawn) for member in members]
             mean = np.mean(known, axis=0)
             labels = opposite_labels(mean, model.zero, generator(seed, "labels", trial))
             inputs, y = stacked(inputs, drawn), np.concatenate([y, classes[labels]])

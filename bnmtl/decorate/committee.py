@@ -13,11 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.decorate.inputs import TreeInputs, columns_of, read_rows
 from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.metrics.cases import checked_weights, probabilities_of
-from bnmtl.seeding import generator, with_seed
+from bnmtl.seeding import drawn_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.wording import type_of
-
-_SEEDS = 2**31 - 1
 
 
 class Committee(LabelScore, ClassifierMixin, BaseEstimator):
@@ -52,8 +50,8 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray of shape (n_cases,)
         """
-        p = self.predict_proba(X)
-        return self.classes_[p.argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def member_probabilities(self, X):
         """Probabilities by each member.
@@ -68,7 +66,7 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         inputs = self._inputs_of(self._read_rows(X))
-        return np.stack([self._probabilities_by(one, inputs) for one in self.estimators_])
+        return np.stack([self._probabilities_by(member, inputs) for member in self.estimators_])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -107,7 +105,7 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
     def _new_member(self, seed, number):
         """A classifier to be fitted, the member with a number."""
         template = self._default_estimator() if self.estimator is None else self.estimator
-        return with_seed(template, int(generator(seed, "member", number).integers(_SEEDS)))
+        return with_seed(template, drawn_seed(seed, "member", number))
 
     def _member(self, seed, number, inputs, y, **weights):
         """The member with a number, fitted."""
@@ -123,11 +121,18 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
         X = read_rows(self, X, self._allows_nan(), reset=True)
         y = read_labels(y)
         if len(y) != len(X):
-            raise InputError(
-                f"must be one label for each row, {len(X)}, got {len(y)!r}", argument="y"
-            )
+            message = f"must be one label for each row, {len(X)}, got {len(y)!r}"
+            raise InputError(message, argument="y")
         check_classification_targets(y)
         return X, y
+
+    def _prepared(self, X, y):
+        """Cases as the members receive them, and labels; also sets ``classes_``."""
+        check_estimator(self.estimator)
+        X, y = self._read_cases(X, y)
+        self.classes_ = np.unique(y)
+        self._encode_columns(X)
+        return self._inputs_of(X), y
 
 
 def fitted_or_constant(template, X, y, **weights):
@@ -237,7 +242,8 @@ def diversity(ensemble, X=None, weights=None, measure="ensemble"):
     (0.065, 0.065)
     """
     check_choice("measure", measure, tuple(_MEASURES))
-    members, weights = _members(ensemble, X), _weights(weights, ensemble, X)
+    members = _members(ensemble, X)
+    weights = checked_weights(weights, members.shape[1])
     return float(_MEASURES[measure](members) @ weights / weights.sum())
 
 
@@ -283,23 +289,16 @@ def _members(ensemble, X):
             raise InputError("must be given with a classifier", argument="X")
         return _of_classifier(ensemble, X)
     if X is not None:
-        raise InputError(
-            f"must be None with an array of probabilities, got {type_of(X)}", argument="X"
-        )
+        message = f"must be None with an array of probabilities, got {type_of(X)}"
+        raise InputError(message, argument="X")
+    rule = "must be a fitted classifier or an array of members x cases x classes"
     try:
         members = np.asarray(ensemble, dtype=float)
     except (TypeError, ValueError):
-        message = (
-            "must be a fitted classifier or an array of members x cases x classes, got "
-            f"{type_of(ensemble)}"
-        )
+        message = f"{rule}, got {type_of(ensemble)}"
         raise InputTypeError(message, argument="ensemble") from None
     if members.ndim != 3 or not members.size:
-        message = (
-            "must be a fitted classifier or an array of members x cases x classes, got "
-            f"{members.shape!r}"
-        )
-        raise InputTypeError(message, argument="ensemble")
+        raise InputTypeError(f"{rule}, got {members.shape!r}", argument="ensemble")
     return members
 
 
@@ -307,15 +306,11 @@ def _of_classifier(ensemble, X):
     if hasattr(ensemble, "member_probabilities"):
         return ensemble.member_probabilities(X)
     if not hasattr(ensemble, "estimators_"):
-        message = (
-            "must have `estimators_`, as scikit-learn's ensembles after their `fit`, got "
-            f"{type_of(ensemble)}"
-        )
-        raise InputTypeError(message, argument="ensemble")
+        rule = "must have `estimators_`, as scikit-learn's ensembles after their `fit`"
+        raise InputTypeError(f"{rule}, got {type_of(ensemble)}", argument="ensemble")
     if not all(hasattr(member, "predict_proba") for member in ensemble.estimators_):
-        raise InputTypeError(
-            f"must have members with `predict_proba`, got {type_of(ensemble)}", argument="ensemble"
-        )
+        message = f"must have members with `predict_proba`, got {type_of(ensemble)}"
+        raise InputTypeError(message, argument="ensemble")
     # Bagged members know some columns, and classes by their position.
     columns = getattr(ensemble, "estimators_features_", None)
     if columns is None:
@@ -325,8 +320,3 @@ def _of_classifier(ensemble, X):
         pairs = zip(ensemble.estimators_, columns, strict=True)
         every = ((member, array[:, some], positions) for member, some in pairs)
     return np.stack([probabilities_of(member, rows, classes) for member, rows, classes in every])
-
-
-def _weights(weights, ensemble, X):
-    n_cases = np.shape(ensemble)[1] if X is None else len(X)
-    return checked_weights(weights, n_cases)

@@ -64,48 +64,36 @@ def columns_of(X, categorical_features, task_column=None):
     for at, (column, nominal) in enumerate(zip(columns, is_nominal, strict=True)):
         if not nominal and not column.is_numeric:
             message = f"must name all columns that are not numeric; `{column.name}` is missing"
-            raise InputError(
-                message,
-                argument="categorical_features",
-                remedy="add it, or set `categorical_features='from_dtype'`",
-            )
-        found.append(_nominal(column, frame.iloc[:, at]) if nominal else column)
+            remedy = "add it, or set `categorical_features='from_dtype'`"
+            raise InputError(message, argument="categorical_features", remedy=remedy)
+        if nominal and column.is_numeric:
+            series = frame.iloc[:, at]
+            codes, values = pd.factorize(series, sort=True)
+            values = values.astype(series.dtype).array
+            column = Column(column.name, False, codes, series.dtype, values)
+        found.append(column)
     return found
 
 
 def _mask(given, names):
     """Whether each column is nominal."""
-    given = [] if given is None else given
+    given, argument = [] if given is None else given, "categorical_features"
     if isinstance(given, str) or not np.iterable(given):
-        message = (
-            f'must be "from_dtype", None, a mask, positions or names of columns, got {given!r}'
-        )
-        raise InputTypeError(message, argument="categorical_features")
-    values = list(given)
-    if values and all(isinstance(one, bool | np.bool_) for one in values):
-        if len(values) != len(names):
-            message = f"must be one mark for each column, {len(names)}, got {len(values)!r}"
-            raise InputError(message, argument="categorical_features")
-        return values
-    found = [_position(one, names) for one in values]
+        rule = 'must be "from_dtype", None, a mask, positions or names of columns'
+        raise InputTypeError(f"{rule}, got {given!r}", argument=argument)
+    chosen = list(given)
+    if chosen and all(isinstance(mark, bool | np.bool_) for mark in chosen):
+        if len(chosen) != len(names):
+            message = f"must be one mark for each column, {len(names)}, got {len(chosen)!r}"
+            raise InputError(message, argument=argument)
+        return chosen
+    positions = {name: at for at, name in enumerate(names)} | {at: at for at in range(len(names))}
+    for column in chosen:
+        if not isinstance(column, str | int | np.integer) or column not in positions:
+            message = f"must be columns, {listed(names)}, or their positions, got {column!r}"
+            raise InputError(message, argument=argument)
+    found = {positions[column] for column in chosen}
     return [at in found for at in range(len(names))]
-
-
-def _position(one, names):
-    if isinstance(one, str) and one in names:
-        return names.index(one)
-    if isinstance(one, int | np.integer) and 0 <= one < len(names):
-        return int(one)
-    message = f"must be columns, {listed(names)}, or their positions, got {one!r}"
-    raise InputError(message, argument="categorical_features")
-
-
-def _nominal(column, series):
-    """A column with its values as nominal ones."""
-    if not column.is_numeric:
-        return column
-    codes, values = pd.factorize(series, sort=True)
-    return Column(column.name, False, codes, series.dtype, values.astype(series.dtype).array)
 
 
 class TreeInputs:
@@ -120,12 +108,12 @@ class TreeInputs:
     """
 
     def __init__(self, columns):
-        self._known = [None if one.is_numeric else _Known(one) for one in columns]
+        self._known = [None if column.is_numeric else _Known(column) for column in columns]
 
     def __call__(self, X):
         """Encoded rows, float32, shape (n_rows, n_inputs)."""
         if not isinstance(X, pd.DataFrame):
-            if all(one is None for one in self._known):
+            if not any(self._known):
                 return np.asarray(X, dtype=np.float32)
             X = pd.DataFrame(X)
         columns = zip(self._known, X.items(), strict=True)
@@ -146,8 +134,15 @@ class TreeInputs:
         -------
         numpy.ndarray of float32, shape (n_rows, n_inputs)
         """
-        every = zip(self._known, columns, strict=True)
-        return np.concatenate([_block(known, cells) for known, cells in every], axis=1)
+        blocks = []
+        for known, cells in zip(self._known, columns, strict=True):
+            if known is None:
+                blocks.append(cells.astype(np.float32, copy=False)[:, None])
+                continue
+            block = np.zeros((len(cells), known.n_values + 1), dtype=np.float32)
+            block[np.arange(len(cells)), np.maximum(cells, -1)] = cells >= -1
+            blocks.append(block)
+        return np.concatenate(blocks, axis=1)
 
 
 class _Known:
@@ -179,15 +174,6 @@ class _Known:
         return found
 
 
-def _block(known, cells):
-    """Encoded cells of a column."""
-    if known is None:
-        return cells.astype(np.float32, copy=False)[:, None]
-    found = np.zeros((len(cells), known.n_values + 1), dtype=np.float32)
-    found[np.arange(len(cells)), np.maximum(cells, -1)] = cells >= -1
-    return found
-
-
 def check_numbers(argument, rows, columns):
     """Raise unless rows have numbers, or text of numbers, in the numeric columns of a fit.
 
@@ -210,6 +196,5 @@ def _numbers(argument, name, cells):
     except (TypeError, ValueError):
         wrong = cells[cells.notna() & pd.to_numeric(cells, errors="coerce").isna()]
         given = wrong.iloc[0] if len(wrong) else cells.dtype
-        raise InputTypeError(
-            f"must hold numbers as in the fit, got {given!r}", argument=argument, column=str(name)
-        ) from None
+        message = f"must hold numbers as in the fit, got {given!r}"
+        raise InputTypeError(message, argument=argument, column=str(name)) from None

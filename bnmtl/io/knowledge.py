@@ -9,7 +9,6 @@ from bnmtl.errors import InputError, located
 from bnmtl.wording import listed
 
 _HEADERS = (["from", "to"], ["from", "to", "task"])
-_GROUPS_HEADER = ["task", "group"]
 
 
 def read_arcs(path, tasks):
@@ -46,14 +45,11 @@ def read_arcs(path, tasks):
     [('rain', 'wet')]
     """
     with located(file=path):
-        header, *lines = _csv_lines(path) or [(1, [])]
-        if header[1] not in _HEADERS:
-            message = f"must have the columns from,to or from,to,task, got {','.join(header[1])!r}"
-            raise InputError(message, line=1)
+        header, lines = _table(path, _HEADERS)
         general, by_task = [], {name: [] for name in tasks}
         for line, cells in lines:
             with located(line=line):
-                _check_number(cells, header[1])
+                _check_number(cells, header)
                 parent, child, task = (*cells, "")[:3]
                 _check_arc(parent, child, task, tasks)
             (by_task[task] if task else general).append((parent, child))
@@ -63,6 +59,16 @@ def read_arcs(path, tasks):
         name: arcs + [arc for arc in general if _usable(arc, tasks[name])]
         for name, arcs in by_task.items()
     }
+
+
+def _table(path, headers):
+    """The header of a CSV file, one of those possible, and its numbered lines."""
+    (_, header), *lines = _csv_lines(path) or [(1, [])]
+    if header not in headers:
+        wanted = " or ".join(map(",".join, headers))
+        message = f"must have the columns {wanted}, got {','.join(header)!r}"
+        raise InputError(message, line=1)
+    return header, lines
 
 
 def _check_number(cells, columns):
@@ -83,22 +89,18 @@ def _check_arc(parent, child, task, tasks):
         for variable in (parent, child):
             _check_variable(variable, tasks[task] if task else tasks)
     if parent == child:
-        raise InputError(
-            f"must name different variables, got `{parent}` twice", remedy="remove the arc"
-        )
-    if not task and not any(_usable((parent, child), one) for one in tasks.values()):
-        message = (
-            f"must name an arc that a task could have; in each task `{parent}` or `{child}` is "
-            "missing or constant"
-        )
+        message = f"must name different variables, got `{parent}` twice"
+        raise InputError(message, remedy="remove the arc")
+    if not task and not any(_usable((parent, child), of_task) for of_task in tasks.values()):
+        found = f"in each task `{parent}` or `{child}` is missing or constant"
+        message = f"must name an arc that a task could have; {found}"
         raise InputError(message, remedy="remove the arc")
 
 
 def _check_variable(variable, known):
     if variable not in known.variables:
-        raise InputError(
-            f"must name variables of the data, got {variable!r}", remedy="check the spelling"
-        )
+        message = f"must name variables of the data, got {variable!r}"
+        raise InputError(message, remedy="check the spelling")
 
 
 def _usable(arc, task):
@@ -152,10 +154,8 @@ def read_tiers(path, tasks):
                 for variable in tier:
                     _check_variable(variable, tasks)
                     if variable in place_of:
-                        message = (
-                            f"must name every variable once; `{variable}` is in "
-                            f"{place_of[variable]} and in {place}"
-                        )
+                        places = f"{place_of[variable]} and in {place}"
+                        message = f"must name every variable once; `{variable}` is in {places}"
                         raise InputError(message, remedy="keep one of the two")
                     place_of[variable] = place
     return [tier for _, _, tier in lines]
@@ -196,15 +196,11 @@ def read_task_groups(path, tasks):
     {'north': 'coast', 'south': 'coast'}
     """
     with located(file=path):
-        header, *lines = _csv_lines(path) or [(1, [])]
-        if header[1] != _GROUPS_HEADER:
-            raise InputError(
-                f"must have the columns task,group, got {','.join(header[1])!r}", line=1
-            )
+        header, lines = _table(path, [["task", "group"]])
         labels = {}
         for line, cells in lines:
             with located(line=line):
-                _check_number(cells, _GROUPS_HEADER)
+                _check_number(cells, header)
                 task, group = cells
                 if not (task and group):
                     raise InputError("must have a value for each of task,group; one is empty")
@@ -216,9 +212,8 @@ def read_task_groups(path, tasks):
         for task in tasks.names:
             if task not in labels:
                 message = f"must name the group of every task; `{task}` is missing"
-                raise InputError(
-                    message, remedy="add its line, with a group of its own if it learns alone"
-                )
+                remedy = "add its line, with a group of its own if it learns alone"
+                raise InputError(message, remedy=remedy)
     return {task: labels[task] for task in tasks.names}
 
 
@@ -227,13 +222,9 @@ def _json_tiers(text):
         tiers = json.loads(text)
     except ValueError as error:
         raise InputError(f"must be JSON, as its first character says; {error}") from None
-    if not all(isinstance(tier, list) for tier in tiers) or not all(
-        isinstance(variable, str) for tier in tiers for variable in tier
-    ):
-        raise InputError(
-            'must be a JSON list of lists of names, such as [["age", "sex"], ["illness"]]'
-        )
-    return tiers
+    if all(isinstance(tier, list) and all(isinstance(v, str) for v in tier) for tier in tiers):
+        return tiers
+    raise InputError('must be a JSON list of lists of names, such as [["age", "sex"], ["illness"]]')
 
 
 def _csv_lines(path):

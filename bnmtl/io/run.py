@@ -82,12 +82,11 @@ def check_file_sizes(graphs, tasks, remedy):
     if sum(sizes.values()) <= MOST_BYTES:
         return
     name, child = max(sizes, key=sizes.get)
-    graph, task = graphs[name], tasks[name]
-    parents = list(graph.predecessors(child))
-    cells = math.prod(len(_states(task, variable)) for variable in (child, *parents))
+    task, parents = tasks[name], list(graphs[name].pred[child])
+    cells = math.prod(len(task.states[task.index[v]]) for v in (child, *parents))
     message = (
-        f"The networks' files must stay below {MOST_BYTES / 1000000.0:.0f} MB; they would have "
-        f"about {_shown(sum(sizes.values()) / 1000000.0)} MB, and the largest table, of `{child}` "
+        f"The networks' files must stay below {MOST_BYTES / 1e6:.0f} MB; they would have "
+        f"about {_shown(sum(sizes.values()) / 1e6)} MB, and the largest table, of `{child}` "
         f"given {count(len(parents), 'parent')} in task `{name}`, has {_shown(cells)} cells for "
         f"{count(task.n_rows, 'row')}"
     )
@@ -118,28 +117,22 @@ def file_bytes(graph, task):
     -------
     dict variable -> float
     """
-    return {child: _table_bytes(child, list(graph.predecessors(child)), task) for child in graph}
-
-
-def _table_bytes(child, parents, task):
-    n_states = len(_states(task, child))
-    n_configurations = math.prod(len(_states(task, parent)) for parent in parents)
-    n_configurations = min(n_configurations, _MOST_CONFIGURATIONS)
-    # Configurations without rows have equal probabilities, which may be short.
-    n_seen = min(n_configurations, task.n_rows)
-    equal = len(repr(1 / n_states)) + 2
-    labels = sum(np.mean([len(s) for s in _states(task, parent)]) + 2 for parent in parents)
-    numbers = n_states * (n_seen * _NUMBER + (n_configurations - n_seen) * equal)
-    return numbers + n_configurations * (labels + 6)
+    states, sizes = dict(zip(task.variables, task.states, strict=True)), {}
+    for child in graph:
+        parents, n_states = [states[parent] for parent in graph.pred[child]], len(states[child])
+        n_configurations = min(math.prod(map(len, parents)), _MOST_CONFIGURATIONS)
+        # Configurations without rows have equal probabilities, which may be short.
+        n_seen = min(n_configurations, task.n_rows)
+        equal = len(repr(1 / n_states)) + 2
+        labels = sum(np.mean([len(state) for state in parent]) + 2 for parent in parents)
+        numbers = n_states * (n_seen * _NUMBER + (n_configurations - n_seen) * equal)
+        sizes[child] = numbers + n_configurations * (labels + 6)
+    return sizes
 
 
 def _shown(number):
     """A number with commas, or in scientific notation."""
     return f"{number:,.0f}" if number < 10**15 else f"{Decimal(number):.1e}"
-
-
-def _states(task, variable):
-    return task.states[task.variables.index(variable)]
 
 
 RUN_FILE = "run.json"
@@ -207,17 +200,15 @@ def read_run(folder):
     if not record["tasks"]:
         raise InputError("must list tasks; it is damaged", file=folder / RUN_FILE)
     if not _keeps_networks(record):
-        command = record["command"]
-        message = f"{_FOLDER}; `{folder}` is from `bnmtl {command}`, which keeps no networks"
-        raise InputError(message, argument="folder", remedy="take its CSV files and run.json")
+        found = f"`{folder}` is from `bnmtl {record['command']}`, which keeps no networks"
+        remedy = "take its CSV files and run.json"
+        raise InputError(f"{_FOLDER}; {found}", argument="folder", remedy=remedy)
     networks, configuration = {}, Configuration()
     for task in record["tasks"]:
         path = folder / task["file"]
         if not path.is_file():
-            message = (
-                f"must hold the network of every task; `{path}`, that of "
-                f"`{task['name']}`, is missing"
-            )
+            found = f"`{path}`, that of `{task['name']}`, is missing"
+            message = f"must hold the network of every task; {found}"
             raise InputError(message, argument="folder")
         network = networks[task["name"]] = BayesNet.from_bif(path)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
@@ -296,16 +287,15 @@ def _is_complete(record):
         and all(_are_texts(task.get("constant", [])) for task in tasks)
     ):
         return False
-    keys = ("name", "file") if _keeps_networks(record) else ("name",)
-    return all(_differ([task.get(key) for task in tasks]) for key in keys)
+    for key in ("name", "file") if _keeps_networks(record) else ("name",):
+        values = [task.get(key) for task in tasks]
+        if not _are_texts(values) or len(set(values)) < len(values):
+            return False
+    return True
 
 
 def _are_texts(values):
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-def _differ(values):
-    return _are_texts(values) and len(set(values)) == len(values)
 
 
 def _keeps_networks(record):

@@ -15,6 +15,7 @@ from bnmtl.scores import CONCENTRATIONS
 from bnmtl.scores.decomposable import log_rising
 from bnmtl.tasks import Edges, Task
 from bnmtl.tasks.columns import MISSING_STATE, Column, read_column, shared_states
+from bnmtl.tasks.encoding import column_names
 from bnmtl.wording import count, listed, type_of
 
 _BLOCK = 2**16  # rows of a table that are smoothed at a time
@@ -266,13 +267,7 @@ def column_labels(frame):
     if not isinstance(frame, pd.DataFrame):
         message = f"must be a pandas DataFrame, got {type_of(frame)}"
         raise InputTypeError(message, remedy="convert it")
-    labels = {}
-    for label in frame.columns:
-        if str(label) in labels:
-            message = f"must have different column names; `{label}` occurs twice"
-            raise InputError(message, remedy="rename one")
-        labels[str(label)] = label
-    return labels
+    return dict(zip(column_names(frame), frame.columns, strict=True))
 
 
 def _columns(frame, variables):

@@ -1,6 +1,7 @@
 """Columns of any dtype as state names and integer codes; states are shared by all tasks."""
 
 import datetime
+import itertools
 import math
 import numbers
 import re
@@ -29,7 +30,12 @@ def ordered_variables(columns):
     If some tasks declare their states, these decide, because the values of the others are among
     them.
     """
-    return {v for v, by_task in _by_variable(columns) if _are_ordered(by_task.values())}
+    found = set()
+    for variable, by_task in _by_variable(columns):
+        declared = [column for column in by_task.values() if column.declared]
+        if all(column.ordered for column in declared or by_task.values()):
+            found.add(variable)
+    return found
 
 
 def _by_variable(columns):
@@ -39,11 +45,6 @@ def _by_variable(columns):
         for variable, column in by_name.items():
             found.setdefault(variable, {})[name] = column
     return sorted(found.items())
-
-
-def _are_ordered(columns):
-    deciding = [column for column in columns if column.declared] or columns
-    return all(column.ordered for column in deciding)
 
 
 def state_ranks(states, is_ordered):
@@ -66,7 +67,15 @@ def _states(variable, columns):
     declared = {name: tuple(column.labels) for name, column in columns.items() if column.declared}
     if declared:
         states = _merge_orders(variable, declared)
-        _check_declared(variable, columns, set(states))
+        for name, column in columns.items():
+            unknown = sorted(set(column.labels) - set(states))
+            if unknown:
+                message = (
+                    "must contain only states that other tasks declare "
+                    f"({listed(sorted(states))}), got {listed(unknown)}"
+                )
+                remedy = "declare the same categories in all tasks"
+                raise InputError(message, task=name, column=variable, remedy=remedy)
     else:
         states = sorted({label for column in columns.values() for label in column.labels})
         if all(_INTEGER.fullmatch(state) for state in states):
@@ -74,37 +83,17 @@ def _states(variable, columns):
     if any((column.codes < 0).any() for column in columns.values()):
         if MISSING_STATE in states:
             message = f"has missing values and also a state `{MISSING_STATE}`"
-            raise InputError(
-                message,
-                column=variable,
-                remedy="rename that state, or fill the missing values with it",
-            )
+            remedy = "rename that state, or fill the missing values with it"
+            raise InputError(message, column=variable, remedy=remedy)
         states = [*states, MISSING_STATE]
     if len(states) > MAX_STATES:
-        message = f"must have at most {MAX_STATES} states over all tasks, got {len(states)!r}"
         raise InputError(
-            message,
+            f"must have at most {MAX_STATES} states over all tasks, got {len(states)!r}",
             column=variable,
             remedy="group its values, or leave the column out",
             cli_remedy="group its values, or leave the column out with `--ignore C`",
         )
     return tuple(states)
-
-
-def _check_declared(variable, columns, states):
-    for name, column in columns.items():
-        unknown = sorted(set(column.labels) - states)
-        if unknown:
-            message = (
-                f"must contain only states that other tasks declare ({listed(sorted(states))}), "
-                f"got {listed(unknown)}"
-            )
-            raise InputError(
-                message,
-                task=name,
-                column=variable,
-                remedy="declare the same categories in all tasks",
-            )
 
 
 def _merge_orders(variable, declared):
@@ -127,23 +116,17 @@ def _merge_orders(variable, declared):
     try:
         return list(nx.lexicographical_topological_sort(follows, key.get))
     except nx.NetworkXUnfeasible:
-        raise _contradiction(variable, declared) from None
-
-
-def _contradiction(variable, declared):
-    """Return the error that names the tasks with contradictory orders of states."""
-    names = list(declared)
-    pair = names
-    for i, a in enumerate(names):
-        for b in names[i + 1 :]:
-            shared_a = [state for state in declared[a] if state in declared[b]]
-            if len(pair) > 2 and shared_a != [s for s in declared[b] if s in declared[a]]:
-                pair = [a, b]
-    orders = ", ".join(f"`{name}`: {' < '.join(declared[name])}" for name in pair[:5])
-    message = (
-        f"must have its states declared in one order; the tasks contradict each other ({orders})"
-    )
-    return InputError(message, column=variable)
+        # Two tasks that contradict each other, or all if only more than two do.
+        contradicting = (
+            (a, b)
+            for a, b in itertools.combinations(declared, 2)
+            if [state for state in declared[a] if state in declared[b]]
+            != [state for state in declared[b] if state in declared[a]]
+        )
+        names = next(contradicting, list(declared)[:5])
+        orders = ", ".join(f"`{name}`: {' < '.join(declared[name])}" for name in names)
+        rule = "must have its states declared in one order; the tasks contradict each other"
+        raise InputError(f"{rule} ({orders})", column=variable) from None
 
 
 MAX_STATES = 256
@@ -250,9 +233,8 @@ def _kind(series):
 def _read_floats(values, limit):
     codes, uniques = pd.factorize(values)
     if np.isinf(uniques).any():
-        message = "holds infinite values"
         raise InputError(
-            message,
+            "holds infinite values",
             options=("ignore",),
             remedy="replace them, or leave the column out",
             cli_remedy="replace them, or leave the column out with `--ignore C`",
@@ -287,15 +269,9 @@ def _label(value, values):
         return str(int(value)), "number"
     if isinstance(value, float | np.floating):
         if not float(value).is_integer():
-            raise _continuous(len({repr(v) for v in values if not _isna(v)}))
+            raise _continuous(len({repr(other) for other in values[~pd.isna(values)]}))
         return str(int(value)), "number"
     raise _not_discrete(type(value).__name__)
-
-
-def _isna(value):
-    """Whether an object, possibly a list or an array, is a missing value."""
-    missing = pd.isna(value)
-    return isinstance(missing, bool) and missing
 
 
 def _category_labels(categories):
@@ -316,27 +292,20 @@ def _category_labels(categories):
 
 def _check_n_states(values, limit):
     if limit is not None and len(values) > limit:
-        message = (
-            f"must have at most {limit} states, got {len(values)} "
-            f"({listed(sorted(map(str, values))[:3])} ...)"
-        )
+        first = listed(sorted(map(str, values))[:3])
+        leave = "or leave the column out"
         raise InputError(
-            message,
-            remedy=(
-                "group its values (`bnmtl.tasks.discretize` does for numbers), or "
-                "leave the column out"
-            ),
+            f"must have at most {limit} states, got {len(values)} ({first} ...)",
+            remedy=f"group its values (`bnmtl.tasks.discretize` does for numbers), {leave}",
             cli_remedy=(
-                "group its values (`--discretize N` does for numbers), or leave the column out "
-                "with `--ignore C`"
+                f"group its values (`--discretize N` does for numbers), {leave} with `--ignore C`"
             ),
         )
 
 
 def _continuous(n_distinct):
-    message = f"is continuous ({count(n_distinct, 'distinct value')})"
     return InputError(
-        message,
+        f"is continuous ({count(n_distinct, 'distinct value')})",
         options=("discretize",),
         remedy="discretize it first, for example with `bnmtl.tasks.discretize`",
         cli_remedy="discretize it first with `--discretize N`",
@@ -352,9 +321,8 @@ def _same_string(label):
 
 
 def _not_discrete(kind):
-    message = f"must hold strings, booleans, integers or categories; it holds values of type {kind}"
     return InputTypeError(
-        message,
+        f"must hold strings, booleans, integers or categories; it holds values of type {kind}",
         options=("ignore",),
         remedy="convert it, or leave the column out",
         cli_remedy="convert it, or leave the column out with `--ignore C`",

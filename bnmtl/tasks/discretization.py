@@ -1,6 +1,5 @@
 """Discretization of continuous columns into ordered bins, with cut points shared by all tasks."""
 
-import inspect
 import itertools
 import warnings
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from bnmtl.errors import (
     warn,
 )
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
-from bnmtl.tasks.encoding import column_names, named_frames
+from bnmtl.tasks.encoding import column_names, columns_by_name, named_frames
 from bnmtl.tasks.task import Tasks
 from bnmtl.wording import count, listed, type_of
 
@@ -185,19 +184,18 @@ class Edges(Mapping):
     def _cut(self, name, frame):
         cut = frame.copy()
         with located(task=name):
-            for position, column in enumerate(column_names(frame)):
-                if column in self:
-                    cut.isetitem(position, self._binned(frame.iloc[:, position], column))
+            for at, column in enumerate(column_names(frame)):
+                if column not in self:
+                    continue
+                values = numeric_values(frame.iloc[:, at])
+                if values is None:
+                    message = "must be numeric to be discretized, as in other tasks or earlier data"
+                    raise InputError(message, column=column, remedy="give it one type in all tasks")
+                codes = np.searchsorted(self[column], values, side="right")
+                codes[np.isnan(values)] = -1
+                names = self.names(column)
+                cut.isetitem(at, pd.Categorical.from_codes(codes, categories=names, ordered=True))
         return cut
-
-    def _binned(self, series, column):
-        values = numeric_values(series)
-        if values is None:
-            message = "must be numeric to be discretized, as in other tasks or earlier data"
-            raise InputError(message, column=column, remedy="give it one type in all tasks")
-        codes = np.searchsorted(self[column], values, side="right")
-        codes[np.isnan(values)] = -1
-        return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
 
 
 def _increasing(column, cuts):
@@ -278,8 +276,11 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}
-    for column, values in _columns_to_cut(named_frames(tasks)).items():
-        cuts[column] = _cut_points(values, int(bins), method)
+    for column, values in sorted(numbers_by_column(named_frames(tasks)).items()):
+        fractional = (values != np.floor(values)).any() or np.isinf(values).any()
+        if not fractional and len(np.unique(values)) <= MAX_STATES:
+            continue
+        cuts[column] = cut_points(column, values, int(bins), method)
         n_bins = len(cuts[column]) + 1
         if n_bins < bins:
             message = (
@@ -292,36 +293,32 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     return (cut, edges) if return_edges else cut
 
 
-def _columns_to_cut(frames):
-    """Return {column: its values over all tasks, sorted}, by sorted column names."""
-    collected = {}
+def numbers_by_column(frames):
+    """Return {column: its numbers over all tasks, sorted} of the columns that are numeric in some.
+
+    Missing values are left out.
+    """
+    found = {}
     for name, frame in frames.items():
         with located(task=name):
-            names = column_names(frame)
-        for position, column in enumerate(names):
-            values = numeric_values(frame.iloc[:, position])
-            if values is not None:
-                collected.setdefault(column, []).append(values[~np.isnan(values)])
-    to_cut = {}
-    for column in sorted(collected):
-        values = np.sort(np.concatenate(collected[column]))
-        fractional = (values != np.floor(values)).any() or np.isinf(values).any()
-        if not fractional and len(np.unique(values)) <= MAX_STATES:
-            continue
-        if np.isinf(values).any():
-            message = "must have finite values to be discretized; it holds infinite ones"
-            raise InputError(
-                message,
-                column=column,
-                remedy="replace them, or leave the column out",
-                cli_remedy="replace them, or leave the column out with `--ignore C`",
-            )
-        to_cut[column] = values
-    return to_cut
+            for column, series in columns_by_name(frame).items():
+                values = numeric_values(series)
+                if values is not None:
+                    found.setdefault(column, []).append(values[~np.isnan(values)])
+    return {column: np.sort(np.concatenate(parts)) for column, parts in found.items()}
 
 
-def _cut_points(values, bins, method):
-    """Return at most `bins - 1` increasing cut points of sorted values."""
+def cut_points(column, values, bins, method="quantile"):
+    """Return at most `bins - 1` increasing cut points of the sorted numbers of a column."""
+    from sklearn.preprocessing import KBinsDiscretizer
+
+    if np.isinf(values).any():
+        raise InputError(
+            "must have finite values to be discretized; it holds infinite ones",
+            column=column,
+            remedy="replace them, or leave the column out",
+            cli_remedy="replace them, or leave the column out with `--ignore C`",
+        )
     distinct, first = np.unique(values, return_index=True)
     smallest, largest = distinct[0], distinct[-1]
     if smallest == largest:
@@ -331,24 +328,17 @@ def _cut_points(values, bins, method):
     # KBinsDiscretizer merges bins narrower than 1e-8; scaling by a power of two loses no digits and
     # makes the range about 1.
     shift = -int(np.frexp(largest / 2 - smallest / 2)[1]) - 1
-    scaled = np.ldexp(values, shift)
-    cuts = np.ldexp(_k_bins_edges(scaled, bins, method)[1:-1], -shift)
+    options = {"strategy": method, "encode": "ordinal", "subsample": None}
+    discretizer = KBinsDiscretizer(bins, quantile_method="averaged_inverted_cdf", **options)
+    with warnings.catch_warnings():
+        # The caller reports coinciding cut points with the name of the column.
+        warnings.simplefilter("ignore")
+        edges = discretizer.fit(np.ldexp(values, shift)[:, None]).bin_edges_[0]
+    cuts = np.ldexp(edges[1:-1], -shift)
     cuts = np.unique(cuts[(cuts > smallest) & (cuts <= largest)])
     if len(cuts):
         return cuts.tolist()
     return [float(distinct[1:][np.argmin(np.abs(2 * first[1:] - len(values)))])]
-
-
-def _k_bins_edges(values, bins, method):
-    from sklearn.preprocessing import KBinsDiscretizer
-
-    options = {"n_bins": bins, "encode": "ordinal", "strategy": method, "subsample": None}
-    if "quantile_method" in inspect.signature(KBinsDiscretizer).parameters:
-        options["quantile_method"] = "averaged_inverted_cdf"
-    with warnings.catch_warnings():
-        # The caller reports coinciding cut points with the name of the column.
-        warnings.simplefilter("ignore")
-        return KBinsDiscretizer(**options).fit(values[:, None]).bin_edges_[0]
 
 
 def _written(cuts):

@@ -74,7 +74,10 @@ def encode(tasks, missing="error"):
         return Tasks([tasks])
     frames = named_frames(tasks)
     for name, frame in frames.items():
-        _check_size(name, frame)
+        if not frame.shape[1]:
+            raise InputError("must have at least one column; it has none", task=name)
+        if len(frame) < 2:
+            raise InputError(f"must have at least 2 rows, got {len(frame)!r}", task=name)
     if missing == "drop":
         frames = _drop_rows(frames)
     encoded = encode_frames(frames, missing)
@@ -84,7 +87,13 @@ def encode(tasks, missing="error"):
 
 def encode_frames(frames, missing):
     """Encode the tables of {name: DataFrame} without warnings about unusual data."""
-    columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
+    columns = {}
+    for name, frame in frames.items():
+        with located(task=name):
+            columns[name] = {}
+            for variable, series in sorted(columns_by_name(frame).items()):
+                with located(column=variable):
+                    columns[name][variable] = read_column(series)
     if missing == "error":
         for name, by_name in columns.items():
             _check_complete(name, by_name)
@@ -129,17 +138,12 @@ def split(frame, column):
         message = f"must be a pandas DataFrame, got {type_of(frame)}"
         raise InputTypeError(message, argument="frame", remedy="separate tables need no split")
     with located(argument="frame"):
-        names = column_names(frame)
-    if str(column) not in names:
-        raise InputError(
-            f"must be one of the columns {listed(names)}, got {column!r}", argument="column"
-        )
+        position = _position("column", column, frame)
     if not len(frame):
         raise InputError("must have rows; it is empty", argument="frame")
-    position = names.index(str(column))
     with located(column=column):
         tasks = _named_tasks(frame.iloc[:, position])
-    rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
+    rest = frame.iloc[:, np.arange(frame.shape[1]) != position]
     present = sorted((tasks.labels[code], code) for code in np.unique(tasks.codes))
     return _without_empty_columns({label: rest[tasks.codes == code] for label, code in present})
 
@@ -195,11 +199,7 @@ def column_of(X, task_column):
         )
         raise InputTypeError(message, argument="task_column")
     if isinstance(X, pd.DataFrame):
-        names = column_names(X)
-        if str(task_column) not in names:
-            message = f"must be one of the columns {listed(names)}, got {task_column!r}"
-            raise InputError(message, argument="task_column")
-        return names.index(str(task_column))
+        return _position("task_column", task_column, X)
     if getattr(X, "ndim", 0) != 2:
         raise InputTypeError(
             f"must be a frame or an array with a column of tasks, got {type_of(X)}", argument="X"
@@ -210,27 +210,31 @@ def column_of(X, task_column):
     return int(task_column)
 
 
+def _position(argument, column, frame):
+    """The position of a column of a frame, found by its name as text."""
+    names = column_names(frame)
+    if str(column) not in names:
+        message = f"must be one of the columns {listed(names)}, got {column!r}"
+        raise InputError(message, argument=argument)
+    return names.index(str(column))
+
+
 def _without_empty_columns(frames):
     """Drop columns from tasks that have no values in them but in other tasks."""
     empty = {name: frame.isna().to_numpy().all(axis=0) for name, frame in frames.items()}
     nowhere = np.logical_and.reduce(list(empty.values()))
-    lacking = {
-        name: is_empty & ~nowhere for name, is_empty in empty.items() if (is_empty & ~nowhere).any()
-    }
-    if lacking:
-        parts = (
-            f"{listed([str(c) for c in frames[name].columns[is_empty]])} in task `{name}`"
-            for name, is_empty in lacking.items()
-        )
-        message = (
+    lacking = {name: is_empty & ~nowhere for name, is_empty in empty.items()}
+    parts = [
+        f"{listed(frames[name].columns[is_empty])} in task `{name}`"
+        for name, is_empty in lacking.items()
+        if is_empty.any()
+    ]
+    if parts:
+        warn(
             "Columns without any value in a task are treated as not measured there: "
             f"{'; '.join(parts)}"
         )
-        warn(message)
-    return {
-        name: frame.loc[:, ~lacking[name]] if name in lacking else frame
-        for name, frame in frames.items()
-    }
+    return {name: frame.loc[:, ~lacking[name]] for name, frame in frames.items()}
 
 
 def named_frames(tasks):
@@ -279,15 +283,15 @@ def column_names(frame):
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"must have different column names, got {listed(twice)} twice")
+        message = f"must have different column names, got {listed(twice)} twice"
+        raise InputError(message, remedy="rename one")
     return names
 
 
-def _check_size(name, frame):
-    if not frame.shape[1]:
-        raise InputError("must have at least one column; it has none", task=name)
-    if len(frame) < 2:
-        raise InputError(f"must have at least 2 rows, got {len(frame)!r}", task=name)
+def columns_by_name(frame):
+    """Return {name: Series} of the columns of a table, in their order; names are checked."""
+    columns = (series for _, series in frame.items())
+    return dict(zip(column_names(frame), columns, strict=True))
 
 
 def _drop_rows(frames):
@@ -296,7 +300,15 @@ def _drop_rows(frames):
     for name, frame in frames.items():
         missing = frame.isna().to_numpy()
         with located(task=name):
-            _check_not_empty(column_names(frame), missing)
+            names = column_names(frame)
+        empty = [column for column, none in zip(names, missing.all(axis=0), strict=True) if none]
+        if empty:  # They would drop every row of the task.
+            raise InputError(
+                f"has no value at all in {listed(sorted(empty), 'column')}",
+                task=name,
+                remedy="leave such columns out of that task (a task may lack variables)",
+                cli_remedy="leave such columns out with `--ignore C`",
+            )
         incomplete = missing.any(axis=1)
         n_dropped = int(incomplete.sum())
         if len(frame) - n_dropped < 2:
@@ -313,30 +325,6 @@ def _drop_rows(frames):
     if counts:
         warn(f"Rows with missing values are dropped: {', '.join(counts)}")
     return kept
-
-
-def _check_not_empty(columns, missing):
-    """Raise for columns without any value, which would drop every row of the task."""
-    empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
-    if empty:
-        message = f"has no value at all in {listed(sorted(empty), 'column')}"
-        raise InputError(
-            message,
-            remedy="leave such columns out of that task (a task may lack variables)",
-            cli_remedy="leave such columns out with `--ignore C`",
-        )
-
-
-def _read_columns(name, frame):
-    """Return {variable: Column} of a task, sorted by name."""
-    columns = {}
-    with located(task=name):
-        names = column_names(frame)
-        series = dict(zip(names, (values for _, values in frame.items()), strict=True))
-        for variable in sorted(series):
-            with located(column=variable):
-                columns[variable] = read_column(series[variable])
-    return columns
 
 
 def _check_complete(name, columns):
@@ -403,9 +391,8 @@ def _remark_foreign_states(tasks):
             continue
         for (first, a), (second, b) in itertools.combinations(by_name, 2):
             if not a & b:
-                message = (
-                    f"has no state that tasks `{first}` and `{second}` have in common "
-                    f"({listed(sorted(a), limit=3)} and {listed(sorted(b), limit=3)})"
-                )
-                warn(message, column=variable, remedy="check that both write it the same way")
+                states = f"{listed(sorted(a), limit=3)} and {listed(sorted(b), limit=3)}"
+                message = f"has no state that tasks `{first}` and `{second}` have in common"
+                remedy = "check that both write it the same way"
+                warn(f"{message} ({states})", column=variable, remedy=remedy)
                 break

@@ -119,7 +119,7 @@ def read_parts(paths, as_text=(), na_values=NA_VALUES):
     dict of str to pandas.DataFrame
     """
     na_values = _checked_na_values(na_values)
-    paths = {part: path for part, one in paths.items() for path in _checked_paths(one)}
+    paths = {part: path for part, given in paths.items() for path in _checked_paths(given)}
     tables = {part: _read_table(path, na_values) for part, path in paths.items()}
     texts = {part: table for part, table in tables.items() if not is_parquet(paths[part])}
     return tables | _infer_types(texts, as_text)
@@ -168,14 +168,12 @@ def _checked_paths(paths):
         paths = [paths]
     if not isinstance(paths, list | tuple):
         message = f"must be a path or a list of paths, got {type_of(paths)}"
-        raise InputTypeError(
-            message, argument="paths", remedy="for example ['north.csv', 'south.csv']"
-        )
+        remedy = "for example ['north.csv', 'south.csv']"
+        raise InputTypeError(message, argument="paths", remedy=remedy)
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            raise InputTypeError(
-                f"must be a path or a list of paths, got a list with {path!r}", argument="paths"
-            )
+            message = f"must be a path or a list of paths, got a list with {path!r}"
+            raise InputTypeError(message, argument="paths")
     if not paths:
         raise InputError("must name at least one file; it is empty", argument="paths")
     paths = [Path(path) for path in paths]
@@ -225,13 +223,8 @@ def _read_table(path, na_values):
         return _read_text(path, na_values)
     if na_values != set(NA_VALUES):
         message = "must be left out for Parquet files, which mark missing values themselves"
-        raise InputError(
-            message, argument="na_values", file=path, remedy="replace such values in the file"
-        )
-    return _read_parquet(path)
-
-
-def _read_parquet(path):
+        remedy = "replace such values in the file"
+        raise InputError(message, argument="na_values", file=path, remedy=remedy)
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -338,13 +331,10 @@ def _check_header(header, separator):
             f"looks separated by {others[0]!r}"
         )
         raise InputError(message)
-    nameless = [i for i, name in enumerate(header, start=1) if not name.strip()]
-    if nameless:
-        message = f"must name all its columns; column {nameless[0]} has no name"
-        raise InputError(
-            message,
-            remedy="row names are left out by `row.names = FALSE` in R and `index=False` in pandas",
-        )
+    if "" in header:
+        message = f"must name all its columns; column {header.index('') + 1} has no name"
+        remedy = "row names are left out by `row.names = FALSE` in R and `index=False` in pandas"
+        raise InputError(message, remedy=remedy)
     column_names(pd.DataFrame(columns=header))
 
 
@@ -376,8 +366,7 @@ def _join(tables, column):
     parts = {}
     for path, table in tables.items():
         if column not in list(table.columns):
-            columns = list(table.columns)
-            message = f"must be one of the columns {listed(columns)}, got {column!r}"
+            message = f"must be one of the columns {listed(table.columns)}, got {column!r}"
             raise InputError(message, argument="task_column", file=path)
         with located(file=path):
             tables = split(table, column)
@@ -418,9 +407,7 @@ def _infer_types(parts, as_text=()):
             texts.setdefault(column, set()).update(table[column].array.categories)
     kinds = {c: "text" if c in as_text else _kind(parts) for c, parts in texts.items()}
     return {
-        name: pd.DataFrame(
-            {column: _converted(table[column].array, kinds[column]) for column in table.columns}
-        )
+        name: pd.DataFrame({c: _converted(table[c].array, kinds[c]) for c in table.columns})
         for name, table in parts.items()
     }
 

@@ -56,11 +56,9 @@ def read_labels(y, argument="y", takes_intervals=False):
     from sklearn.utils.validation import column_or_1d
 
     if y is None:
-        message = (
-            "must be one label per case; a classifier requires y to be passed, but the target y is "
-            "None"
-        )
-        raise InputError(message, argument=argument)
+        rule = "must be one label per case"
+        found = "a classifier requires y to be passed, but the target y is None"
+        raise InputError(f"{rule}; {found}", argument=argument)
     values = _as_array(y)
     if getattr(getattr(values, "dtype", None), "kind", "O") in "cmMSV" and values.size:
         _refuse_type(values.ravel()[0], argument)
@@ -77,9 +75,8 @@ def read_labels(y, argument="y", takes_intervals=False):
         values = _of_one_type(values, argument, takes_intervals)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         given = values[~np.isfinite(values)][0].item()
-        raise InputError(
-            f"must hold finite numbers as labels, got {given!r}", argument=argument, remedy=_AS_TEXT
-        )
+        message = f"must hold finite numbers as labels, got {given!r}"
+        raise InputError(message, argument=argument, remedy=_AS_TEXT)
     return values
 
 
@@ -101,14 +98,14 @@ def _as_array(y):
 def _of_one_type(values, argument, takes_intervals):
     """Objects as numbers or booleans if they are."""
     types = set(map(type, values.ravel().tolist()))
-    kinds = {_kind(one) for one in types}
+    kinds = {_kind(label_type) for label_type in types}
     if len(kinds) > 1:
         message = f"must hold labels of one type; there are {all_of(sorted(kinds))}"
         raise InputTypeError(message, argument=argument, remedy="write all as text")
     if kinds == {_BOOLEANS}:
         return values.astype(bool)
     if kinds == {_NUMBERS}:
-        is_whole = all(issubclass(one, numbers.Integral) for one in types)
+        is_whole = all(issubclass(label_type, numbers.Integral) for label_type in types)
         return _whole(values, argument) if is_whole else values.astype(float)
     if kinds - {_TEXT} and not (takes_intervals and types <= {pd.Interval}):
         _refuse_type(values.ravel()[0], argument)
@@ -139,13 +136,13 @@ def _refuse_type(label, argument):
     raise InputTypeError(message, argument=argument, remedy=_AS_TEXT)
 
 
-def _kind(one):
-    """What values of a type are, in words."""
-    if issubclass(one, bool | np.bool_):
+def _kind(label_type):
+    """What labels of a type are, in words."""
+    if issubclass(label_type, bool | np.bool_):
         return _BOOLEANS
-    if issubclass(one, int | float | np.integer | np.floating):
+    if issubclass(label_type, int | float | np.integer | np.floating):
         return _NUMBERS
-    return _TEXT if issubclass(one, str) else one.__name__
+    return _TEXT if issubclass(label_type, str) else label_type.__name__
 
 
 class LabelScore:
@@ -209,7 +206,7 @@ def yes_or_no(y):
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return y
     labels = np.asarray(y, dtype=object)
-    if labels.ndim != 1 or not all(isinstance(one, str) for one in labels):
+    if labels.ndim != 1 or not all(isinstance(label, str) for label in labels):
         return y
     positive = positive_label(set(labels))
     return y if positive is None or not len(labels) else labels == positive

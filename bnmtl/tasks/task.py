@@ -244,16 +244,11 @@ class Task:
         0   True    2
         1  False   10
         """
-        return pd.DataFrame(
-            {
-                variable: pd.Categorical.from_codes(
-                    codes, categories=list(states), ordered=variable in self.ordered
-                )
-                for variable, states, codes in zip(
-                    self.variables, self.states, self.codes, strict=True
-                )
-            }
-        )
+        columns = {}
+        for name, states, codes in zip(self.variables, self.states, self.codes, strict=True):
+            ordered = name in self.ordered
+            columns[name] = pd.Categorical.from_codes(codes, list(states), ordered=ordered)
+        return pd.DataFrame(columns)
 
     def take(self, rows):
         """Return a task with some of the rows and the same declared states.
@@ -283,24 +278,18 @@ class Task:
         array([[0, 0, 1],
                [1, 1, 0]], dtype=uint8)
         """
-        with located(task=self.name):
-            codes = np.take(self.codes, self._row_indices(rows), axis=1)
-        codes.flags.writeable = False
-        return Task(self.name, self.variables, self.states, codes, self.ordered)
-
-    def _row_indices(self, rows):
-        indices = np.asarray(rows)
-        if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
-            given = indices.dtype if indices.ndim == 1 else type_of(rows)
+        at, place = np.asarray(rows), {"task": self.name, "argument": "rows"}
+        if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
+            given = at.dtype if at.ndim == 1 else type_of(rows)
             message = f"must be a list of integers, got {given}"
-            raise InputTypeError(
-                message, argument="rows", remedy="`numpy.flatnonzero` converts a mask"
-            )
-        beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
+            raise InputTypeError(message, **place, remedy="`numpy.flatnonzero` converts a mask")
+        beyond = at[(at < -self.n_rows) | (at >= self.n_rows)]
         if beyond.size:
             message = f"must be below the number of rows, {self.n_rows}, got {beyond[0].item()!r}"
-            raise InputError(message, argument="rows")
-        return indices.astype(np.intp)
+            raise InputError(message, **place)
+        codes = np.take(self.codes, at.astype(np.intp), axis=1)
+        codes.flags.writeable = False
+        return Task(self.name, self.variables, self.states, codes, self.ordered)
 
 
 class Tasks(Mapping):
@@ -415,9 +404,8 @@ class Tasks(Mapping):
         """
         if not isinstance(rows, Mapping):
             message = f"must be a mapping of task names to row indices, got {type_of(rows)}"
-            raise InputTypeError(
-                message, argument="rows", remedy=f"for example {{{self.names[0]!r}: [0, 1]}}"
-            )
+            remedy = f"for example {{{self.names[0]!r}: [0, 1]}}"
+            raise InputTypeError(message, argument="rows", remedy=remedy)
         if set(rows) != set(self.names):
             message = (
                 f"must have one entry for every task ({listed(self.names)}), got "

@@ -11,7 +11,6 @@ from functools import lru_cache
 import joblib
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -24,12 +23,13 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from bnmtl.classification.rows import as_frame
+from bnmtl.classification.columns import is_number
+from bnmtl.classification.rows import as_frame, task_label
 from bnmtl.ensembles.entries import checked_classes, checked_column, coded
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located
 from bnmtl.metrics.folds import by_class_and_task
 from bnmtl.tasks import discretize
-from bnmtl.tasks.encoding import column_of, tasks_of
+from bnmtl.tasks.encoding import columns_by_name, tasks_of
 from bnmtl.wording import count, listed, type_of
 
 NUMBERS, CODES, SCALED, BINS, FRAME = "numbers", "codes", "scaled", "bins", "frame"
@@ -56,17 +56,12 @@ class Columns:
     def of(cls, X, task_column=None):
         """The columns of features: those of numbers are numeric, all others nominal."""
         frame = as_frame(X)
-        labels = [str(label) for label in frame]
-        if len(set(labels)) < len(labels):
-            twice = next(label for label in labels if labels.count(label) > 1)
-            raise InputError(f"must have different columns; `{twice}` occurs twice", argument="X")
-        places = sorted(zip(labels, range(len(labels)), strict=True))
-        found = {label: _categories(frame.iloc[:, at]) for label, at in places}
+        with located(argument="X"):
+            columns = columns_by_name(frame)
+        found = {name: _categories(series) for name, series in sorted(columns.items())}
         if task_column is None:
             return cls(found)
-        # An array has no names, so that only a position is right.
-        named = frame if isinstance(X, pd.DataFrame) else frame.to_numpy()
-        task = labels[column_of(named, task_column)]
+        task = str(task_label(X, frame, task_column))
         tasks = tuple(sorted(set(tasks_of(frame, task))))
         return cls({**found, task: tasks}, task)
 
@@ -130,7 +125,7 @@ class Columns:
 
 def _categories(column):
     """Categories of a nominal column as text, in their order or sorted; None for numbers."""
-    if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
+    if is_number(column.dtype):
         return None
     if isinstance(column.dtype, pd.CategoricalDtype):
         labels = tuple(dict.fromkeys(map(str, column.cat.categories)))
