@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.cli import validate_structures
 from bnmtl.cli.options import ValidateOptions
-from bnmtl.cli.tables import Cases, hashes
+from bnmtl.cli.tables import LabeledRows, hashes
 from bnmtl.cli.validate import models_of, run
 from bnmtl.confidence import ArcStability, arc_stability
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner, compare
@@ -168,7 +168,7 @@ def test_bootstraps_have_corrected_errors_and_a_warning(judge, tmp_path):
 
 def test_trees_have_an_indicator_of_missing_values():
     features = pd.DataFrame({"x": [1.5, np.nan, 2.0], "wet": ["yes", None, "no"], "one": "a"})
-    cases = Cases(features, features, None, np.array(["a", "b", "a"]), None, None, None)
+    cases = LabeledRows(features, features, None, np.array(["a", "b", "a"]), None, None, None)
     expected = [[1.5, 0, 1, 0], [np.nan, 0, 0, 1], [2, 1, 0, 0]]  # no, yes, missing
     np.testing.assert_array_equal(cases.numbers(), expected)
     codes, sizes = cases.codes()
@@ -179,7 +179,7 @@ def test_trees_have_an_indicator_of_missing_values():
 def test_networks_are_learned_together_or_alone():
     features = pd.DataFrame({"wet": ["yes", "no", "no", "rarely"]})
     task, options = np.array(["s", "s", "t", "t"]), ValidateOptions(table="t", label="y")
-    cases = Cases(features, features, None, np.array(["a", "b", "a", "b"]), task, None, None)
+    cases = LabeledRows(features, features, None, np.array(["a", "b", "a", "b"]), task, None, None)
     options = dataclasses.replace(options, task_column="task", missing="state")
     found = models_of(["together", "network", "naive-bayes"], cases, options)
     kinds = {name: type(found[name].classifier.learner) for name in ("together", "network")}

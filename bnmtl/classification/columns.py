@@ -13,7 +13,7 @@ from bnmtl.wording import count, type_of
 _MISSING = -1
 
 
-class Column(NamedTuple):
+class ColumnCells(NamedTuple):
     """The cells of one column.
 
     Parameters
@@ -78,7 +78,7 @@ def read_columns(X, least=2):
 
     Returns
     -------
-    list of Column
+    list of ColumnCells
 
     Raises
     ------
@@ -101,7 +101,7 @@ def read_columns(X, least=2):
         )
         raise InputError(message, argument="X")
     with located(argument="X"):
-        return [Column.of(name, series) for name, series in columns_by_name(frame).items()]
+        return [ColumnCells.of(name, series) for name, series in columns_by_name(frame).items()]
 
 
 def rows_like(X, columns):

@@ -42,7 +42,7 @@ _UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
-class Pool:
+class PoolTable:
     """Rows with and without a label.
 
     Attributes
@@ -76,7 +76,7 @@ class Pool:
 
 
 def read_pool(options, strategy):
-    """Read the table and check all columns that options name; returns a `Pool`."""
+    """Read the table and check all columns that options name; returns a `PoolTable`."""
     rows = read_table(options.table, options)
     left_out = {
         column
@@ -95,7 +95,7 @@ def read_pool(options, strategy):
     _warn_of_identifiers(X)
     candidates, n_excluded = _candidates(rows, y, options)
     costs = _costs(rows, options.cost, candidates)
-    return Pool(rows, X, y, task, costs, candidates, n_excluded)
+    return PoolTable(rows, X, y, task, costs, candidates, n_excluded)
 
 
 def _warn_of_identifiers(X):

@@ -93,7 +93,7 @@ class MeasuredResult(FolderResult):
     measures: object
 
 
-class Run:
+class NewRun:
     """One run of a command that writes a folder.
 
     Parameters
@@ -172,8 +172,8 @@ class Run:
 
 @contextlib.contextmanager
 def new_run(command, options, files):
-    """Context manager with a `Run` that collects the warnings of the block."""
-    run = Run(command, options, files)
+    """Context manager with a `NewRun` that collects the warnings of the block."""
+    run = NewRun(command, options, files)
     with warnings_kept() as run.caught:
         yield run
 

@@ -378,7 +378,7 @@ def report_copies(originals, n_rows, found):
 
 
 @dataclass(frozen=True)
-class Cases:
+class LabeledRows:
     """Rows with a label, in an order that does not depend on that of the table.
 
     Attributes
@@ -455,7 +455,7 @@ def _factorized(table):
 
 
 def read_cases(options):
-    """Read the table and check all columns that options, with a label, name; returns `Cases`."""
+    """Read a table with a label and check all columns that options name; returns `LabeledRows`."""
     rows = read_judged_rows(options)
     named = {"task_column": options.task_column, "group": options.group}
     # Checked first, so that errors count all rows.
@@ -482,7 +482,7 @@ def read_cases(options):
     if options.discretize is not None:
         states, edges = discretize(features, bins=options.discretize, return_edges=True)
         cut_points = edges.to_dict() | of_label
-    return Cases(features, states, cut_points, y, task, group, np.argsort(order))
+    return LabeledRows(features, states, cut_points, y, task, group, np.argsort(order))
 
 
 def check_features(features, options):

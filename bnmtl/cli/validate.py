@@ -70,7 +70,7 @@ def models_of(names, cases, options):
     Parameters
     ----------
     names : list of str
-    cases : bnmtl.cli.tables.Cases
+    cases : bnmtl.cli.tables.LabeledRows
     options : ValidateOptions
 
     Returns

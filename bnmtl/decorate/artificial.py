@@ -33,7 +33,7 @@ class _ByColumn(Artificial):
     ----------
     X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
         Only its labels and types are used.
-    columns : list of Column
+    columns : list of ColumnCells
     weights : numpy.ndarray of float, shape (n_cases,)
     """
 
@@ -191,7 +191,7 @@ class Sampled(Artificial):
     sampler : NetworkSampler or other object
         It learns from ``X``.
     X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    columns : list of Column
+    columns : list of ColumnCells
     """
 
     def __init__(self, sampler, X, columns):
@@ -224,7 +224,7 @@ def generator_of(kind, X, columns, weights, seed, unlabeled=None):
     kind : str, callable or object
         As in `DecorateClassifier`.
     X : pandas.DataFrame or numpy.ndarray, shape (n_cases, n_columns)
-    columns : list of Column
+    columns : list of ColumnCells
         Those of X.
     weights : numpy.ndarray of float, shape (n_cases,)
     seed : int

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
 
-from bnmtl.classification.columns import Column, is_number, matched_rows, read_columns
+from bnmtl.classification.columns import ColumnCells, is_number, matched_rows, read_columns
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.encoding import column_of
 from bnmtl.wording import listed
@@ -51,7 +51,7 @@ def columns_of(X, categorical_features, task_column=None):
 
     Returns
     -------
-    list of Column
+    list of ColumnCells
     """
     columns, frame = read_columns(X, least=1), pd.DataFrame(X)
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
@@ -70,7 +70,7 @@ def columns_of(X, categorical_features, task_column=None):
             series = frame.iloc[:, at]
             codes, values = pd.factorize(series, sort=True)
             values = values.astype(series.dtype).array
-            column = Column(column.name, False, codes, series.dtype, values)
+            column = ColumnCells(column.name, False, codes, series.dtype, values)
         found.append(column)
     return found
 
@@ -103,7 +103,7 @@ class TreeInputs:
 
     Parameters
     ----------
-    columns : list of Column
+    columns : list of ColumnCells
         Those of the fit.
     """
 
@@ -150,7 +150,7 @@ class _Known:
 
     Parameters
     ----------
-    column : Column
+    column : ColumnCells
     """
 
     def __init__(self, column):
@@ -181,7 +181,7 @@ def check_numbers(argument, rows, columns):
     ----------
     argument : str
     rows : pandas.DataFrame or numpy.ndarray, shape (n_rows, n_columns)
-    columns : list of Column
+    columns : list of ColumnCells
         Those of the fit.
     """
     for column, (name, cells) in zip(columns, pd.DataFrame(rows).items(), strict=True):

@@ -78,7 +78,7 @@ class Row(NamedTuple):
     offset: int
 
 
-class Family(NamedTuple):
+class ProbabilityBlock(NamedTuple):
     """A probability block, with names as written."""
 
     child: str
@@ -375,7 +375,7 @@ class Syntax:
             self.fail(f"gives `{child}` a table and other rows besides", table.offset)
         if not statements:
             self.fail(f"gives `{child}` no probabilities", offset)
-        self.families[child] = Family(child, tuple(parents), rows, table, default, offset)
+        self.families[child] = ProbabilityBlock(child, tuple(parents), rows, table, default, offset)
 
     def _names(self, words):
         """Return the variables that a text of a head names, in the one way that is possible."""
