@@ -256,7 +256,7 @@ def _of_default(lines):
 
 def _in_short(lines):
     """Gains of learning together by default over no arcs, BIC and each task alone."""
-    shown = GAINS | {"over_own": "sharing arcs alone"}
+    shown = GAINS | {"over_alone": "each task alone", "over_own": "shared arcs, separate tables"}
     for case, group in parts(_of_default(lines), table=IN_WORDS, way=[SHARED]):
         line = group.iloc[0]
         gains = {f"gain over {title}": _gain(line, name) for name, title in shown.items()}

@@ -1,12 +1,14 @@
 """Evidence of a family over any set of tasks that may share its table.
 
+Tasks may share a row of a table, so the evidence is a sum over all ways to group them, row by row.
 The common evidence E of a family over a set S of tasks has concentrations that all tasks share,
 
     E(S) = log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
                                       w_t(B) prod over groups b of B of exp D(b's counts in j; c) ),
 
-see ``groups``. The evidence is a mixture of it and of a sum over partitions A of the tasks into
-parts with concentrations of their own,
+where c is the concentration of cells, t that of partitions, w_t(B) the prior of a partition and D
+the evidence of the counts of a row, see ``groups``. The evidence is a mixture of it and of a sum
+over partitions A of the tasks into parts with concentrations of their own, with prior w_u,
 
     log( 1/2 exp E(S) + 1/2 sum over A of w_u(A) prod over parts a of A of exp E(a) ).
 
@@ -455,9 +457,8 @@ EXACT_ROW, PROBABLE_ROW = Callback(_exact_row), Callback(_probable_row)
 def row_exactly(engine, scratch, m, r, step):
     """Sum over the partitions of the m tasks whose counts are in COUNTS.
 
-    With the step `_ALL`, only compute the sums of all sets of the tasks; with `_FULL`, add the log
-    evidence of all m tasks to TOTALS. The row of one task is not partitioned: its evidence is only
-    written to SEPARATE.
+    With the step `_ALL`, only compute the sums of all sets of the tasks; that of a single task is
+    then only its evidence in SEPARATE. With `_FULL`, add the log evidence of all tasks to TOTALS.
     """
     method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]

@@ -209,7 +209,8 @@ def gather_gains(
 ):
     """Gains of the states of the pair (i, j) per member; +1 is i -> j; illegal states get -inf.
 
-    The axes of all arrays except ``members`` and ``out`` are task, child and parent.
+    The axes of all arrays except ``members`` and ``out`` are task, child and parent. ``gains`` are
+    those of toggling an arc: of removing it where ``held`` has it, else of adding it.
     """
     for at in range(members.size):
         s = members[at]

@@ -1,7 +1,7 @@
 """The rows of several tasks, partitioned jointly into the cells of a family, for ``sharing``.
 
 Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of each task are
-partitioned by `partition.part`. The cells of one task and one configuration of the parents form a
+partitioned by `counting.part`. The cells of one task and one configuration of the parents form a
 run; the runs of all tasks with the same configuration form a block.
 """
 

@@ -73,7 +73,9 @@ ENGINE = layout(
     VARIABLE_KEYS := ints("variable_keys"),  # (n,)
     CHILD_KEYS := ints("child_keys"),  # (n,)
     CACHE := ints("cache"),  # flat, see `recall`
-    CALLS := ints("calls"),  # (4,): addresses of `gains` and of the callbacks of `sharing`
+    CALLS := ints(
+        "calls"
+    ),  # (4,): addresses of `gains`, `gains_together` and the rows of ``all_sets``
     MOST_CELLS := floats("most_cells"),  # (k,): larger families of a task are not scored
     PARTITIONS := floats("partitions"),  # concentrations, see ``groups``; empty without sharing
     PARTS := floats("parts"),  # concentration of parts of tasks, see ``all_sets``; empty without

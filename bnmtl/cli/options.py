@@ -194,7 +194,7 @@ class LearningOptions:
     )
     na: tuple[str, ...] = shared("na", ())
     only_na: tuple[str, ...] = shared("only_na", ())
-    discretize: int | None = option("N", "Cut continuous columns into N bins.", whole(2))
+    discretize: int | None = option("N", "Discretize continuous columns into N bins.", whole(2))
     prior: str = choice(
         "paired|edit",
         "Prior that couples the tasks: agreement in pairs, or few edits.",
@@ -667,7 +667,7 @@ class ValidateOptions:
     )
     test_size: float | None = option("X", "Share of the rows of holdout (default 0.1).", SHARE)
     discretize: int | None = option(
-        "N", "Cut continuous columns into N bins, for networks and naive-bayes.", whole(2)
+        "N", "Discretize continuous columns into N bins, for networks and naive-bayes.", whole(2)
     )
     missing: str = choice(
         "error|drop|state",

@@ -360,8 +360,8 @@ def _weighted_score(kind, sample_size, concentrations, task, weights, child, par
         a_jk = 1.0 if kind == terms.K2 else sample_size / (occurring * r)
         return _dirichlet_evidence(n_jk, n_j, a_jk, a_jk * r)
     likelihood = float(xlogy(n_jk, n_jk).sum() - xlogy(n_j, n_j).sum())
-    price = {terms.BIC: math.log(weights.sum()) / 2, terms.AIC: 1.0}.get(kind, 0.0)
-    return likelihood - price * q * (r - 1)
+    prices = {terms.BIC: math.log(weights.sum()) / 2, terms.AIC: 1.0, terms.LOG_LIKELIHOOD: 0.0}
+    return likelihood - prices[kind] * q * (r - 1)
 
 
 def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):

@@ -14,7 +14,8 @@ from functools import cache
 
 import numpy as np
 
-from bnmtl._kernels import coupling, task_sets
+from bnmtl._kernels import coupling as coupling_kernels
+from bnmtl._kernels import task_sets
 from bnmtl._kernels._jit import Arrays
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.search.graph_state import Budget, GraphState, by_child, new_dags, one_of
@@ -153,7 +154,7 @@ class ConfigurationSearch:
 
     def write_optimistic_gains(self, i, optimistic):
         """Write upper bounds of the gains of pairs with variable i, above the diagonal."""
-        coupling.optimistic_gains(
+        coupling_kernels.optimistic_gains(
             self.dags["gains"],
             self.dags["held"],
             self.permitted,
@@ -183,7 +184,7 @@ class ConfigurationSearch:
 
     def _gains(self, i, j, members):
         gains = np.empty((len(members), 3))
-        coupling.gather_gains(
+        coupling_kernels.gather_gains(
             self.dags["held"],
             self.dags["gains"],
             self.dags["ancestors"],
@@ -428,8 +429,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
         gains = self._gains(i, j, members)
         key = (gains.tobytes(), self._versions[i], self._versions[j], coupling is None)
         if self._solved.get((i, j), (None,))[0] != key:
-            solve = self._best_of_all if len(self._memory.worth) else self._best_of_some
-            self._solved[i, j] = (key, *solve(i, j, members, gains, coupling))
+            best_states = self._best_of_all if len(self._memory.worth) else self._best_of_some
+            self._solved[i, j] = (key, *best_states(i, j, members, gains, coupling))
         _, states, value = self._solved[i, j]
         return value - self.log_couplings[i, j], members, states
 
