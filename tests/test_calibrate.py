@@ -439,7 +439,7 @@ def test_force_replaces_only_files_of_calibrate(
         read_run(tmp_path / "out")
 
 
-def interrupt(*_):
+def interrupt(*_, **__):
     raise KeyboardInterrupt
 
 

@@ -106,7 +106,7 @@ def test_what_must_be_given(call, files):
 
 
 def test_a_full_disk_is_reported_with_the_given_folder(call, files, tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("bnmtl.cli.calibrate.write_report", full)

@@ -396,7 +396,7 @@ def test_what_must_be_given(call, files):
 
 
 def test_a_full_disk_leaves_nothing(call, files, tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("bnmtl.cli.select.write_report", full)

@@ -465,6 +465,11 @@ def test_progress_reports_the_searches_and_the_choice():
             ValueError,
             "`parameter_sample_size` must be above 0 where held-out rows",
         ),
+        (
+            {"parameter_sample_size": 0, "relatedness": "indirect"},
+            ValueError,
+            "`parameter_sample_size` must be above 0 where held-out rows",
+        ),
         ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be a number from 0 to 1, got 2"),
         (
             {"prior": PairedPrior(variable_penalty={("x1", "far"): 1})},

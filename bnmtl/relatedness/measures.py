@@ -338,6 +338,7 @@ def indirect(tasks, learner, cv=10):
     """
     _check_learner(learner)
     check_whole("cv", cv, 2)
+    check_sample_size(learner.parameter_sample_size)
     single_task(learner)._check_parameters()
     with Reporter(learner.progress) as report:
         return indirect_of(_all_of(tasks, learner, report), cv)
@@ -346,7 +347,6 @@ def indirect(tasks, learner, cv=10):
 def indirect_of(groups, cv):
     """`indirect` for the rows and the learner of groups of tasks."""
     tasks, size = groups.tasks, groups.learner.parameter_sample_size
-    check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
     learner = groups.fit(single_task(groups.learner))
     alone = learner.configuration_

@@ -190,6 +190,8 @@ class TaskSelector(BaseEstimator):
         # Raises for a learner without a penalty.
         at_penalty(self.learner, 0.9)
         self.learner._check_parameters()
+        if isinstance(self.relatedness, str) and self.relatedness == "indirect":
+            check_sample_size(self.learner.parameter_sample_size)
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner._check_for(tasks)
         principal = str(self.principal)
