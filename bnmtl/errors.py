@@ -242,6 +242,20 @@ def check_jobs(n_jobs):
         raise InputError("must not be 0", argument="n_jobs", remedy=remedy)
 
 
+def check_flag(argument, value):
+    """Raise InputTypeError unless a value is True or False, of Python or of numpy.
+
+    Parameters
+    ----------
+    argument : str
+    value : object
+    """
+    # Numpy is not imported here, because `--help` does not need it.
+    is_of_numpy = getattr(value, "shape", None) == () and str(value.dtype) == "bool"
+    if not (isinstance(value, bool) or is_of_numpy):
+        raise InputTypeError(f"must be True or False, got {value!r}", argument=argument)
+
+
 def check_choice(argument, value, choices, **parts):
     """Raise InputError unless a value is one of the choices, which may include None.
 

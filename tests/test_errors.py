@@ -14,6 +14,7 @@ from bnmtl.errors import (
     InputWarning,
     MissingExtra,
     check_choice,
+    check_flag,
     check_number,
     check_whole,
     located,
@@ -167,3 +168,14 @@ def test_choices():
     for wrong in ("c", ["a"], np.array([1, 2])):
         with pytest.raises(InputError, match=r"^`way` must be 'a' or None, got .*; be kind\.$"):
             check_choice("way", wrong, ("a", None), remedy="be kind")
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.array(False)], ids=repr)
+def test_right_flags(value):
+    check_flag("force", value)
+
+
+@pytest.mark.parametrize("value", [1, 0.0, "yes", None, np.int64(1), np.array([True])], ids=repr)
+def test_flags(value):
+    with pytest.raises(InputTypeError, match="^`force` must be True or False, got "):
+        check_flag("force", value)

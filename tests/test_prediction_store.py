@@ -305,6 +305,12 @@ def test_from_csv(tmp_path):
         unlabelled.score("accuracy", "test")
 
 
+def test_from_csv_needs_the_cases_of_hill_climbing(tmp_path):
+    pd.DataFrame({"y": [0, 1], "tree": [0.2, 0.9]}).to_csv(tmp_path / "test.csv", index=False)
+    with pytest.raises(InputError, match="`paths` must have the part `hillclimb`, got `test`"):
+        PredictionStore.from_csv({"test": tmp_path / "test.csv"})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

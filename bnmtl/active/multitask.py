@@ -13,7 +13,15 @@ from bnmtl.active.query import by_pick, check_batch_size, pick, read_costs, rows
 from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.classification.rows import target_classes
-from bnmtl.errors import InputError, InputTypeError, InputWarning, check_jobs, check_whole, located
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    InputWarning,
+    check_flag,
+    check_jobs,
+    check_whole,
+    located,
+)
 from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
@@ -314,8 +322,7 @@ class MultitaskQuery(BaseEstimator):
             ``batch_size`` than there are candidates, tasks or costs of another shape, costs of 0 or
             less; as the learner.
         """
-        if not isinstance(self.draws, bool | np.bool_):
-            raise InputTypeError(f"must be True or False, got {self.draws!r}", argument="draws")
+        check_flag("draws", self.draws)
         X, labels, task = read_tasks(X, y, task)
         is_labeled = labels.notna().all(axis=1).to_numpy()
         rows = rows_to_pick(candidates, ~is_labeled)

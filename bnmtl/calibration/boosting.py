@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from bnmtl.calibration.platt import classes_of
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_flag, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import check_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
@@ -245,10 +245,7 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             )
             raise InputTypeError(message, argument="estimator")
         for name in ("resample", "restart"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InputTypeError(
-                    f"must be True or False, got {getattr(self, name)!r}", argument=name
-                )
+            check_flag(name, getattr(self, name))
         check_choice("loss", self.loss, ("exponential", "logistic"))
         if not self.resample and not has_fit_parameter(template, "sample_weight"):
             message = f"must take `sample_weight` in its `fit`, got {type_of(template)}"

@@ -14,7 +14,14 @@ from bnmtl.ensembles.entries import SCALE, mean_prediction, weighted_probabiliti
 from bnmtl.ensembles.judges import Judge, judge_of, stratified_folds
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
-from bnmtl.errors import InputError, InputTypeError, check_jobs, check_number, check_whole
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_flag,
+    check_jobs,
+    check_number,
+    check_whole,
+)
 from bnmtl.metrics.prediction import cross_entropy
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
@@ -357,9 +364,7 @@ class EnsembleSelector(BaseEstimator):
         check_whole("max_steps", self.max_steps, least=1)
         check_whole("patience", self.patience, least=1, optional=True)
         check_jobs(self.n_jobs)
-        if not isinstance(self.replacement, bool | np.bool_):
-            message = f"must be True or False, got {self.replacement!r}"
-            raise InputTypeError(message, argument="replacement")
+        check_flag("replacement", self.replacement)
 
     def _choose_share(self, candidates, groups, seed, report):
         """Set the share of the models that may be selected."""

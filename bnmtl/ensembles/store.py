@@ -521,6 +521,9 @@ def from_tables(tables, label, files, group=None, task_column=None):
     dict
         Arguments of `PredictionStore`.
     """
+    if HILLCLIMB not in tables:
+        message = f"must have the part `{HILLCLIMB}`, got {listed(sorted(tables))}"
+        raise InputError(message, argument="paths")
     predictions, y, names = {}, {}, None
     named = [name for name in (group, task_column) if name is not None]
     columns = {}

@@ -25,6 +25,7 @@ from bnmtl.errors import (
     InputError,
     InputTypeError,
     check_choice,
+    check_flag,
     check_jobs,
     check_number,
     check_whole,
@@ -398,8 +399,7 @@ def _checked_test_cases(data, X_test, y_test, task_test, scheme):
 
 def _check(estimator, scheme, rounds, folds, test_size, stratify, n_jobs):
     """Raise unless the estimator predicts probabilities and the numbers are in range."""
-    if not isinstance(stratify, bool | np.bool_):
-        raise InputTypeError(f"must be True or False, got {type_of(stratify)}", argument="stratify")
+    check_flag("stratify", stratify)
     has_tags = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     if not (has_tags and is_classifier(estimator) and hasattr(estimator, "predict_proba")):
         message = f"must be a classifier with `predict_proba`, got {type_of(estimator)}"

@@ -35,6 +35,7 @@ from bnmtl.errors import (
     InputError,
     InputTypeError,
     check_choice,
+    check_flag,
     check_jobs,
     check_number,
     check_whole,
@@ -197,15 +198,10 @@ def build_library(
 
 
 def _check_siblings(each_sibling, cv, test):
-    _check_flag("each_sibling", each_sibling)
+    check_flag("each_sibling", each_sibling)
     if each_sibling and (cv is None or test is None):
         message = "must be False without `cv` and `test`"
         raise InputError(message, argument="each_sibling", options=("cv", "test"))
-
-
-def _check_flag(name, value):
-    if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(f"must be True or False, got {value!r}", argument=name)
 
 
 def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force):
@@ -214,8 +210,8 @@ def _check(time_limit, max_memory, keep_models, out, n_jobs, random_state, force
     workers.check_memory_limit(max_memory)
     check_jobs(n_jobs)
     check_seed(random_state)
-    _check_flag("keep_models", keep_models)
-    _check_flag("force", force)
+    check_flag("keep_models", keep_models)
+    check_flag("force", force)
     if out is not None and not isinstance(out, str | os.PathLike):
         message = f"must be the path of a folder or None, got {type_of(out)}"
         raise InputTypeError(message, argument="out")
