@@ -233,6 +233,7 @@ def _measure_rows(lines):
         seconds = group["seconds"] + group["seconds_of_library"]
         yield {
             "way": way,
+            "cases": len(group),
             "log loss": f"{np.mean([mean_loss(one, 'log_loss') for one in by_table]):.3f}",
             "squared error": f"{np.mean([mean_loss(one, 'squared') for one in by_table]):.3f}",
             "accuracy": f"{np.mean([mean_loss(one, 'accuracy') for one in by_table]):.3f}",

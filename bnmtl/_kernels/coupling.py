@@ -63,7 +63,8 @@ def edit_states(gains: Floats2, log_penalty: float, costs: Floats2):
             total += task_best
         if total > best:
             best = total
-            states[:] = candidate
+            for s in range(k):  # copying a slice would compile the text of an error
+                states[s] = candidate[s]
     return states, best > -np.inf
 
 
@@ -122,7 +123,8 @@ def weighted_log_coupling(states: Signs, log_penalties: Floats2, reversal: float
 def augmenting_path(capacity, source, sink, previous):
     """Shortest path with residual capacity, as the predecessors of all nodes reached."""
     n = capacity.shape[0]
-    previous[:] = -1
+    for a in range(n):
+        previous[a] = -1
     previous[source] = source
     queue = np.empty(n, np.int64)
     queue[0] = source
@@ -145,23 +147,25 @@ def minimum_cut(capacity, source, sink):
     The second value is false if every cut is infinite. Capacities are floats and may be inf; the
     integer flows of SciPy limit the ratio of the largest to the smallest capacity to 31 bits.
     """
-    n = capacity.shape[0]
+    n, is_finite = capacity.shape[0], True
     previous = np.empty(n, np.int64)
-    while augmenting_path(capacity, source, sink, previous):
+    while is_finite and augmenting_path(capacity, source, sink, previous):
         flow = np.inf
         b = sink
         while b != source:
             flow = min(flow, capacity[previous[b], b])
             b = previous[b]
-        if flow == np.inf:
-            return previous >= 0, False
+        is_finite = flow < np.inf
         b = sink
-        while b != source:
+        while is_finite and b != source:
             a = previous[b]
             capacity[a, b] -= flow
             capacity[b, a] += flow
             b = a
-    return previous >= 0, True
+    reached = np.empty(n, np.bool_)
+    for a in range(n):
+        reached[a] = previous[a] >= 0
+    return reached, is_finite
 
 
 @allocating_kernel
