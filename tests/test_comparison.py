@@ -22,6 +22,8 @@ from bnmtl.learners.task_groups import GroupsByData
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 AUTO = {**CLIMB, "score": None, "structure_prior": "auto"}
 
 

@@ -12,6 +12,8 @@ from searches import encode_quietly
 
 from bnmtl.tasks.order import THRESHOLD, order_score
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def score_of(*frames):
     return order_score(

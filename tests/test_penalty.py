@@ -28,6 +28,8 @@ from bnmtl.metrics import edit_distance
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 QUICK = quick_search()
 ONE_ORDER = Orders(starts=1, iterations=0)
 GRID = [0, 0.9, 0.999, 1]

@@ -15,6 +15,8 @@ from bnmtl.metrics import edit_distance
 from bnmtl.networks import BayesNet
 from bnmtl.problems import deletion, perturb, sample, unrelated
 
+pytestmark = pytest.mark.beside_kernels
+
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -7,7 +7,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from budget import NO_JIT
 from searches import encode_quietly
 
 from bnmtl import (
@@ -25,6 +24,8 @@ from bnmtl.learners.adapted import as_chosen, at_penalty, for_tasks, with_graphs
 from bnmtl.learners.held_out import score_folds
 from bnmtl.learners.task_groups import GroupsByData, group_sentence
 from bnmtl.search import Limits
+
+pytestmark = pytest.mark.beside_kernels
 
 QUICK = {"search": HillClimbing(restarts=0), "random_state": 0}
 GRID = {"penalties": [0, 0.9]}
@@ -48,12 +49,11 @@ def chain(order, n_rows, seed, flip=0.1):
 @pytest.fixture(scope="module")
 def rows():
     """Two families of two tasks."""
-    n_rows = 60 if NO_JIT else 120
     return {
-        "a1": chain("abcd", n_rows, 1),
-        "a2": chain("abcd", n_rows, 2),
-        "b1": chain("bdac", n_rows, 3),
-        "b2": chain("bdac", n_rows, 4),
+        "a1": chain("abcd", 120, 1),
+        "a2": chain("abcd", 120, 2),
+        "b1": chain("bdac", 120, 3),
+        "b2": chain("bdac", 120, 4),
     }
 
 

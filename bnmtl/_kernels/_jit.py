@@ -278,23 +278,22 @@ class Arrays:
 
     def __init__(self, fields, **arrays):
         self.fields = fields
-        is_python = numba.config.DISABLE_JIT
-        self.table = _TableInPython() if is_python else np.empty((len(fields), _WIDTH), np.int64)
-        for field in fields:
-            self._set(field, arrays[field.name])
+        entries = {field: self._taken(field, arrays[field.name]) for field in fields}
+        if numba.config.DISABLE_JIT:
+            self.table = _TableInPython(entries)
+        else:  # in half the time of assigning each row
+            self.table = np.array([*entries.values()], np.int64)
 
-    def _set(self, field, array):
-        kind = array.dtype, array.ndim
-        if kind != (field.dtype, field.n_dimensions) or not array.flags.c_contiguous:
+    def _taken(self, field, array):
+        """The entry of an array that becomes an attribute."""
+        is_of_field = array.dtype == field.dtype and array.ndim == field.n_dimensions
+        if not is_of_field or not array.flags.c_contiguous:
             raise TypeError(
                 f"{field.name}: {array.dtype} of {array.ndim} dimensions, not {field.dtype} of "
                 f"{field.n_dimensions}"
             )
         setattr(self, field.name, array)
-        if numba.config.DISABLE_JIT:
-            self.table[field] = array
-        else:
-            self.table[field.place] = _entry(array)
+        return array if numba.config.DISABLE_JIT else _entry(array)
 
     def replaced(self, **arrays):
         """A copy with some of the arrays replaced."""
@@ -302,7 +301,8 @@ class Arrays:
         vars(other).update(vars(self), table=copy(self.table))
         for field in self.fields:
             if field.name in arrays:
-                other._set(field, arrays[field.name])
+                place = field if numba.config.DISABLE_JIT else field.place
+                other.table[place] = other._taken(field, arrays[field.name])
         return other
 
     def __reduce__(self):
@@ -365,11 +365,12 @@ def _in_python():
 
 # Width of a row of a table: an address and up to three dimensions.
 _WIDTH = 4
+_PADDING = (0,) * (_WIDTH - 1)
 
 
 def _entry(array):
     address, _ = array.__array_interface__["data"]
-    return (address, *array.shape, *(0 for _ in range(_WIDTH - 1 - array.ndim)))
+    return address, *array.shape, *_PADDING[array.ndim :]
 
 
 def _in_machine(dtype, n_dimensions):

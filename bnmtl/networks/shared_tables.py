@@ -171,7 +171,10 @@ def learned_weights(evidences):
     n_families, n_components = evidences.shape
     weights = even = np.full(n_components, 1 / n_components)
     for _ in range(_MOST_ROUNDS):
-        responsible = softmax(evidences + np.log(weights), axis=1).sum(axis=0)
+        logits = evidences + np.log(weights)
+        # `scipy.special.softmax` takes most of its time to find out what kind of array this is.
+        responsible = np.exp(logits - logits.max(axis=1, keepdims=True))
+        responsible = (responsible / responsible.sum(axis=1, keepdims=True)).sum(axis=0)
         found = (responsible + _PRIOR_FAMILIES * even) / (n_families + _PRIOR_FAMILIES)
         change = np.abs(found - weights).max()
         weights = found
