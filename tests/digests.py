@@ -498,7 +498,8 @@ def run_command(folder, line):
 def _content(path):
     if path.suffix == ".csv":
         table = pd.read_csv(path, dtype=str)
-        return table.drop(columns="seconds") if "seconds" in table else path.read_text()
+        varying = [name for name in ("seconds", "bytes") if name in table]
+        return table.drop(columns=varying) if varying else path.read_text()
     if path.suffix != ".json":
         return path.read_text()
     record = json.loads(path.read_text())
