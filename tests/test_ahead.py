@@ -29,13 +29,12 @@ ahead._LOADING = 0
 """
 
 
-def ran(tmp_path, lines, **variables):
+def ran(tmp_path, lines):
     """Words printed by some lines in a process with two cores, where nothing is compiled."""
     environment = {
         **os.environ,
         "LOKY_MAX_CPU_COUNT": "2",
         "NUMBA_CACHE_DIR": str(tmp_path / "compiled"),
-        **variables,
     }
     command = [sys.executable, "-c", START + textwrap.dedent(lines)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -44,40 +43,37 @@ def ran(tmp_path, lines, **variables):
 
 
 def test_two_processes_compile_what_python_then_loads(tmp_path):
-    """Each function is named once at least, and nothing is started when all is on disk."""
+    """Each function is named once at least, and nothing is started when all is on disk.
+
+    What they cannot compile is compiled in the first process.
+    """
     names = ran(
         tmp_path,
         """
-        found = []
-        assert _jit.uncompiled(kernels) == kernels
-        compilation.compile_together(kernels, found.append)
+        for holder, name, value in [
+            (sys, "executable", sys.executable + "-is-not-there"),
+            (os, "environ", {**os.environ, "PYTHONHASHSEED": "a process ends with an error"}),
+            (_jit, "digest_of_sources", lambda: "of another version"),
+        ]:
+            usual, found = getattr(holder, name), []
+            setattr(holder, name, value)
+            compilation.compile_together(kernels, found.append)
+            setattr(holder, name, usual)
+            assert found == [] and _jit.uncompiled(kernels) == kernels
+        first, *others = kernels
+        _jit.compile_now(first)
+        assert first.stats.cache_misses and _jit.uncompiled(kernels) == others
+
+        compilation.compile_together(others, found.append)
         assert _jit.uncompiled(kernels) == []
         assert compilation._processes(kernels) is None
-        for one in kernels:
+        for one in others:
             _jit.compile_now(one)
             assert not one.stats.cache_misses and one.stats.cache_hits, one
         print(*found)
         """,
     )
-    assert set(names) >= {_jit.name_of(function) for function in _jit.kernels_within(KERNELS)}
-
-
-def test_what_processes_cannot_compile_is_compiled_in_the_first_one(tmp_path):
-    lines = """
-for holder, name, value in [
-    (sys, "executable", sys.executable + "-is-not-there"),
-    (os, "environ", {**os.environ, "PYTHONHASHSEED": "a process ends with an error"}),
-    (_jit, "digest_of_sources", lambda: "of another version"),
-]:
-    usual, found = getattr(holder, name), []
-    setattr(holder, name, value)
-    compilation.compile_together(kernels, found.append)
-    setattr(holder, name, usual)
-    assert found == [] and _jit.uncompiled(kernels) == kernels
-[_jit.compile_now(one) for one in kernels]
-print(len(_jit.uncompiled(kernels)))
-"""
-    assert ran(tmp_path, lines) == ["0"]
+    assert set(names) >= {_jit.name_of(function) for function in _jit.kernels_within(KERNELS[1:])}
 
 
 @pytest.mark.parametrize(
@@ -121,26 +117,23 @@ def is_running(process):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
-@pytest.mark.parametrize(
-    "end", ["os.kill(os.getpid(), 9)", "raise SystemExit", "compiled.__exit__(None, None, None)"]
-)
-def test_processes_end_with_their_parent_and_with_the_block_that_started_them(tmp_path, end):
-    lines = f"""
-    compiled = compilation.compiled_ahead(_jit.compilable().values())
-    compiled.__enter__()
-    (started,) = compilation._STARTED
-    print(*(one.pid for one in started._running), flush=True)
-    {end}
+def test_processes_end_with_their_parent_and_with_the_block_that_started_them(tmp_path):
+    lines = """
+    by_signal, by_error = "os.kill(os.getpid(), 9)", "raise SystemExit"
+    for end in [by_signal, by_error, "compiled.__exit__(None, None, None)"]:
+        if os.fork():
+            assert os.wait()[1] == (9 if end == by_signal else 0)
+            continue
+        compiled = compilation.compiled_ahead(_jit.compilable().values())
+        compiled.__enter__()
+        (started,) = compilation._STARTED
+        print(*(one.pid for one in started._running), flush=True)
+        exec(end)
+        assert all(one.poll() is not None for one in started._running)
+        break
     """
-    environment = {
-        **os.environ,
-        "LOKY_MAX_CPU_COUNT": "2",
-        "NUMBA_CACHE_DIR": str(tmp_path / "compiled"),
-    }
-    command = [sys.executable, "-c", START + textwrap.dedent(lines)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    processes = list(map(int, done.stdout.split()))
-    assert len(processes) == 2, done.stderr
+    processes = list(map(int, ran(tmp_path, lines)))
+    assert len(processes) == 6
     for _ in range(100):
         if not any(map(is_running, processes)):
             return

@@ -1,5 +1,6 @@
 """The first start on a machine: a bar with a real total counts the compiled kernels."""
 
+import json
 import os
 import runpy
 import subprocess
@@ -9,7 +10,6 @@ import textwrap
 import numpy as np
 import pandas as pd
 import pytest
-from numba.core.registry import CPUDispatcher
 
 from bnmtl import (
     EditPrior,
@@ -127,46 +127,19 @@ with compilation_reported(report):
     assert events == [[str(done), "None"] for done in range(4)]
 
 
-@pytest.fixture
-def called(monkeypatch):
-    """The kernels that Python calls; the process loads each once for all searches of these tests.
-
-    A kernel without an entry in the table of numba's fast calls is looked for in Python.
-    """
-    found, compile_for = [], CPUDispatcher._compile_for_args
-
-    def enter(one):
-        one._clear()
-        for compiled in list(one.overloads.values()):
-            one.add_overload(compiled)
-
-    def seen(one, *arguments):
-        found.append(one)
-        entry = compile_for(one, *arguments)
-        enter(one)
-        return entry
-
-    monkeypatch.setattr(CPUDispatcher, "_compile_for_args", seen)
-    for one in _jit._COMPILED:
-        one._clear()
-    yield found
-    for one in _jit._COMPILED:
-        enter(one)
-
-
 SEARCHES = [
-    (SingleTaskLearner, Orders(), None, 2, None),
+    (SingleTaskLearner, Orders(starts=2, iterations=1), None, 2, None),
     (SingleTaskLearner, HillClimbing(), None, 2, None),
     (SingleTaskLearner, HillClimbing(restarts=0), None, 2, None),
     (SingleTaskLearner, HillClimbing(restarts=0, tabu=0), None, 2, None),
     (SingleTaskLearner, Exact(), None, 2, None),
-    (IdenticalLearner, Orders(), None, 3, "auto"),
+    (IdenticalLearner, Orders(starts=2, iterations=1), None, 3, "auto"),
     (IdenticalLearner, Exact(), None, 3, "auto"),
-    (MultitaskLearner, Orders(), PairedPrior(0.9), 3, None),
-    (MultitaskLearner, Orders(), PairedPrior(0.9), 3, "auto"),
-    (MultitaskLearner, Orders(), PairedPrior(0.9), 10, "auto"),
-    (MultitaskLearner, Orders(), EditPrior(0.9), 3, "auto"),
-    (MultitaskLearner, HillClimbing(), PairedPrior(0.9), 10, "auto"),
+    (MultitaskLearner, Orders(starts=2, iterations=1), PairedPrior(0.9), 3, None),
+    (MultitaskLearner, Orders(starts=2, iterations=1), PairedPrior(0.9), 3, "auto"),
+    (MultitaskLearner, Orders(starts=2, iterations=1), PairedPrior(0.9), 10, "auto"),
+    (MultitaskLearner, Orders(starts=2, iterations=1), EditPrior(0.9), 3, "auto"),
+    (MultitaskLearner, HillClimbing(restarts=1), PairedPrior(0.9), 10, "auto"),
     (MultitaskLearner, Exact(), PairedPrior(0.9), 3, "auto"),
 ]
 
@@ -185,53 +158,84 @@ def fit(learner, search, prior, n_tasks, sharing):
     return learner(score=score, search=search, random_state=0, **given).fit(tasks)
 
 
-@pytest.mark.parametrize(("learner", "search", "prior", "n_tasks", "sharing"), SEARCHES)
-def test_the_total_is_of_the_kernels_that_a_search_calls(
-    called, learner, search, prior, n_tasks, sharing
-):
-    fit(learner, search, prior, n_tasks, sharing)
-    finds = prior is not None
-    kernels = search_kernels(search, prior, n_tasks * (sharing is not None), finds)
-    listed = _jit.kernels_within(kernels)
-    # What is behind an address is called by other kernels.
-    behind = _jit.kernels_within(one for one in kernels if isinstance(one, _jit.Callback))
-    # Only searches of many families need more memory, and only an arc that two tasks gain by is
-    # solved for.
-    behind |= _jit.kernels_within([terms.move, task_sets.best_joint_states])
-    differing = (_jit.kernels_within(called) ^ listed) - behind
-    assert sorted(function.__qualname__ for function in differing) == []
-
-
 def test_penalties_by_task_have_no_total():
     prior = PairedPrior(0.9, task_penalty={("t0", "t1"): 0.5})
-    assert search_kernels(Orders(), prior, 0) is None
+    assert search_kernels(Orders(starts=2, iterations=1), prior, 0) is None
 
 
+# Every search in a process where nothing else has called kernels.
 CALLS = """
+import json
+
 import numpy as np
+from numba.core.registry import CPUDispatcher
 from test_first_start import SEARCHES, fit
 
 from bnmtl._kernels import _jit
 from bnmtl.networks.shared_tables import Components
 
+found, compile_for = set(), CPUDispatcher._compile_for_args
+
+
+def enter(one):
+    one._clear()
+    for compiled in list(one.overloads.values()):
+        one.add_overload(compiled)
+
+
+def seen(one, *arguments):
+    found.add(one)
+    entry = compile_for(one, *arguments)
+    enter(one)
+    return entry
+
+
+# A kernel without an entry in the table of numba's fast calls is looked for in Python.
+CPUDispatcher._compile_for_args = seen
+within = []
 for search in SEARCHES:
+    found.clear()
+    for one in _jit._COMPILED:
+        one._clear()
     fit(*search)
+    within.append(sorted(map(_jit.name_of, _jit.kernels_within(found))))
 Components(np.ones((3, 4, 2), int)).averaged()
 known = set(_jit.compilable().values())
 called = [one for one in _jit._COMPILED if one.signatures]
-print(len(called))
-for one in called:
-    if one not in known or one.signatures != [_jit.signature_of(one)]:
-        print(_jit.name_of(one.py_func), one.signatures)
+differing = [
+    f"{_jit.name_of(one.py_func)} {one.signatures}"
+    for one in called
+    if one not in known or one.signatures != [_jit.signature_of(one)]
+]
+print(json.dumps({"within": within, "n_called": len(called), "differing": differing}))
 """
 
 
-def test_the_types_that_python_passes_are_annotated():
-    """Otherwise what is compiled ahead is not what Python calls."""
+@pytest.fixture(scope="module")
+def calls():
+    """The names of the kernels that each search calls; those with types that are not annotated."""
     places = (os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
     command = [sys.executable, "-c", CALLS]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    n_called, *differing = done.stdout.splitlines()
-    assert int(n_called) >= 35
-    assert differing == []
+    return json.loads(done.stdout)
+
+
+def test_the_total_is_of_the_kernels_that_a_search_calls(calls):
+    for (_, search, prior, n_tasks, sharing), within in zip(SEARCHES, calls["within"], strict=True):
+        kernels = search_kernels(search, prior, n_tasks * (sharing is not None), prior is not None)
+        # What is behind an address is called by other kernels.
+        behind = [one for one in kernels if isinstance(one, _jit.Callback)]
+        # Only searches of many families need more memory, and only an arc that two tasks gain by is
+        # solved for.
+        behind += [terms.move, task_sets.best_joint_states]
+        listed, behind = (
+            set(map(_jit.name_of, _jit.kernels_within(called))) for called in (kernels, behind)
+        )
+        assert sorted((set(within) ^ listed) - behind) == [], (search, prior, n_tasks, sharing)
+
+
+def test_the_types_that_python_passes_are_annotated(calls):
+    """Otherwise what is compiled ahead is not what Python calls."""
+    assert calls["n_called"] >= 35
+    assert calls["differing"] == []

@@ -69,12 +69,11 @@ def test_processes_learn_what_threads_learn(expected):
 
 
 def test_a_cluster_learns_what_one_machine_learns(expected):
-    """Two workers of dask, the extra [dask]."""
+    """Two workers of dask, the extra [dask], to which everything is sent, in this process."""
     distributed = pytest.importorskip("dask.distributed")
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": None}
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):

@@ -345,7 +345,7 @@ class _CrossEntropy(Additions):
         return self._scores_of(np.arange(len(self._models)))
 
     def leading(self, allowed):
-        if not self.n_members:
+        if not self.n_members or len(self._models) <= _FIRST:
             return super().leading(allowed)
         bounds = np.where(allowed, self._bounds(), -np.inf)
         result = np.full(len(bounds), -np.inf)

@@ -179,8 +179,9 @@ def _next(candidates, additions, allowed, members):
     best = np.flatnonzero(scores >= scores.max() - additions.margin(scores.max()))
     if len(best) > 1 and not additions.is_exact:
         best = _largest(best, additions.values_with(best))
-    again = best[np.isin(best, members)]
-    best = again if len(again) else best
+    if len(best) > 1:
+        again = best[np.isin(best, members)]
+        best = again if len(again) else best
     if len(best) > 1:
         best = _of_least_loss(candidates, additions, best)
     return int(best[0])
