@@ -19,7 +19,7 @@ import pandas as pd
 from bnmtl.ensembles.entries import checked_settings
 from bnmtl.errors import InputError
 from bnmtl.tasks.files import csv_text
-from bnmtl.writing import recover_folder, replacing_folder, write_whole
+from bnmtl.writing import OutputFolder, check_complete, write_whole
 
 STORE_JSON, _MODELS_CSV, _CASES_CSV = "store.json", "models.csv", "cases.csv"
 _PREDICTIONS = "predictions"
@@ -54,7 +54,8 @@ class OnDisk:
 
 def write(store, folder, force, others):
     """Write a store, and other files by name, to a new folder, completely or not at all."""
-    with replacing_folder(folder, force, _files_of) as place:
+    output = OutputFolder(folder, force, _files_of, last=STORE_JSON, keeps_others=False)
+    with output, output.writing() as place:
         for name, content in others.items():
             (place / name).write_bytes(content)
         digests, files = {}, [STORE_JSON, _MODELS_CSV, *others]
@@ -160,7 +161,7 @@ def read(folder):
         The parts as arguments of `Part`, by name.
     """
     path = Path(folder)
-    recover_folder(path)
+    check_complete(path)
     record = _read_record(path)
     try:
         return _read(path, record)
