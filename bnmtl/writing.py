@@ -176,12 +176,17 @@ def _home_of(place):
     return place if cannot_move and place.is_dir() else parent
 
 
+# Locks that are held, by the thread and the file.
+_HELD = set()
+
+
 @contextlib.contextmanager
 def locked(path, argument, wait=0):
     """Hold the lock of a file or folder while it is written.
 
     The system releases a lock when its process ends, however it ends. Its file is removed while the
-    lock is still held; `filelock` tries again if the file that it has locked was removed.
+    lock is still held; `filelock` tries again if the file that it has locked was removed. A thread
+    that holds the lock may ask for it again.
 
     Parameters
     ----------
@@ -203,6 +208,36 @@ def locked(path, argument, wait=0):
     """
     place = Path(os.path.realpath(path))
     file = _hidden(_home_of(place), place, "lock")
+    key = os.getpid(), threading.get_ident(), file
+    if key in _HELD:
+        yield
+        return
+    with _parents_of(place), _lock_file(file, path, argument, wait):
+        _HELD.add(key)
+        try:
+            yield
+        finally:
+            _HELD.discard(key)
+
+
+@contextlib.contextmanager
+def _parents_of(place):
+    """Make the folders that a file or folder is in, and remove those that are empty at the end."""
+    made = [parent for parent in place.parents if not parent.exists()]
+    for parent in reversed(made):
+        parent.mkdir(exist_ok=True)
+    if not place.parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place.parent))
+    try:
+        yield
+    finally:
+        for parent in made:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+
+
+@contextlib.contextmanager
+def _lock_file(file, path, argument, wait):
     lock = FileLock(file, timeout=wait)
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -285,11 +320,6 @@ class OutputFolder:
         """Lock the folder, finish what a killed process has begun, and find where to write."""
         place, stack = self._place, self._stack
         try:
-            for parent in reversed([parent for parent in place.parents if not parent.exists()]):
-                parent.mkdir(exist_ok=True)
-                stack.callback(_remove_if_empty, parent)
-            if not place.parent.is_dir():
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
             stack.enter_context(locked(self.path, "out"))
             finish(place)
             for home in (place.parent, place):
@@ -665,11 +695,6 @@ def _unlisted(folder, files, inside=""):
             yield from _unlisted(folder, files, f"{name}/")
         else:
             yield name
-
-
-def _remove_if_empty(folder):
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 def _is_about(error, *paths):

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 from bnmtl.ensembles import PredictionStore, folder
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import prediction
+from bnmtl.writing import locked
 
 pytestmark = pytest.mark.beside_kernels
 Y = {"hillclimb": ["no", "yes", "yes", "no"], "test": ["yes", "no", "no"]}
@@ -110,14 +112,52 @@ def test_append_in_memory_and_on_disk(tmp_path):
     same(PredictionStore.open(tmp_path / "store"), whole)
 
 
-def test_another_process_has_added_models(tmp_path):
+def test_models_that_others_have_added_are_taken_too(tmp_path):
     store = example().save(tmp_path / "store")
     other = PredictionStore.open(tmp_path / "store")
     batch = {part: store.predictions(part)[:1] for part in store.parts}
     store.append(batch, ["third"])
-    with pytest.raises(InputError, match="must not be changed by another process.*open it again"):
-        other.append(batch, ["fourth"])
-    same(PredictionStore.open(tmp_path / "store"), store)
+    with pytest.raises(InputError, match="`names` must be different; `third` occurs twice"):
+        other.append(batch, ["third"])
+    other.append(batch, ["fourth"])
+    assert other.names == (*store.names, "fourth")
+    same(PredictionStore.open(tmp_path / "store"), other)
+    example(1, names=["x"]).save(tmp_path / "store", force=True)
+    with pytest.raises(InputError, match="must not be replaced by another process.*open it again"):
+        other.append(batch, ["fifth"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_processes_that_append_to_one_store_lose_nothing(tmp_path):
+    example(1, names=["first"]).save(tmp_path / "store")
+    children, (reading, writing) = [], os.pipe()
+    for process in range(3):
+        child = os.fork()
+        if not child:
+            store = PredictionStore.open(tmp_path / "store")
+            os.read(reading, 1)  # until all have opened it
+            for number in range(12):
+                batch = {part: store.predictions(part)[:1] for part in store.parts}
+                store.append(batch, [f"{process}-{number}"])
+            os._exit(0)
+        children.append(child)
+    time.sleep(0.2)
+    os.write(writing, b"123")
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+    names = {f"{process}-{number}" for process in range(3) for number in range(12)}
+    found = PredictionStore.open(tmp_path / "store")
+    assert found.n_models == 37 and set(found.names) == {"first"} | names
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+def test_who_waits_too_long_is_told(tmp_path, monkeypatch):
+    store = example().save(tmp_path / "store")
+    monkeypatch.setattr("bnmtl.ensembles.store._MOST_WAITING", 0.05)
+    batch = {part: store.predictions(part)[:1] for part in store.parts}
+    with ThreadPoolExecutor(1) as pool, locked(tmp_path / "store", "store"):
+        with pytest.raises(InputError, match="`store` must not be written by two processes"):
+            pool.submit(store.append, batch, ["third"]).result()
+        store.append(batch, ["third"])
 
 
 def append_until_killed(folder, ready):

@@ -258,8 +258,8 @@ def test_a_working_directory_does_not_vanish(tmp_path, monkeypatch):
 def test_who_writes_second_is_refused_at_once(tmp_path):
     message = "must not be written by two processes at once, got `.*run`, which one is writing"
     with output(tmp_path / "run"):
-        with pytest.raises(InputError, match=message):
-            output(tmp_path / "run")
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match=message):
+            pool.submit(output, tmp_path / "run").result()
         child = os.fork()
         if not child:
             try:

@@ -108,14 +108,18 @@ def list_files(path, names, record=None):
         _write_record(path, record)
 
 
-def append(store, batch, settings):
-    """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`."""
-    record = _read_record(store.path)
-    if sum(listed["models"] for listed in record["batches"]) != store.n_models:
-        message = f"must not be changed by another process, got {str(store.path)!r}"
-        raise InputError(message, argument="store", remedy="open it again")
-    name = _write_batch(store.path, record, batch, settings)
-    return {part: _mapped(store.path / part / _PREDICTIONS / name) for part in batch}
+def n_models(path):
+    """The number of models in the folder of a store."""
+    return sum(batch["models"] for batch in _read_record(path)["batches"])
+
+
+def append(path, batch, settings):
+    """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`.
+
+    The settings are those of all models; the lock of the folder must be held.
+    """
+    name = _write_batch(path, _read_record(path), batch, settings)
+    return {part: _mapped(path / part / _PREDICTIONS / name) for part in batch}
 
 
 def _write_batch(place, record, batch, settings):
