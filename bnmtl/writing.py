@@ -1,8 +1,14 @@
-"""Files and folders of results that are written completely or not at all."""
+"""Files and folders of results that are written completely or not at all.
+
+What is not complete has a hidden name that is derived from the name of the file or folder, so that
+the next process that writes or reads it finds what a killed one has left.
+"""
 
 import contextlib
+import errno
 import gzip
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -11,14 +17,19 @@ import signal
 import tempfile
 import threading
 import unicodedata
+import warnings
 from pathlib import Path, PurePosixPath
+
+from filelock import FileLock, Timeout
 
 from bnmtl.errors import InputError, warn
 from bnmtl.wording import listed
 
 _LONGEST_STEM = 150  # bytes of UTF-8
-# Names of what is not complete yet: of files, and of folders that test whether one can be written.
-_PARTIAL, _TRIAL = r"\.bnmtl-[0-9]+-[0-9a-f]{6}\.partial", r"\.bnmtl-[a-z0-9_]{8}"
+# Names of files that are not complete yet and of locks, of empty files that test whether one can be
+# written, and of folders.
+_HIDDEN_FILE, _TRIAL = r"\.bnmtl-[0-9a-f]{16}\.(?:partial|lock)", r"\.bnmtl-[a-z0-9_]{8}"
+_HIDDEN_FOLDER = r"\.bnmtl-[0-9a-f]{16}\.(?:new|old)"
 # Names of devices on Windows, with any suffix.
 _DEVICE = r"(?i)^(con|prn|aux|nul|(?:com|lpt)[1-9\u00b9\u00b2\u00b3])(?=\.|$)"
 
@@ -109,12 +120,21 @@ def _check_place(path):
 
 
 def write_whole(path, content, check=lambda: None):
-    """Write bytes through a temporary file in the same folder, unless `check` raises before."""
-    temporary = path.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
+    """Write bytes through a temporary file in the same folder, unless `check` raises before.
+
+    A link is replaced, not followed. The temporary name is random and must be new, so that nobody
+    can prepare a link of that name.
+    """
+    temporary = path.with_name(f".bnmtl-{secrets.token_hex(8)}.partial")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        temporary.write_bytes(content)
+        with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         check()
-        temporary.replace(path)
+        os.replace(temporary, path)
+        _sync(path.parent)
     except OSError as error:
         if error.errno is None:
             raise
@@ -124,232 +144,557 @@ def write_whole(path, content, check=lambda: None):
         temporary.unlink(missing_ok=True)
 
 
-class OutputFolder:
-    """The output folder of a run, checked before the work and filled after it.
+def _sync(folder):
+    """Let the names in a folder survive a loss of power, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _sync_all(folder):
+    """The same for all files and folders inside."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            with open(Path(place, name), "rb") as file:
+                os.fsync(file.fileno())
+        _sync(place)
+
+
+def _hidden(home, place, suffix):
+    """A hidden name in the folder `home` for what belongs to a file or folder, of fixed length."""
+    name = hashlib.blake2b(os.fsencode(place.name), digest_size=8).hexdigest()
+    return home / f".bnmtl-{name}.{suffix}"
+
+
+def _home_of(place):
+    """The folder of hidden names: the one that a folder is in; itself if it cannot be renamed."""
+    parent = place.parent
+    cannot_move = os.path.ismount(place) or not os.access(parent, os.W_OK | os.X_OK)
+    return place if cannot_move and place.is_dir() else parent
+
+
+# Locks that are held, by the thread and the file.
+_HELD = set()
+
+
+@contextlib.contextmanager
+def locked(path, argument, wait=0):
+    """Hold the lock of a file or folder while it is written.
+
+    The system releases a lock when its process ends, however it ends. Its file is removed while the
+    lock is still held; `filelock` tries again if the file that it has locked was removed. A thread
+    that holds the lock may ask for it again.
 
     Parameters
     ----------
     path : str or path-like
-        A folder, which need not exist.
-    force : bool, default=False
-        Whether to allow a folder that is not empty. Files of an earlier run are replaced or
-        removed; all others are kept.
-    earlier : callable, default=None
-        Returns the file names of an earlier run in a folder; None if there are none.
-    last : str, default=None
-        The file to move into place after all others.
+    argument : str
+        The name of the argument in the error.
+    wait : float, default=0
+        Seconds to wait for another process.
 
     Raises
     ------
     InputError
-        If the path is empty, not a folder or not writable, or the folder is not empty and `force`
-        is False.
+        If another process or thread holds the lock.
+
+    Warns
+    -----
+    UserWarning
+        If the file system has no locks.
+    """
+    place = Path(os.path.realpath(path))
+    file = _hidden(_home_of(place), place, "lock")
+    key = os.getpid(), threading.get_ident(), file
+    if key in _HELD:
+        yield
+        return
+    with _parents_of(place), _lock_file(file, path, argument, wait):
+        _HELD.add(key)
+        try:
+            yield
+        finally:
+            _HELD.discard(key)
+
+
+@contextlib.contextmanager
+def _parents_of(place):
+    """Make the folders that a file or folder is in, and remove those that are empty at the end."""
+    made = [parent for parent in place.parents if not parent.exists()]
+    for parent in reversed(made):
+        parent.mkdir(exist_ok=True)
+    if not place.parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place.parent))
+    try:
+        yield
+    finally:
+        for parent in made:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+
+
+@contextlib.contextmanager
+def _lock_file(file, path, argument, wait):
+    lock = FileLock(file, timeout=wait)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            lock.acquire()
+    except Timeout:
+        message = (
+            f"must not be written by two processes at once, got `{path}`, which one is writing"
+        )
+        raise InputError(message, argument=argument, remedy="wait for its end") from None
+    if caught:
+        what = "has no locks, so two processes that write there at once are not noticed"
+        warn(f"The file system of `{path}` {what}; let only one write there.")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        lock.release()
+
+
+# In the folder of new files: the names of old and new files, and old files that were set aside.
+_JOURNAL, _ASIDE = ".bnmtl-journal.json", ".bnmtl-aside"
+
+
+class OutputFolder:
+    """The output folder of a run, checked and locked before the work and filled after it.
+
+    A context manager that holds the lock of the folder to its end. New files are written to a
+    hidden folder beside it, or in it if it cannot be renamed. A folder that has only files of an
+    earlier run is then exchanged for the new one. Otherwise its files are replaced one by one, and
+    a journal lets the next process that writes or reads it finish what a killed one has begun.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder, which need not exist, or a link to one.
+    force : bool, default=False
+        Whether to allow a folder that is not empty. Files of an earlier run are replaced or
+        removed; all others are kept.
+    earlier : callable, default=None
+        Returns the files of an earlier run in a folder, as paths inside with `/`; None if there are
+        none.
+    last : str, default=None
+        The file to move into place after all others: the record that lists them.
+    keeps_others : bool, default=True
+        Whether other files may be in a folder that is replaced.
+
+    Raises
+    ------
+    InputError
+        If the path is empty, not a folder or not writable, another process writes to it, or the
+        folder is not empty and `force` is False or other files are not kept.
     """
 
-    def __init__(self, path, force=False, earlier=None, last=None):
+    def __init__(self, path, force=False, earlier=None, last=None, keeps_others=True):
         if not os.fspath(path):
             raise InputError(f"must name a folder, got {path!r}", argument="out")
-        self.path = Path(path)
-        if os.path.isfile(self.path):
+        self.path, self._place = Path(path), Path(os.path.realpath(path))
+        if os.path.isfile(self._place):
             message = f"must be a folder, got the file `{path}`"
             raise InputError(message, argument="out", remedy="choose another name")
-        _check_writable(self.path)
-        entries = sorted(os.listdir(self.path)) if self.path.exists() else []
-        if entries and not force:
+        self._earlier = (lambda _: None) if earlier is None else earlier
+        self._last, self._stack = last, contextlib.ExitStack()
+        self._force, self._keeps_others = force, keeps_others
+        try:
+            self._begin()
+            self._replaceable = self._listed_files()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def _begin(self):
+        """Lock the folder, finish what a killed process has begun, and find where to write."""
+        place, stack = self._place, self._stack
+        try:
+            stack.enter_context(locked(self.path, "out"))
+            finish(place)
+            for home in (place.parent, place):
+                for suffix in ("new", "old"):
+                    _discard(_hidden(home, place, suffix), self._earlier, place)
+            self._new = _tried(place)
+        except OSError as error:
+            message = (
+                "must be a folder that can be written to, and so must the folder it is in, got "
+                f"`{self.path}` ({error.strerror})"
+            )
+            raise InputError(message, argument="out", remedy="choose another place") from None
+
+    def _listed_files(self):
+        """The files of an earlier run that may be replaced, or an error."""
+        place, path, keeps_others = self._place, self.path, self._keeps_others
+        entries = _entries(place)
+        if not entries:
+            return set()
+        files = self._earlier(place)
+        replaces = "replace it" if not keeps_others else "replace the files of an earlier run there"
+        if not self._force or (files is None and not keeps_others):
             found = f"`{path}`, which holds {listed(entries, limit=2)}"
-            remedy = "set `force=True` to replace the files of an earlier run there"
+            remedy = "choose another one"
+            if keeps_others or files is not None:
+                remedy += f", or set `force=True` to {replaces}"
             raise InputError(
                 f"must be a new or empty folder, got {found}",
                 argument="out",
                 options=("force",),
-                remedy=f"choose another one, or {remedy}",
+                remedy=remedy,
             )
-        files = earlier(self.path) if earlier is not None and entries else ()
-        self._replaceable = {
-            name for name in entries if name in files and not (self.path / name).is_dir()
-        }
-        self._last = last
+        files = set(files or ())
+        other = next(_unlisted(place, files), None)
+        if other is not None and not keeps_others:
+            rule = "must not hold other files if it is replaced"
+            message = f"{rule}, got `{path}`, which holds `{other}`"
+            raise InputError(message, argument="out", remedy="move them, or choose another one")
+        return {name for name in files if _is_inside(place, name) and _is_file(place / name)}
 
     def keep(self, inputs):
         """Raise if a file that the run reads is one of an earlier run, and would be replaced."""
         for given in inputs:
-            if any(_is_same(given, self.path / name) for name in self._replaceable):
+            if any(_is_same(given, self._place / name) for name in self._replaceable):
                 message = f"must not hold an input that it replaces, got `{given}`"
                 raise InputError(message, argument="out", remedy="choose another folder")
 
     def reserve(self, names):
         """Raise if a file from elsewhere has a name that will be written."""
-        entries = os.listdir(self.path) if self.path.exists() else []
         # What was a file may be a folder of the user by now.
-        self._replaceable = {name for name in self._replaceable if not (self.path / name).is_dir()}
-        foreign = {_folded(name): name for name in entries if name not in self._replaceable}
+        ours = {name for name in self._replaceable if _is_file(self._place / name)}
+        foreign = {_folded(name): name for name in _unlisted(self._place, ours)}
         for name in names:
             if _folded(name) in foreign:
                 found = f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl"
                 message = f"must not hold other files of the same name, got {found}"
                 remedy = "move it, or choose another folder"
                 raise InputError(message, argument="out", remedy=remedy)
+        self._replaceable = ours
 
     @contextlib.contextmanager
     def writing(self):
-        """Yield a temporary folder next to the target; its files are moved there at the end.
+        """Yield a temporary folder whose files replace those of an earlier run at the end.
 
         If the block fails or is interrupted, the temporary folder is removed and nothing changes.
         """
-        path = Path(os.path.realpath(self.path))
-        new_parents = [parent for parent in path.parents if not parent.exists()]
-        temporary = path.parent / f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial"
+        with self._filling():
+            yield self._new
+            names = sorted(_files_in(self._new), key=lambda name: name == self._last)
+            if not self._keeps_others:
+                self._replaceable = self._listed_files()
+            self.reserve(names)
+            with _signals_held():
+                self._replace(names)
+        self._replaceable = set(names)
+
+    @contextlib.contextmanager
+    def adding(self):
+        """Yield a temporary folder whose files are added, one by one, to those of `writing`."""
+        with self._filling():
+            yield self._new
+            names = sorted(_files_in(self._new), key=lambda name: name == self._last)
+            self.reserve(names)
+            with _signals_held():
+                _sync_all(self._new)
+                for name in names:
+                    os.replace(self._new / name, self._place / name)
+                _sync(self._place)
+                self._new.rmdir()
+        self._replaceable |= set(names)
+
+    @contextlib.contextmanager
+    def _filling(self):
+        """A new folder at the hidden name, and errors that do not mention it."""
+        new, place = self._new, self._place
         try:
-            temporary.mkdir(parents=True)
-            yield temporary
-            self.reserve(os.listdir(temporary))
-            with _interrupts_held():
-                self._move(temporary, path)
+            new.mkdir()
+            yield
         except BaseException as error:
-            shutil.rmtree(temporary, ignore_errors=True)
-            for parent in new_parents:
-                with contextlib.suppress(OSError):
-                    parent.rmdir()
-            if isinstance(error, OSError) and error.strerror and _is_about(error, temporary, path):
-                # Errors must not mention the temporary folder.
+            if not (new / _JOURNAL).exists():
+                shutil.rmtree(new, ignore_errors=True)
+            if isinstance(error, OSError) and error.strerror and _is_about(error, new, place):
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             raise
 
-    def _move(self, temporary, path):
-        if not path.exists():
-            temporary.rename(path)
-            return
-        names = sorted(os.listdir(temporary), key=lambda name: name == self._last)
-        for name in self._replaceable - set(names):
-            (path / name).unlink(missing_ok=True)
-        for name in names:
-            (temporary / name).replace(path / name)
-        temporary.rmdir()
+    def _replace(self, names):
+        """Let the new files, all of them on disk, take the place of the old ones."""
+        new, place = self._new, self._place
+        _sync_all(new)
+        if not os.path.lexists(place):
+            os.rename(new, place)
+        elif self._can_exchange():
+            _exchange(new, place)
+            _discard(new, self._earlier, place)
+        else:
+            old = sorted(self._replaceable, key=lambda name: name != self._last)
+            journal = json.dumps({"old": old, "new": names}).encode()
+            write_whole(new / _JOURNAL, journal)
+            try:
+                _move_each(new, place)
+            except OSError:
+                _move_back(new, place)
+                raise
+        _sync(place.parent)
+
+    def _can_exchange(self):
+        """Whether the new folder can take the place of the old one, with its mode and group."""
+        new, place = self._new, self._place
+        if new.parent == place or next(_unlisted(place, self._replaceable), None) is not None:
+            return False
+        # Nobody's working directory may vanish, not even our own; nor may the owner change.
+        if _is_same(place, os.curdir) or place.stat().st_uid != new.stat().st_uid:
+            return False
+        try:
+            shutil.copystat(place, new)
+            if hasattr(os, "chown"):
+                os.chown(new, -1, place.stat().st_gid)
+        except OSError:
+            return False
+        return True
 
 
-@contextlib.contextmanager
-def replacing_folder(path, force, files_of):
-    """Yield a temporary folder that becomes the folder `path` at the end, with all it contains.
+def _tried(place):
+    """Where new files of a folder are written; an OSError if they cannot be moved to it."""
+    new = _hidden(_home_of(place), place, "new")
+    new.mkdir()
+    try:
+        if place.is_dir() and new.parent != place:
+            inside = _hidden(place, place, "new")
+            try:
+                os.rename(new, inside)
+                os.rename(inside, new)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                new.rmdir()
+                new = inside
+                new.mkdir()
+        elif not place.exists():  # the name is too long or not allowed on this file system
+            (new / place.name).mkdir()
+            (new / place.name).rmdir()
+        return new
+    finally:
+        new.rmdir()
 
-    If the block fails or is interrupted, the temporary folder is removed and nothing changes. If
-    the process is killed while folders are renamed, `recover_folder` finds the earlier one.
+
+def _exchange(new, place):
+    """Let two folders change places, in one step where the system can."""
+    if _exchanged_at_once(new, place):
+        return
+    old = _hidden(new.parent, place, "old")
+    os.rename(place, old)
+    try:
+        os.rename(new, place)
+    except BaseException:
+        os.rename(old, place)
+        raise
+    os.rename(old, new)
+
+
+def _exchanged_at_once(new, place):
+    """Let two folders change places by `renameat2` of Linux; whether that was possible."""
+    if os.name == "nt":
+        return False
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE
+    paths = os.fsencode(new), os.fsencode(place)
+    return rename(here, paths[0], here, paths[1], ctypes.c_uint(exchange)) == 0
+
+
+def _move_each(new, place):
+    """Replace files one by one, as the journal says, also if a part of them was moved before.
+
+    The record of the old files is set aside first, and that of the new ones is moved last.
+    """
+    journal = json.loads((new / _JOURNAL).read_text(encoding="utf-8"))
+    aside = new / _ASIDE
+    for name in journal["old"]:
+        is_pending = os.path.lexists(new / name) or name not in journal["new"]
+        if is_pending and _is_file(place / name) and not os.path.lexists(aside / name):
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(place / name, aside / name)
+    for name in journal["new"]:
+        if not os.path.lexists(new / name):
+            continue
+        if os.path.lexists(place / name):
+            found = f"`{place / name}`, which is not from bnmtl"
+            message = f"must not hold other files of the same name, got {found}"
+            raise InputError(message, argument="out", remedy="move it")
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        os.rename(new / name, place / name)
+    _sync_all(place)
+    (new / _JOURNAL).unlink()
+    shutil.rmtree(new, ignore_errors=True)
+
+
+def _move_back(new, place):
+    """Undo what `_move_each` has done."""
+    journal = json.loads((new / _JOURNAL).read_text(encoding="utf-8"))
+    for name in reversed(journal["new"]):
+        if _is_file(place / name) and not os.path.lexists(new / name):
+            os.rename(place / name, new / name)
+    for name in reversed(journal["old"]):
+        if os.path.lexists(new / _ASIDE / name):
+            os.rename(new / _ASIDE / name, place / name)
+    (new / _JOURNAL).unlink()
+
+
+def finish(place):
+    """Finish what a killed process has begun to move; its lock must be held."""
+    for home in (place.parent, place):
+        new, old = _hidden(home, place, "new"), _hidden(home, place, "old")
+        if (new / _JOURNAL).is_file():
+            _move_each(new, place)
+        if old.is_dir() and not os.path.lexists(place):
+            os.rename(old, place)
+            what = "the one from before its replacement, which was interrupted"
+            warn(f"The folder `{place}` is {what}")
+
+
+def check_complete(path, argument="folder"):
+    """Finish what a killed process has begun to move in a folder that is going to be read.
 
     Parameters
     ----------
     path : str or path-like
-        A new or empty folder, or, with `force`, an earlier one that has no other files.
-    force : bool
-    files_of : callable
-        A folder -> the files in it that may be removed, as paths inside with `/`; None if it is not
-        an earlier one.
+    argument : str, default="folder"
 
     Raises
     ------
     InputError
-        If the folder must not be replaced or cannot be written, or a file appears in it meanwhile.
+        If another process is writing there, or what was begun cannot be finished.
     """
-    path = Path(os.path.realpath(path))
-    recover_folder(path)
-    if os.path.lexists(path):
-        _removable(path, path, force, files_of)
-    _check_writable(path)
-    unique = f"{os.getpid()}-{secrets.token_hex(3)}"
-    temporary = path.parent / f".bnmtl-{unique}.partial"
-    old = path.parent / f"{_hidden(path)}{unique}.old"
-    temporary.mkdir(parents=True)
+    place = Path(os.path.realpath(path))
+    if not _is_begun(place):
+        return
     try:
-        yield temporary
-        with _interrupts_held():
-            if os.path.lexists(path):
-                path.rename(old)
-            try:
-                files = _removable(old, path, force, files_of) if os.path.lexists(old) else ()
-                temporary.rename(path)
-            except BaseException:
-                if os.path.lexists(old):
-                    old.rename(path)
-                raise
-            _remove(old, files)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        with locked(path, argument):
+            finish(place)
+    except OSError as error:
+        message = (
+            f"must be complete, got `{path}`, in which a process was killed while it moved files "
+            f"({error.strerror})"
+        )
+        remedy = "read it once as somebody who may write there"
+        raise InputError(message, argument=argument, remedy=remedy) from None
 
 
-def recover_folder(path):
-    """Give an earlier folder its name back if a kill in the middle of its replacement took it.
+def _is_begun(place):
+    """Whether files of a folder are being moved, or were by a process that was killed."""
+    homes = place.parent, place
+    return any((_hidden(home, place, "new") / _JOURNAL).is_file() for home in homes) or (
+        not os.path.lexists(place) and _hidden(place.parent, place, "old").is_dir()
+    )
+
+
+def _discard(folder, earlier, place):
+    """Remove a folder of new files that were not completed, or of old ones that were replaced.
+
+    What somebody else put into an old one at the last moment goes back to where it was put.
+    """
+    if not folder.is_dir():
+        return
+    files = earlier(folder)
+    if files is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    others = [*_unlisted(folder, set(files))]
+    for name in others:
+        if not os.path.lexists(place / name):
+            os.rename(folder / name, place / name)
+    if not next(_unlisted(folder, set(files)), None):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def path_inside(folder, name, file):
+    """The path of a file that a record names, or an error if it does not lie in its folder.
 
     Parameters
     ----------
-    path : str or path-like
+    folder : pathlib.Path
+    name : str
+        Relative, with `/`.
+    file : pathlib.Path
+        The record, for the error.
 
-    Warns
-    -----
-    UserWarning
-        If it did.
+    Raises
+    ------
+    InputError
+        For absolute paths, `..`, and names that lead out of the folder through a link.
     """
-    path = Path(os.path.realpath(path))
-    if os.path.lexists(path):
-        return
-    with contextlib.suppress(OSError):
-        hidden = list(path.parent.glob(f"{_hidden(path)}*"))
-        if hidden:
-            max(hidden, key=lambda folder: folder.stat().st_mtime_ns).rename(path)
-            what = "the one from before its replacement, which was interrupted"
-            warn(f"The folder `{path}` is {what}")
+    path = folder / name
+    if not _is_inside(folder, name) or not _is_in(os.path.realpath(path), folder):
+        raise InputError(f"must name files in its folder, got {name!r}; it is damaged", file=file)
+    return path
 
 
-def _hidden(path):
-    """The beginning of a folder's name while another one takes its place, of fixed length."""
-    return f".bnmtl-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
+def _is_inside(folder, name):
+    """Whether a name is a relative path to a file of a folder, which may be a link."""
+    parts = PurePosixPath(name)
+    if not parts.parts or parts.is_absolute() or ".." in parts.parts or {"\\", "\0"} & {*name}:
+        return False
+    return _is_in(os.path.realpath((folder / name).parent), folder)
 
 
-def _removable(folder, path, force, files_of):
-    """The files in a folder that may be removed, or an error that names `path` if it has others."""
-    is_folder = folder.is_dir() and not folder.is_symlink()
-    if is_folder and not any(folder.iterdir()):
-        return ()
-    files = files_of(folder) if is_folder else None
-    if files is None or not force:
-        message, remedy = f"must be a new or empty folder, got `{path}`", "choose another one"
-        if files is not None:
-            remedy += ", or set `force=True` to replace it"
-        raise InputError(message, argument="out", options=("force",), remedy=remedy)
-    folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
-    other = next(_unlisted(folder, set(files), folders), None)
-    if other is not None:
-        rule = "must not hold other files if it is replaced"
-        message = f"{rule}, got `{path}`, which holds `{other}`"
-        raise InputError(message, argument="out", remedy="move them, or choose another one")
-    return files
+def _is_in(path, folder):
+    return Path(path).is_relative_to(os.path.realpath(folder))
 
 
-def _unlisted(folder, files, folders, inside=""):
+def _is_file(path):
+    """Whether there is a file or a link, which may lead nowhere, and no folder."""
+    return os.path.lexists(path) and (os.path.islink(path) or not os.path.isdir(path))
+
+
+def _entries(place):
+    """Sorted names in a folder, except hidden ones of ours, which are no links."""
+    if not place.is_dir():
+        return []
+    with os.scandir(place) as entries:
+        return sorted(entry.name for entry in entries if not _is_hidden(entry))
+
+
+def _is_hidden(entry):
+    if entry.is_dir(follow_symlinks=False):
+        return re.fullmatch(_HIDDEN_FOLDER, entry.name)
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    is_trial = re.fullmatch(_TRIAL, entry.name) and not entry.stat().st_size
+    return is_trial or re.fullmatch(_HIDDEN_FILE, entry.name)
+
+
+def _files_in(folder):
+    """All files of a folder, as paths inside with `/`."""
+    found = []
+    for place, _, names in os.walk(folder):
+        found += [Path(place, name).relative_to(folder).as_posix() for name in names]
+    return found
+
+
+def _unlisted(folder, files, inside=""):
     """Yield paths inside a folder that are not among known ones; links are not followed."""
-    with os.scandir(folder) as entries:
-        entries = sorted(entries, key=lambda entry: entry.name)
-    for entry in entries:
-        name = f"{inside}{entry.name}"
-        if entry.is_dir(follow_symlinks=False):
-            if name in folders:
-                yield from _unlisted(entry, files, folders, f"{name}/")
-            elif not re.fullmatch(_TRIAL, entry.name) or os.listdir(entry):
+    folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
+    for entry in _entries(folder / inside):
+        name, path = f"{inside}{entry}", folder / inside / entry
+        if _is_file(path):
+            if name not in files:
                 yield name
-        elif name not in files and (entry.is_symlink() or not re.fullmatch(_PARTIAL, entry.name)):
+        elif name in folders:
+            yield from _unlisted(folder, files, f"{name}/")
+        else:
             yield name
-
-
-def _remove(folder, files):
-    """Remove the listed files of a folder, and folders that are empty then."""
-    files = set(files)
-    for place, folders, names in os.walk(folder, topdown=False):
-        for name in (*names, *folders):
-            path = Path(place, name)
-            with contextlib.suppress(OSError):
-                if path.is_dir() and not path.is_symlink():
-                    path.rmdir()
-                elif path.relative_to(folder).as_posix() in files or re.fullmatch(_PARTIAL, name):
-                    path.unlink()
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 def _is_about(error, *paths):
@@ -358,28 +703,6 @@ def _is_about(error, *paths):
         return True
     file = Path(str(error.filename))
     return any(file.is_relative_to(path) or path.is_relative_to(file) for path in paths)
-
-
-def _check_writable(path):
-    """Raise unless a folder can be created next to a path and moved to it."""
-    place = Path(os.path.realpath(path))
-    try:
-        beside = next((parent for parent in place.parents if parent.exists()), place)
-        trial = Path(tempfile.mkdtemp(dir=beside, prefix=".bnmtl-"))
-        try:
-            if place.exists():
-                trial = trial.rename(place / trial.name)
-            else:  # the name is too long or not allowed on this file system
-                (trial / place.name).mkdir()
-                (trial / place.name).rmdir()
-        finally:
-            trial.rmdir()
-    except OSError as error:
-        message = (
-            "must be a folder that can be written to, and so must the folder it is in, got "
-            f"`{path}` ({error.strerror})"
-        )
-        raise InputError(message, argument="out", remedy="choose another place") from None
 
 
 def file_names(tasks, suffix, reserved=()):
@@ -434,17 +757,27 @@ def _folded(name):
     return unicodedata.normalize("NFC", name).casefold()
 
 
+# Signals that end a program, if they exist on this system.
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
 @contextlib.contextmanager
-def _interrupts_held():
-    """Delay Ctrl-C while files are moved."""
+def _signals_held():
+    """Delay Ctrl-C, and other signals that raise an exception, while files are moved."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     held = []
-    handler = signal.signal(signal.SIGINT, lambda *_: held.append(True))
+    handlers = {number: signal.getsignal(number) for number in ENDING}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: held.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         if held:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(held[0])

@@ -22,6 +22,10 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
+# Tests do not survive a loss of power, and disks are slow.
+os.fsync = lambda descriptor: None
+
+
 def pytest_configure(config):
     """Compile the kernels once before several processes of tests would each do it."""
     processes = getattr(config.option, "tx", None)

@@ -3,6 +3,7 @@
 import functools
 import json
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from bnmtl.decorate import DecorateClassifier
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.prediction import lift_chart_area, squared_error
 from bnmtl.seeding import generator
+from bnmtl.writing import locked
 
 pytestmark = pytest.mark.beside_kernels
 NAIVE = GaussianNB()
@@ -182,6 +184,42 @@ def test_curves_are_written_to_a_file(tmp_path, monkeypatch, out, words):
     with pytest.raises((InputError, InputTypeError), match=words):
         run_experiment(BASES, iris(), out=out, **FEW)
     assert not list(tmp_path.iterdir())
+
+
+def a_number(lines):
+    lines[3] = lines[3].replace('"error": 0.', '"error": 0.9')
+
+
+def another_seed(lines):
+    header = json.loads(lines[0])
+    lines[0] = json.dumps(header | {"seed": header["seed"] + 1}) + "\n"
+
+
+def a_line_of_another_trial(lines):
+    lines[3] = lines[3].replace('"trial": 0', '"trial": 1')
+
+
+@pytest.mark.parametrize("change", [a_number, another_seed, a_line_of_another_trial])
+def test_a_changed_file_is_refused(tmp_path, change):
+    path, lines = tmp_path / "curves.jsonl", finished()[1].splitlines(keepends=True)
+    change(lines)
+    assert "".join(lines) != finished()[1]
+    path.write_text("".join(lines))
+    number = 2 if change is another_seed else 4
+    with pytest.raises(InputError, match=f"has a line {number} that was changed"):
+        run_experiment(BASES, iris(), out=path, **FEW)
+    assert path.read_text() == "".join(lines)
+
+
+def test_an_experiment_that_runs_is_not_run_twice(tmp_path):
+    path = tmp_path / "curves.jsonl"
+    path.write_text(finished()[1])
+    with ThreadPoolExecutor(1) as pool, locked(path, "out"):
+        again = pool.submit(run_experiment, BASES, iris(), out=path, **FEW)
+        with pytest.raises(InputError, match="must not be written by two processes at once"):
+            again.result()
+    run_experiment(BASES, iris(), out=path, **FEW)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["curves.jsonl"]
 
 
 HEADER = {"format": "learning curves of bnmtl, version 1"}

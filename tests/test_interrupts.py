@@ -8,6 +8,8 @@ import time
 import pytest
 
 from bnmtl.cli.main import interrupts_heard
+from bnmtl.errors import InputError
+from bnmtl.writing import ENDING
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -58,3 +60,36 @@ def test_other_errors_stay_what_they_are():
         assert sys.unraisablehook == shown.append
     finally:
         sys.unraisablehook = before
+
+
+@pytest.mark.parametrize(("name", "expected"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_that_end_a_program_are_like_ctrl_c(call, monkeypatch, name, expected):
+    sent = getattr(signal, name)
+    before = {number: signal.getsignal(number) for number in ENDING}
+
+    def ended(_):
+        signal.raise_signal(sent)
+        time.sleep(5)
+        raise AssertionError
+
+    monkeypatch.setattr("bnmtl.cli.predict.run", ended)
+    code, out, err = call("predict", "network.bif", "rows.csv", "--target", "a", "--out", "p.csv")
+    assert (code, out) == (expected, "")
+    assert err == "bnmtl: interrupted; no half-written file is left.\n"
+    assert {number: signal.getsignal(number) for number in ENDING} == before
+
+
+def test_an_ignored_signal_stays_ignored(call, monkeypatch):
+    """As after `nohup`."""
+
+    def hung_up(_):
+        signal.raise_signal(signal.SIGHUP)
+        raise InputError("must end here")
+
+    monkeypatch.setattr("bnmtl.cli.predict.run", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        code, _, err = call("predict", "network.bif", "rows.csv", "--target", "a", "--out", "p.csv")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert code == 2 and "must end here" in err

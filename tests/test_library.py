@@ -756,7 +756,7 @@ def test_only_its_own_files_are_replaced(built, tmp_path):
     record = json.loads((store.path / "store.json").read_text())
     there = {path for path in store.path.rglob("*") if path.is_file()}
     assert {path.relative_to(store.path).as_posix() for path in there} <= set(record["files"])
-    (store.path / "models/.bnmtl-12-abcdef.partial").write_text("")
+    (store.path / "models/.bnmtl-0123456789abcdef.partial").write_text("")
     for name in FOREIGN:
         (store.path / name).parent.mkdir(exist_ok=True)
         (store.path / name).write_text("mine")

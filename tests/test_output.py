@@ -1,10 +1,10 @@
 """The output folder is written whole or not at all; files of knowledge are read line by line."""
 
+import errno
 import json
 import os
 import shutil
 import signal
-from pathlib import Path
 
 import networkx as nx
 import pandas as pd
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.beside_kernels
 
 def fill(folder, names, extra=()):
     """Write a run of the given files, as the command line does."""
-    with folder.writing() as temporary:
+    with folder, folder.writing() as temporary:
         for name in (*names, *extra):
             (temporary / name).write_text(f"new {name}")
         record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": [*names, "run.json"]}
@@ -36,8 +36,7 @@ def listing(path):
 
 
 def test_a_new_folder_appears_whole(tmp_path):
-    folder = run_folder(tmp_path / "deep" / "run")
-    with folder.writing() as temporary:
+    with run_folder(tmp_path / "deep" / "run") as folder, folder.writing() as temporary:
         assert temporary.parent == tmp_path / "deep"
         assert not (tmp_path / "deep" / "run").exists()
         (temporary / "a.bif").write_text("a")
@@ -54,7 +53,7 @@ def test_a_failure_changes_nothing(tmp_path, error, there):
         (path / "mine.txt").write_text("mine")
     before = {file.name: file.read_text() for file in path.iterdir()} if there else None
     folder = run_folder(path, force=True)
-    with pytest.raises(error), folder.writing() as temporary:
+    with pytest.raises(error), folder, folder.writing() as temporary:
         (temporary / "a.bif").write_text("half")
         raise error
     if there:
@@ -104,15 +103,15 @@ def test_a_record_cannot_reach_outside_its_folder(tmp_path):
 @pytest.mark.parametrize("name", ["arcs.csv", "ARCS.CSV"])
 def test_a_name_clash_with_a_foreign_file_is_refused(tmp_path, name):
     (tmp_path / name).write_text("mine")
-    folder = run_folder(tmp_path, force=True)
-    with pytest.raises(ValueError, match=f"{name}`, which is not from bnmtl"):
-        folder.reserve(["arcs.csv"])
-    folder.reserve(["other.csv"])
+    with run_folder(tmp_path, force=True) as folder:
+        with pytest.raises(ValueError, match=f"{name}`, which is not from bnmtl"):
+            folder.reserve(["arcs.csv"])
+        folder.reserve(["other.csv"])
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
-    folder = run_folder(tmp_path / "run")
-    with pytest.raises(ValueError, match="which is not from bnmtl"), folder.writing() as temporary:
+    folder, message = run_folder(tmp_path / "run"), "which is not from bnmtl"
+    with pytest.raises(ValueError, match=message), folder, folder.writing() as temporary:
         (temporary / "a.bif").write_text("new")
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "a.bif").write_text("mine")
@@ -135,8 +134,8 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
 def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "mine.txt").write_text("mine")
-    folder = run_folder(tmp_path, force=True)
-    with pytest.raises(ValueError, match=r"run\.json`, which is not from bnmtl"):
+    folder, message = run_folder(tmp_path, force=True), r"run\.json`, which is not from bnmtl"
+    with pytest.raises(ValueError, match=message), folder:
         folder.reserve(["run.json"])
     with pytest.raises(ValueError, match=r"run\.json` must "):
         read_record(tmp_path)
@@ -159,22 +158,25 @@ def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="file/run` .Not a directory"):
         run_folder(tmp_path / "file" / "run")
     (tmp_path / "run").mkdir()
-    run_folder(tmp_path / "run")
+    with run_folder(tmp_path / "run"):
+        pass
     assert listing(tmp_path) == ["file", "run"] and listing(tmp_path / "run") == []
-    # As between two devices.
-    monkeypatch.setattr("pathlib.Path.rename", lambda *_: os.rename(tmp_path / "a", "b"))
-    with pytest.raises(ValueError, match="run` .No such file"):
+    rename = os.rename
+
+    def fails(source, target):
+        if os.path.dirname(target) == str(tmp_path / "run"):
+            raise OSError(errno.EACCES, "Permission denied")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fails)
+    with pytest.raises(ValueError, match="run` .Permission denied"):
         run_folder(tmp_path / "run")
-    assert listing(tmp_path) == ["file", "run"]
-    run_folder(tmp_path / "new")
-    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: os.mkdir(tmp_path / "run"))
-    with pytest.raises(ValueError, match="new` .File exists"):
-        run_folder(tmp_path / "new")
+    assert listing(tmp_path) == ["file", "run"] and listing(tmp_path / "run") == []
 
 
 def test_an_error_while_writing_names_the_folder_that_was_given(tmp_path):
     folder = run_folder(tmp_path / "run")
-    with pytest.raises(OSError, match="run'$") as caught, folder.writing() as temporary:
+    with pytest.raises(OSError, match="run'$") as caught, folder, folder.writing() as temporary:
         (temporary / "missing" / "a.bif").write_text("a")
     assert caught.value.filename == str(tmp_path / "run")
     assert listing(tmp_path) == []
@@ -189,28 +191,34 @@ def test_the_interrupt_handler_is_restored(tmp_path):
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize(("there", "move"), [(False, "rename"), (True, "replace")])
-def test_an_interrupt_waits_for_the_files(tmp_path, monkeypatch, there, move):
-    """A new folder is moved as a whole, the files of an old one are replaced one by one."""
-    moved = getattr(Path, move)
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("there", ["nothing", "a run", "a run and a file"])
+def test_a_signal_waits_for_the_files(tmp_path, monkeypatch, there, sent):
+    """A new folder is moved as a whole, that of a run exchanged, and files are moved one by one."""
+    rename = os.rename
 
-    def interrupted(self, target):
-        signal.raise_signal(signal.SIGINT)
-        return moved(self, target)
+    def interrupted(source, target):
+        signal.raise_signal(sent)
+        return rename(source, target)
 
-    if there:
-        fill(run_folder(tmp_path / "run"), ["a.bif", "old.bif"])
-        (tmp_path / "run" / "a.bif").write_text("old")
-    folder = run_folder(tmp_path / "run", force=there)
-    monkeypatch.setattr(f"pathlib.Path.{move}", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    path = tmp_path / "run"
+    if there != "nothing":
+        fill(run_folder(path), ["a.bif", "old.bif"])
+        (path / "a.bif").write_text("old")
+    others = ["mine.txt"] if there == "a run and a file" else []
+    for name in others:
+        (path / name).write_text("mine")
+    folder = run_folder(path, force=there != "nothing")
+    monkeypatch.setattr("bnmtl.writing._exchanged_at_once", lambda *_: False)
+    monkeypatch.setattr(os, "rename", interrupted)
+    before = signal.signal(sent, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             fill(folder, ["a.bif"])
     finally:
-        signal.signal(signal.SIGINT, before)
-    assert listing(tmp_path / "run") == ["a.bif", "run.json"]
-    assert (tmp_path / "run" / "a.bif").read_text() == "new a.bif"
+        signal.signal(sent, before)
+    assert listing(path) == ["a.bif", *others, "run.json"] and listing(tmp_path) == ["run"]
+    assert (path / "a.bif").read_text() == "new a.bif"
 
 
 @settings(max_examples=200, deadline=None)

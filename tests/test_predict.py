@@ -380,7 +380,7 @@ def test_warnings_of_the_network_are_reported_in_one_line(call, asia, tmp_path):
     )
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "pathlib.Path.replace"])
+@pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "os.replace"])
 def test_an_interrupt_leaves_nothing_half_written(call, asia, tmp_path, monkeypatch, moment):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -398,7 +398,7 @@ def test_a_full_disk_is_reported_with_the_given_file(call, asia, tmp_path, monke
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     assert mistake(call(*PREDICT)) == "bnmtl: `out.csv`: No space left on device.\n"
     assert listing(tmp_path) == ["asia.bif", "rows.csv"]
 

@@ -1,8 +1,19 @@
 """The only module that imports numba; it sets the compilation flags of all kernels."""
 
+import atexit
 import hashlib
+import multiprocessing
+import os
+import pickle
+import secrets
+import shutil
+import stat
+import tempfile
+import warnings
+from contextlib import suppress
 from copy import copy
 from functools import cache, cached_property
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -127,29 +138,162 @@ def digest_of_sources():
 
 
 def _kept(make):
-    """What ``make(cache=True)`` returns; if it cannot be kept on disk, what ``make()`` returns.
-
-    The cache is valid only as long as no source of any kernel changes. Compiled kernels contain
-    code and constants of other kernels, but numba only checks the file of the kernel itself, so an
-    update would mix old and new code.
-    """
+    """What ``make(cache=True)`` returns, kept in a `_Store`; ``make()`` if numba has changed."""
     if numba.config.DISABLE_JIT:
         return make()
     try:
         compiled = make(cache=True)
-    except RuntimeError:  # numba found no folder that can be written
+    except (RuntimeError, OSError):  # numba found no folder that can be written
+        _keep_for_now()
+        try:
+            compiled = make(cache=True)
+        except (RuntimeError, OSError):
+            return make()
+    numbas = getattr(compiled, "_cache", None)
+    names = ("_cache_file._dump", "_cache_file._index_name", "_index_key", "_impl.locator")
+    try:
+        for name in names:
+            attrgetter(name)(numbas)
+    except AttributeError:
         return make()
-    kept = _cache_file(compiled)
-    if not (hasattr(kept, "_source_stamp") and hasattr(compiled._cache, "_index_key")):
-        return make()
-    kept._source_stamp = digest_of_sources()
+    folder = Path(numbas.cache_path)
+    if not _is_trusted(folder):
+        _keep_for_now()
+        folder = Path(_FOR_NOW[0])
+    numbas._cache_file = _Store(folder, numbas._cache_file)
+    # Whether the folder can be written is seen when something is written.
+    numbas._impl.locator.ensure_cache_path = lambda: None
     return compiled
 
 
-def _cache_file(compiled):
-    """The cache on disk of what numba has compiled, or None."""
+# The folder of compiled kernels that lasts as long as this process, if no other one can be used.
+_FOR_NOW = []
+
+
+def _keep_for_now():
+    """Let numba, also in processes that this one starts, keep kernels in a temporary folder."""
+    if not _FOR_NOW:
+        _FOR_NOW.append(tempfile.mkdtemp(prefix="bnmtl-kernels-"))
+        atexit.register(shutil.rmtree, _FOR_NOW[0], ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = _FOR_NOW[0]
+
+
+def _is_trusted(folder):
+    """Whether nobody may write to a folder who could not change the sources of the kernels.
+
+    What is kept is pickled, so to load it is to run it.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    found, sources = folder.stat(), Path(__file__).stat()
+    if found.st_uid not in {os.getuid(), 0, sources.st_uid} or found.st_mode & stat.S_IWOTH:
+        return False
+    # A group of its own for each user is common, and so are files that it may write.
+    is_shared = found.st_mode & stat.S_IWGRP and found.st_gid not in {os.getgid(), sources.st_gid}
+    return not is_shared
+
+
+class _Store:
+    """Compiled code of a kernel or callback on disk, a file for each of its signatures.
+
+    A file begins with a digest, and one that is damaged is as if it were not there. The name has a
+    digest of the sources of all kernels: compiled kernels contain code and constants of others, but
+    numba only checks the file of the kernel itself, so an update would mix old and new code.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where to keep it. What `bnmtl compile` has kept beside the sources is found, too, where an
+        installation cannot be written.
+    numbas : numba's cache file
+        Its serialization and its name are used.
+    """
+
+    def __init__(self, folder, numbas):
+        beside = Path(__file__).parent / "__pycache__"
+        is_found = beside != folder and beside.is_dir() and _is_trusted(beside)
+        self._folders = [folder, *([beside] if is_found else [])]
+        self._dump = numbas._dump
+        self._name = Path(numbas._index_name).stem
+
+    def _path(self, folder, key):
+        version = hashlib.blake2b(
+            f"{numba.__version__} {digest_of_sources()}".encode(), digest_size=8
+        ).hexdigest()
+        key = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
+        return folder / f"{self._name}.{version}.{key}.kernel"
+
+    def load(self, key):
+        """What was kept under a key, or None."""
+        for folder in self._folders:
+            try:
+                content = self._path(folder, key).read_bytes()
+            except OSError:
+                continue
+            if _digest(content[_SIZE:]) == content[:_SIZE]:
+                try:
+                    return pickle.loads(content[_SIZE:])
+                except Exception:  # of a part of numba that is not there
+                    continue
+        return None
+
+    def has(self, key):
+        """Whether something is kept under a key; None is any key."""
+        if key is not None:
+            return any(self._path(folder, key).is_file() for folder in self._folders)
+        prefix = self._path(Path(), key).name.rsplit(".", 2)[0]
+        return any(next(folder.glob(f"{prefix}.*.kernel"), None) for folder in self._folders)
+
+    def save(self, key, data):
+        """Keep data under a key, and remove what was kept of other sources."""
+        path, content = self._path(self._folders[0], key), self._dump(data)
+        partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+        if _FOR_NOW:
+            _warn_once("no folder for them can be written, or others may write to it, too")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with partial.open("xb") as file:
+                file.write(_digest(content) + content)
+            os.replace(partial, path)
+            version = path.name.rsplit(".", 3)[1]
+            for old in path.parent.glob(f"{self._name}.*.kernel"):
+                if old.name.rsplit(".", 3)[1] != version:
+                    old.unlink(missing_ok=True)
+        except OSError as error:
+            _warn_once(f"{error.strerror} in `{path.parent}`")
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+    def flush(self):
+        """Nothing is kept in memory."""
+
+
+_SIZE = 16  # bytes of a digest
+
+
+def _digest(content):
+    return hashlib.blake2b(content, digest_size=_SIZE).digest()
+
+
+_WARNED = []
+
+
+def _warn_once(reason):
+    """Warn that kernels are compiled at each start; only in the first process."""
+    if _WARNED or multiprocessing.parent_process() is not None:
+        return
+    _WARNED.append(reason)
+    message = (
+        f"Compiled inner loops cannot be kept ({reason}), so each start compiles them again; set "
+        "NUMBA_CACHE_DIR to a folder that only you can write."
+    )
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+def _store_of(compiled):
+    """Where what numba has compiled is kept on disk, or None."""
     kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    return kept if hasattr(kept, "_load_index") else None
+    return kept if isinstance(kept, _Store) else None
 
 
 def signature_of(kernel):
@@ -194,15 +338,14 @@ def _is_compiled(kernel):
         key = compiler._sig, compiler._targetdescr.target_context.codegen()
     else:
         compiler, key = kernel, (signature_of(kernel), kernel.targetctx.codegen())
-    index = _cache_file(compiler)._load_index()
-    return compiler._cache._index_key(*key) in index if key[0] else bool(index)
+    return _store_of(compiler).has(compiler._cache._index_key(*key) if key[0] else None)
 
 
 def is_kept(kernel):
     """Whether a kernel or callback is kept on disk when it is compiled."""
     if isinstance(kernel, Callback):
-        return IS_ACCELERATED and _cache_file(kernel._compiler) is not None
-    return _cache_file(kernel) is not None
+        return IS_ACCELERATED and _store_of(kernel._compiler) is not None
+    return _store_of(kernel) is not None
 
 
 def compile_now(kernel):
@@ -217,8 +360,8 @@ def is_first_run():
     # Reads the cache files only if this process has not called any kernel yet.
     if numba.config.DISABLE_JIT or any(kernel.signatures for kernel in _COMPILED):
         return False
-    files = map(_cache_file, _COMPILED)
-    return not any(file._load_index() for file in files if file is not None)
+    stores = map(_store_of, _COMPILED)
+    return not any(store.has(None) for store in stores if store is not None)
 
 
 class _Compilations(event.Listener):

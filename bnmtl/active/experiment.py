@@ -29,7 +29,7 @@ from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import type_of
-from bnmtl.writing import check_file, write_whole
+from bnmtl.writing import check_file, locked, write_whole
 
 # Arguments of a query that the experiment sets.
 _OURS = {"X", "y", "batch_size", "return_utilities"}
@@ -175,6 +175,9 @@ _PLACES = {"data", "strategy", "trial", "last"}
 class CurvesFile:
     """Lines of an experiment in a file; the first line has its settings.
 
+    Each further line has a digest of itself and of the first line, so that lines that were changed,
+    or are of another experiment, are refused. A context manager that holds the lock of the file.
+
     Parameters
     ----------
     path : str, path-like or None
@@ -193,7 +196,7 @@ class CurvesFile:
 
     def __init__(self, path, settings, seed):
         self.seed, self.curves = seed, {}
-        self._path = None
+        self._path, self._lock = None, contextlib.ExitStack()
         if path is None:
             return
         if not isinstance(path, str | os.PathLike):
@@ -201,18 +204,37 @@ class CurvesFile:
             raise InputTypeError(message, argument="out")
         self._path = Path(path)
         check_file(self._path)
-        if self._path.exists():
-            self._read(settings)
-        else:
-            self._write({"format": _FORMAT, "settings": settings, "seed": seed})
+        with self._lock as lock:
+            lock.enter_context(locked(self._path, "out"))
+            if self._path.exists():
+                self._read(settings)
+            else:
+                self._write({"format": _FORMAT, "settings": settings, "seed": seed})
+            self._lock = lock.pop_all()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._lock.close()
 
     def add(self, key, lines):
         """Append one curve, in one piece."""
         self.curves[key] = lines
         if self._path is not None:
-            text = "".join(json.dumps(line) + "\n" for line in lines)
+            text = "".join(map(self._text, lines))
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def _text(self, line):
+        """A line with its digest."""
+        return json.dumps({**line, "digest": self._digest_of(line)}) + "\n"
+
+    def _digest_of(self, line):
+        texts = json.dumps(self._header) + "\n" + json.dumps(line)
+        return hashlib.blake2b(texts.encode(), digest_size=8).hexdigest()
 
     def _read(self, settings):
         header, *lines = map(_parsed, self._lines())
@@ -225,9 +247,11 @@ class CurvesFile:
             old = header["settings"]
             different = [name for name in settings if old.get(name) != settings[name]]
             self._refuse(f"is of an experiment with other {' and '.join(different) or 'settings'}")
-        self.seed = header["seed"]
+        self.seed, self._header = header["seed"], header
         found = {}
-        for line in lines:
+        for number, line in enumerate(lines, 2):
+            if line.pop("digest", None) != self._digest_of(line):
+                self._refuse(f"has a line {number} that was changed, or is of another experiment")
             key = (line["data"], line["strategy"], line["trial"])
             found.setdefault(key, []).append(line)
         self.curves = {key: curve for key, curve in found.items() if curve[-1]["last"]}
@@ -243,8 +267,9 @@ class CurvesFile:
             self._refuse(f"cannot be read ({error.strerror})")
 
     def _write(self, header):
-        lines = [header, *(line for curve in self.curves.values() for line in curve)]
-        content = "".join(json.dumps(line) + "\n" for line in lines)
+        self._header = header
+        lines = [line for curve in self.curves.values() for line in curve]
+        content = json.dumps(header) + "\n" + "".join(map(self._text, lines))
         write_whole(self._path, content.encode())
 
     def _refuse(self, found):
@@ -309,7 +334,7 @@ def run_experiment(
         predicts that class.
     out : str or path-like, default=None
         A file to which each curve is appended, one line per step. If it exists, and the settings
-        are the same, its curves are not computed again.
+        are the same, its curves are not computed again. Lines that were changed are an error.
     first : int or "classes", default=5
         Number of random cases with a label at the start, or one of each class.
     batch_size : int, sequence of int, or mapping from data to these, default=1
@@ -344,7 +369,7 @@ def run_experiment(
         For parameters out of range, a strategy without ``query`` or with rows that have a label
         already, a strategy without a committee and without a predictor, arguments that its
         ``query`` does not take, data with one class or with fewer cases than folds, and a file
-        that cannot be written or is of another experiment.
+        that cannot be written, is being written, was changed, or is of another experiment.
 
     References
     ----------
@@ -374,11 +399,12 @@ def run_experiment(
         "folds": [int(cv) if isinstance(cv, Integral) else repr(cv), int(repeats)],
         "random_state": int(random_state) if isinstance(random_state, Integral) else None,
     }
-    file = CurvesFile(out, settings, seed_of(random_state))
-    folds = {
-        name: list(_folds(table, cv, repeats, file.seed, name)) for name, table in tables.items()
-    }
-    _run_missing(file, contenders, tables, plans, folds, n_jobs, progress)
+    with CurvesFile(out, settings, seed_of(random_state)) as file:
+        folds = {
+            name: list(_folds(table, cv, repeats, file.seed, name))
+            for name, table in tables.items()
+        }
+        _run_missing(file, contenders, tables, plans, folds, n_jobs, progress)
     ordered = [
         line
         for data in tables

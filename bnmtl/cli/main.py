@@ -4,6 +4,7 @@ import _thread
 import contextlib
 import functools
 import importlib
+import signal
 import sys
 import threading
 from typing import Annotated
@@ -25,6 +26,7 @@ from bnmtl.cli.options import (
     whole,
 )
 from bnmtl.errors import InputError
+from bnmtl.writing import ENDING
 
 # Seconds until a swallowed interrupt is sent again.
 _AGAIN_AFTER = 0.1
@@ -83,8 +85,8 @@ app = typer.Typer(
 def main(arguments=None):
     """Run the command line and exit.
 
-    Exit codes: 0 on success, 2 for invalid input (one line on stderr), 130 after Ctrl-C, 1 for
-    internal errors (with a traceback).
+    Exit codes: 0 on success, 2 for invalid input (one line on stderr), 130 after Ctrl-C, 143 and
+    129 after SIGTERM and SIGHUP, 1 for internal errors (with a traceback).
 
     Parameters
     ----------
@@ -92,19 +94,46 @@ def main(arguments=None):
         Default: the arguments of the process.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        code = _INTERRUPTED
-    except Exception as error:
-        mistake = in_one_sentence(error, [*arguments, *_FOLDERS])
-        if mistake is None:
-            raise
-        _complain(mistake)
-        code = _MISTAKE
+    with _ended_like_interrupts() as received:
+        try:
+            code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
+        except (KeyboardInterrupt, typer.Abort):
+            code = _INTERRUPTED
+        except Exception as error:
+            mistake = in_one_sentence(error, [*arguments, *_FOLDERS])
+            if mistake is None:
+                raise
+            _complain(mistake)
+            code = _MISTAKE
     if code == _INTERRUPTED:
         _complain(_interrupted(arguments))
+        code = 128 + received[0] if received else code
     sys.exit(code or 0)
+
+
+@contextlib.contextmanager
+def _ended_like_interrupts():
+    """Let other signals that end a program raise KeyboardInterrupt; yields those received.
+
+    Those that are ignored when the program starts, as SIGHUP after `nohup`, still are.
+    """
+    received, before = [], {}
+
+    def end(number, _):
+        received.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        others = [number for number in ENDING if number != signal.SIGINT]
+        before = {number: signal.getsignal(number) for number in others}
+        before = {number: how for number, how in before.items() if how == signal.SIG_DFL}
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield received
+    finally:
+        for number, how in before.items():
+            signal.signal(number, how)
 
 
 @functools.cache

@@ -101,24 +101,21 @@ class NewRun:
     command : str
     options : dataclass
         Its fields include the folder `out` and `force`.
-    files : iterable of str
-        Names of files that may be written, except run.json.
 
     Attributes
     ----------
     folder : bnmtl.writing.OutputFolder
+        Locked.
     caught : list of warnings.WarningMessage
     seconds : dict of str to float
         Duration of each stage.
     """
 
-    def __init__(self, command, options, files):
+    def __init__(self, command, options):
         self.command, self.options = command, options
         self.started, self.seconds = datetime.now(UTC), {}
         self._begin = self._last = time.perf_counter()
         self.folder = run_folder(options.out, options.force)
-        self.folder.keep(inputs_of(options))
-        self.folder.reserve([*files, RUN_FILE])
         self.caught = []
 
     def lap(self, stage):
@@ -172,9 +169,14 @@ class NewRun:
 
 @contextlib.contextmanager
 def new_run(command, options, files):
-    """Context manager with a `NewRun` that collects the warnings of the block."""
-    run = NewRun(command, options, files)
-    with warnings_kept() as run.caught:
+    """Context manager with a `NewRun` that collects the warnings of the block.
+
+    ``files`` are the names of files that may be written, except run.json.
+    """
+    run = NewRun(command, options)
+    with run.folder, warnings_kept() as run.caught:
+        run.folder.keep(inputs_of(options))
+        run.folder.reserve([*files, RUN_FILE])
         yield run
 
 

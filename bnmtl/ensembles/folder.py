@@ -19,7 +19,7 @@ import pandas as pd
 from bnmtl.ensembles.entries import checked_settings
 from bnmtl.errors import InputError
 from bnmtl.tasks.files import csv_text
-from bnmtl.writing import recover_folder, replacing_folder, write_whole
+from bnmtl.writing import OutputFolder, check_complete, write_whole
 
 STORE_JSON, _MODELS_CSV, _CASES_CSV = "store.json", "models.csv", "cases.csv"
 _PREDICTIONS = "predictions"
@@ -54,7 +54,8 @@ class OnDisk:
 
 def write(store, folder, force, others):
     """Write a store, and other files by name, to a new folder, completely or not at all."""
-    with replacing_folder(folder, force, _files_of) as place:
+    output = OutputFolder(folder, force, _files_of, last=STORE_JSON, keeps_others=False)
+    with output, output.writing() as place:
         for name, content in others.items():
             (place / name).write_bytes(content)
         digests, files = {}, [STORE_JSON, _MODELS_CSV, *others]
@@ -107,14 +108,18 @@ def list_files(path, names, record=None):
         _write_record(path, record)
 
 
-def append(store, batch, settings):
-    """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`."""
-    record = _read_record(store.path)
-    if sum(listed["models"] for listed in record["batches"]) != store.n_models:
-        message = f"must not be changed by another process, got {str(store.path)!r}"
-        raise InputError(message, argument="store", remedy="open it again")
-    name = _write_batch(store.path, record, batch, settings)
-    return {part: _mapped(store.path / part / _PREDICTIONS / name) for part in batch}
+def n_models(path):
+    """The number of models in the folder of a store."""
+    return sum(batch["models"] for batch in _read_record(path)["batches"])
+
+
+def append(path, batch, settings):
+    """Add a batch (part -> predictions) to the folder of a store; return it as `OnDisk`.
+
+    The settings are those of all models; the lock of the folder must be held.
+    """
+    name = _write_batch(path, _read_record(path), batch, settings)
+    return {part: _mapped(path / part / _PREDICTIONS / name) for part in batch}
 
 
 def _write_batch(place, record, batch, settings):
@@ -160,7 +165,7 @@ def read(folder):
         The parts as arguments of `Part`, by name.
     """
     path = Path(folder)
-    recover_folder(path)
+    check_complete(path)
     record = _read_record(path)
     try:
         return _read(path, record)

@@ -34,8 +34,10 @@ from bnmtl.ensembles.library.record import (
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.tasks.files import NA_VALUES, csv_text, read_parts
 from bnmtl.wording import count, listed, type_of
+from bnmtl.writing import locked
 
 HILLCLIMB = "hillclimb"
+_MOST_WAITING = 10  # seconds for the lock of a folder
 
 
 @dataclass(frozen=True)
@@ -442,7 +444,9 @@ class PredictionStore:
         """Add models to the store.
 
         On disk, a batch is written beside and moved into place when it is complete, so a process
-        killed at any moment leaves a store with all batches before.
+        killed at any moment leaves a store with all batches before. Processes that append to one
+        folder wait for each other, up to ten seconds; models that others have added since are then
+        also those of this store.
 
         Parameters
         ----------
@@ -454,8 +458,8 @@ class PredictionStore:
         Raises
         ------
         TypeError, ValueError
-            As the constructor, and if another process has added models to the folder, or it has a
-            file of the user where the batch belongs.
+            As the constructor, and if another process writes to the folder for longer, or has
+            replaced the store there, or it has a file of the user where the batch belongs.
         """
         predictions = by_part("predictions", predictions, HILLCLIMB)
         if set(predictions) != set(self.parts):
@@ -467,9 +471,27 @@ class PredictionStore:
             part: checked_predictions(part, values, len(self.classes), self.parts[part].n_cases)
             for part, values in predictions.items()
         }
+        if self.path is None:
+            self._add(batch, names, settings)
+            return
+        with locked(self.path, "store", _MOST_WAITING):
+            if on_disk.n_models(self.path) != self.n_models:
+                self._take_others()
+            self._add(batch, names, settings)
+
+    def _take_others(self):
+        """Take the models that other processes have added to the folder."""
+        found = self.open(self.path)
+        if found.names[: self.n_models] != self.names:
+            message = f"must not be replaced by another process, got {str(self.path)!r}"
+            raise InputError(message, argument="store", remedy="open it again")
+        self.parts, self.names, self.settings = found.parts, found.names, found.settings
+
+    def _add(self, batch, names, settings):
+        """Add a batch of checked predictions by part, also in the folder."""
         names = checked_names(list(names), _n_models(batch), self.names)
         settings = pd.concat([self.settings, checked_settings(settings, names)])
-        mapped = batch if self.path is None else on_disk.append(self, batch, settings)
+        mapped = batch if self.path is None else on_disk.append(self.path, batch, settings)
         self.parts = {
             name: replace(part, batches=(*part.batches, mapped[name]))
             for name, part in self.parts.items()

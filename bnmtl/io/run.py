@@ -264,12 +264,12 @@ def run_folder(path, force=False):
 
 
 def _files_of_run(path):
-    """Return the file names listed in the run.json of a folder; none if it is not from bnmtl."""
+    """Return the file names listed in the run.json of a folder; None if it is not from bnmtl."""
     try:
         record = read_record(path)
     except ValueError:
-        return set()
-    return set() if record is None else {str(name) for name in record["files"]}
+        return None
+    return None if record is None else [str(name) for name in record["files"]]
 
 
 def _is_complete(record):

@@ -1,5 +1,6 @@
 """Builds of libraries: many models trained in processes of their own, and their predictions."""
 
+import contextlib
 import json
 import os
 import warnings
@@ -44,6 +45,7 @@ from bnmtl.errors import (
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
 from bnmtl.wording import count, listed, type_of
+from bnmtl.writing import locked
 
 TEST, SIBLING = "test", "sibling"
 MODERN, N_FOLDS = "modern", 5  # the default profile, and its folds
@@ -188,13 +190,14 @@ def build_library(
     store.library = _record(rows, cv, seed, fits, calibration)
     n_workers = joblib.effective_n_jobs(n_jobs)
     workers.check_memory(max_memory, n_workers)
-    if out is not None:
-        store = _opened(store, rows, earlier, Path(out), force)
-        _check_kept(store, keep_models)
-    build = _Build(store, fits, cases, time_limit, max_memory, n_workers, keep_models)
-    with Reporter(progress) as report:
-        build.run(report)
-    return build.finished()
+    with contextlib.nullcontext() if out is None else locked(out, "out"):
+        if out is not None:
+            store = _opened(store, rows, earlier, Path(out), force)
+            _check_kept(store, keep_models)
+        build = _Build(store, fits, cases, time_limit, max_memory, n_workers, keep_models)
+        with Reporter(progress) as report:
+            build.run(report)
+        return build.finished()
 
 
 def _check_siblings(each_sibling, cv, test):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import warnings
@@ -26,6 +25,7 @@ from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.progress import Reporter
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.wording import type_of
+from bnmtl.writing import path_inside
 
 _TOLERANCE = 1e-6
 
@@ -292,7 +292,7 @@ def file_of(fit):
 def save(folder, fit, siblings):
     """Save the siblings of a fit as one joblib file; return its name and digest."""
     name = file_of(fit)
-    temporary = folder / f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial"
+    temporary = folder / f".bnmtl-{secrets.token_hex(8)}.partial"
     try:
         joblib.dump((fit.names, siblings), temporary)
         digest = _digest(temporary)
@@ -339,7 +339,7 @@ def load_model(store, model):
     if not re.fullmatch(r"\w+\.joblib", str(settings["file"])):
         message = "must name files of models; it names another one"
         raise InputError(message, file=store.path / "models.csv")
-    path = store.path / MODELS_FOLDER / settings["file"]
+    path = path_inside(store.path, f"{MODELS_FOLDER}/{settings['file']}", store.path / "models.csv")
     if not path.is_file() or _digest(path) != settings["digest"]:
         message = (
             f"must be as it was written; {'it is damaged' if path.is_file() else 'it is missing'}"
