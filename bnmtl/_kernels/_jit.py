@@ -211,7 +211,7 @@ class _Store:
 
     def __init__(self, folder, numbas):
         beside = Path(__file__).parent / "__pycache__"
-        is_found = beside != folder and beside.is_dir() and _is_trusted(beside)
+        is_found = beside.is_dir() and not os.access(beside, os.W_OK) and _is_trusted(beside)
         self._folders = [folder, *([beside] if is_found else [])]
         self._dump = numbas._dump
         self._name = Path(numbas._index_name).stem
