@@ -66,8 +66,14 @@ def lines_of(study, folder=FOLDER):
 
 
 def with_plain_strings(lines):
-    """A data frame with strings of Python: comparing those of pandas takes twice as long."""
-    return lines.astype(dict.fromkeys(lines.select_dtypes("str"), object))
+    """A data frame with strings of Python: comparing those of pandas takes twice as long.
+
+    Names of columns are looked up faster, too, and rows taken faster from few blocks of columns.
+    """
+    # A copy joins the columns of one type.
+    lines = lines.astype(dict.fromkeys(lines.select_dtypes("str"), object)).copy()
+    lines.columns = lines.columns.astype(object)
+    return lines
 
 
 def every(wanted, **values):

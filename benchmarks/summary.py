@@ -220,7 +220,12 @@ def means_table(lines, row, column, value):
     sums, counts = np.bincount(cells, values[known], size), np.bincount(cells, minlength=size)
     with np.errstate(invalid="ignore"):
         wide = (sums / counts).reshape(len(index), len(names))
-    return pd.DataFrame(wide, pd.Index(index, name=row), pd.Index(names, name=column))
+    # With strings of Python, see `study.with_plain_strings`.
+    index, columns = (
+        pd.Index(found, dtype=found.dtype, name=name)
+        for found, name in ((index, row), (names, column))
+    )
+    return pd.DataFrame(wide, index, columns)
 
 
 def pairs(lines, column, value, ours, other, **at):

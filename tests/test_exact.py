@@ -258,6 +258,15 @@ def test_the_search_over_orders_reaches_the_optimum(name):
     assert iterated == pytest.approx(best, rel=1e-12)
 
 
+@pytest.mark.slow_without_jit
+def test_one_start_of_the_search_over_orders_reaches_the_optimum():
+    """With few kernels of either search; `.ci/run` runs it with the oldest numba."""
+    problem = problem_of(reference.frame("sachs"))
+    once = {"n_starts": 1, "iterations": 0, "tabu": 0}
+    reached = orders.search(state_of(problem), np.random.default_rng(0), Budget(), **once)
+    assert reached == pytest.approx(found_by(state_of(problem)), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     "name", ["asia_500", pytest.param("sachs_800", marks=pytest.mark.slow_without_jit)]
 )

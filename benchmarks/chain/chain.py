@@ -156,12 +156,14 @@ def differences(ours, other):
     -------
     pandas.DataFrame with columns difference, tested, ratio
     """
-    keys = ["table", "column", "fold"]
-    of_other = other.set_index(keys)["log_loss"].rename("other")
-    both = ours.set_index(keys).join(of_other).dropna(subset="other")
+    keys, names = ["table", "column", "fold"], ["log_loss", "tested", "learned"]
+    both = ours[[*keys, *names]].merge(
+        other[[*keys, "log_loss"]].rename(columns={"log_loss": "other"}), on=keys
+    )
+    both = both.dropna(subset="other")
     both["difference"] = both["other"] - both["log_loss"]
     both["ratio"] = both["tested"] / both["learned"]
-    return both[["difference", "tested", "ratio"]].reset_index()
+    return both[[*keys, "difference", "tested", "ratio"]]
 
 
 def compared(ours, other):
@@ -171,16 +173,15 @@ def compared(ours, other):
     are the values; they share the rows that are learned from (Nadeau & Bengio, 2003).
     """
     found = differences(ours, other)
-    by_fold = found.groupby("fold").apply(
-        lambda one: np.average(one["difference"], weights=one["tested"]), include_groups=False
-    )
+    of_folds = (one for _, one in found.groupby("fold"))
+    by_fold = np.array([np.average(one["difference"], weights=one["tested"]) for one in of_folds])
     if len(by_fold) < 2:
         return float(by_fold.mean()), np.nan, np.nan
     ratio = float(found["ratio"].mean())
     return (
         float(by_fold.mean()),
-        resampled_error(by_fold.to_numpy(), ratio),
-        resampled_p(by_fold.to_numpy(), ratio),
+        resampled_error(by_fold, ratio),
+        resampled_p(by_fold, ratio),
     )
 
 

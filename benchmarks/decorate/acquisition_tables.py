@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.claims import Claim, claims_table, gain_claim
+from benchmarks.study import with_plain_strings
 from benchmarks.summary import LEVEL, markdown
 from bnmtl import plotting
 from bnmtl.active import improvement
@@ -56,7 +57,7 @@ def long(lines, part):
                     }
                 )
             )
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return with_plain_strings(pd.concat(frames, ignore_index=True)) if frames else pd.DataFrame()
 
 
 def tables(lines):

@@ -118,7 +118,7 @@ def _accuracies(lines):
         for percent in SHOWN:
             cells = []
             for method in (DECORATE, *RIVALS):
-                found = values_of(lines, method, percent).get(table)
+                found = values_of(part, method, percent).get(table)
                 mean = np.mean([one.mean() for one in found.values()]) if found else np.nan
                 cells.append("" if np.isnan(mean) else f"{100 * (1 - mean):.1f}")
             row[f"{percent}: DECORATE, {', '.join(RIVALS)}"] = " / ".join(cells)

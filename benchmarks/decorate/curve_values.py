@@ -95,8 +95,9 @@ def values_of(lines, method, point, value="error"):
     dict table -> dict repetition -> numpy.ndarray of shape (n_folds,)
     """
     found = {}
-    chosen = lines[lines["method"] == method]
-    for table, repeat, points in zip(chosen["table"], chosen["repeat"], chosen[value], strict=True):
+    chosen = (lines["method"] == method).to_numpy()
+    columns = (lines[name].to_numpy()[chosen].tolist() for name in ("table", "repeat", value))
+    for table, repeat, points in zip(*columns, strict=True):
         if isinstance(points, dict) and points.get(point) is not None:
             folds = np.array(points[point], dtype=float)
             if not np.isnan(folds).any():

@@ -1,5 +1,6 @@
 """Tables 6.1 - 6.4 and 7.1 - 7.4 of Melville's thesis from the curves of strategies, and claims."""
 
+from collections import defaultdict
 from functools import cache, partial
 
 import numpy as np
@@ -48,26 +49,22 @@ PREDICTING = (
 
 def long(lines, part):
     """Curves as `run_experiment` returns them."""
-    frames = []
+    columns = defaultdict(list)
     for line in lines[lines["part"] == part].to_dict("records"):
-        values = {
-            name: np.ravel(line[name])
-            for name in ("error", *MEASURES)
-            if isinstance(line.get(name), list)
-        }
         n_trials, sizes = len(line["error"]), line["n_labels"]
-        trial, n_labels = np.repeat(np.arange(n_trials), len(sizes)), np.tile(sizes, n_trials)
-        trial += n_trials * line["repeat"]
-        frame = pd.DataFrame({"trial": trial, "n_labels": n_labels, **values})
+        size = n_trials * len(sizes)
+        trials = np.arange(n_trials) + n_trials * line["repeat"]
+        columns["trial"].append(np.repeat(trials, len(sizes)))
+        columns["n_labels"].append(np.tile(sizes, n_trials))
+        for name in ("error", *MEASURES):
+            known = np.ravel(line[name]) if isinstance(line.get(name), list) else np.nan
+            columns[name].append(np.broadcast_to(known, size))
+        columns["data"].append(np.full(size, line["table"], object))
+        columns["strategy"].append(np.full(size, line["strategy"], object))
         # With ten folds a test part is a ninth of its pool.
-        frames.append(
-            frame.assign(
-                data=line["table"], strategy=line["strategy"], n_pool=n_trials - 1, n_test=1
-            )
-        )
-    if not frames:
-        return pd.DataFrame()
-    return with_plain_strings(pd.concat(frames, ignore_index=True))
+        columns["n_pool"].append(np.full(size, n_trials - 1))
+    curves = pd.DataFrame({name: np.concatenate(of_lines) for name, of_lines in columns.items()})
+    return with_plain_strings(curves).assign(n_test=1)
 
 
 def tables(lines):

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.ensembles.analyses import LOSSES, METRICS, SHARES
+from benchmarks.study import with_plain_strings
 from benchmarks.summary import means_table
-from bnmtl.metrics.prediction import baseline, normalized_score
+from bnmtl.metrics.prediction import baseline
 
 MEAN = "mean"
 KINDS = ("raw", "calibrated", "both")
@@ -24,16 +25,16 @@ def long(lines):
     large one after "small"; and the methods with embedded cross-validation after "cv".
     """
     rows = [row for line in lines.to_dict("records") for row in _rows(line)]
-    table = pd.DataFrame(rows, columns=[*_KEYS, "value"])
+    table = with_plain_strings(pd.DataFrame(rows, columns=[*_KEYS, "value"]))
     rates = base_rates(lines)
     table["score"] = np.nan
     for (problem, metric), group in table.groupby(["problem", "metric"]):
         achieved = group.loc[group["method"] != "optimum", "value"]
         best = achieved.min() if metric in LOSSES else achieved.max()
         if problem in rates and _is_better(metric, best, baseline(metric, rates[problem])):
-            table.loc[group.index, "score"] = [
-                normalized_score(metric, value, rates[problem], best) for value in group["value"]
-            ]
+            # As `normalized_score`, of all values at once.
+            base = baseline(metric, rates[problem])
+            table.loc[group.index, "score"] = (group["value"] - base) / (best - base)
     return table
 
 

@@ -198,10 +198,11 @@ def combinations(lines):
 
 def tables(lines):
     """How often pairs with a confidence are true, the effect of calibration, and the claims."""
+    found = measures(lines)
     return {
         "calibrated_arcs": markdown(shares(lines)),
-        "calibrated_arcs_measures": markdown(_measures(lines)),
-        "calibrated_arcs_claims": claims_table(claims(lines)),
+        "calibrated_arcs_measures": markdown(_measures(found)),
+        "calibrated_arcs_claims": claims_table(claims(found)),
     }
 
 
@@ -257,8 +258,7 @@ def _measured(y, p, weights):
 SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)}
 
 
-def _measures(lines):
-    found = measures(lines)
+def _measures(found):
     if not len(found):
         yield {"measured": "one half of the trials only"}
         return
@@ -282,9 +282,8 @@ COMPARED = (
 )
 
 
-def claims(lines):
-    """Claims about the effects of calibration and of learning together."""
-    found = measures(lines)
+def claims(found):
+    """Claims about the effects of calibration and of learning together, from `measures`."""
     by_kind = {kind: of_kind for kind, of_kind in found.groupby("kind")} if len(found) else {}
     for kind, of_kind in by_kind.items():
         for stage in STAGES[1:]:

@@ -1,5 +1,6 @@
 """Tables and claims of the study of good probabilities."""
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.claims import OURS, Claim, alike, claims_table, tally
@@ -140,11 +141,15 @@ def curves(lines):
     records = lines.dropna(subset="curve").to_dict("records") if "curve" in lines else []
     if not records:
         return pd.DataFrame(columns=[*columns, "size", "method", "value"])
-    wide = pd.concat(
-        pd.DataFrame(line["curve"]).assign(**{name: line[name] for name in columns})
-        for line in records
-    )
-    return wide.rename(columns={"sizes": "size"}).melt([*columns, "size"], var_name="method")
+    sizes = [len(line["curve"]["sizes"]) for line in records]
+    every = {name: np.repeat([line[name] for line in records], sizes) for name in columns}
+    for name in dict.fromkeys(name for line in records for name in line["curve"]):
+        found = [
+            np.broadcast_to(line["curve"].get(name, np.nan), size)
+            for line, size in zip(records, sizes, strict=True)
+        ]
+        every["size" if name == "sizes" else name] = np.concatenate(found)
+    return pd.DataFrame(every).melt([*columns, "size"], var_name="method")
 
 
 def _curves(lines):

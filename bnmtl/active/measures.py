@@ -155,10 +155,13 @@ def improvement(curves, reference, measure="error", top=1.0):
     _check_reference(curves, reference)
     check_number("top", top, above=0, most=1)
     rows = []
-    for data, part in _at_common_points(curves, measure).groupby("data", sort=False):
-        ratio = float((part["n_test"] / part["n_pool"]).mean())
+    ratios = (curves["n_test"] / curves["n_pool"]).groupby(curves["data"], sort=False)
+    ratios = {data: float(part.mean()) for data, part in ratios}
+    means = _at_common_points(curves, measure).groupby(_KEYS, sort=False, observed=True)[measure]
+    for data, part in means.mean().reset_index().groupby("data", sort=False):
+        ratio = ratios[data]
         by = {
-            strategy: lines.groupby(["trial", "n_labels"])[measure].mean().dropna().unstack()
+            strategy: _by_trial_and_point(lines, measure)
             for strategy, lines in part.groupby("strategy", sort=False)
         }
         base = by.pop(reference)
@@ -166,6 +169,19 @@ def improvement(curves, reference, measure="error", top=1.0):
             rows.append((data, strategy, *_compared(wide, base, _SIGNS[measure], top, ratio)))
     columns = ["data", "strategy", "percent", "difference", "p", "p_corrected"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _by_trial_and_point(lines, measure):
+    """Table of the known values of a strategy, trials by numbers of labels."""
+    values = lines[measure].to_numpy(dtype=float)
+    known = ~np.isnan(values)
+    (trials, rows), (points, columns) = (
+        np.unique(lines[name].to_numpy()[known], return_inverse=True)
+        for name in ("trial", "n_labels")
+    )
+    wide = np.full((len(trials), len(points)), np.nan)
+    wide[rows, columns] = values[known]
+    return pd.DataFrame(wide, trials, points)
 
 
 def _compared(wide, base, sign, top, ratio):

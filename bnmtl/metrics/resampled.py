@@ -1,7 +1,7 @@
 """Standard errors and tests over rounds whose training sets overlap."""
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 
 def resampled_error(values, ratio, weights=None):
@@ -78,7 +78,8 @@ def resampled_p(differences, ratio, weights=None):
     if error == 0:
         return np.nan
     mean = abs(np.average(differences, weights=weights))
-    return float(2 * stats.t.sf(mean / error, len(differences) - 1))
+    # scipy.stats checks its arguments for much longer.
+    return float(2 * special.stdtr(len(differences) - 1, -mean / error))
 
 
 def interval_width(values, ratio, confidence, weights=None):
