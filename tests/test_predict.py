@@ -199,6 +199,20 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     assert "run.json` must be a JSON file; it is damaged (" in err.splitlines()[0]
 
 
+def test_a_network_that_was_changed_is_one_of_its_own(call, learned, tmp_path):
+    """Its run may have discretized other states."""
+    folder, rows = learned
+    shutil.copytree(folder, tmp_path / "run")
+    with (tmp_path / "run/raw.bif").open("a") as file:
+        file.write("\n")
+    rows.drop(columns=["h", "k"]).to_csv(tmp_path / "whole.csv", index=False)
+    code, _, err = call("predict", "run/raw.bif", "whole.csv", "--target", "b", "--out", "out.csv")
+    assert code == 0 and err.startswith(
+        "warning: Numeric columns are not discretized because NETWORK was changed after its run, "
+        "that of `run`.\n"
+    )
+
+
 def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     network, rows = asia
     rows.loc[3, "smoke"] = "sometimes"
@@ -380,7 +394,7 @@ def test_warnings_of_the_network_are_reported_in_one_line(call, asia, tmp_path):
     )
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "pathlib.Path.replace"])
+@pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "os.replace"])
 def test_an_interrupt_leaves_nothing_half_written(call, asia, tmp_path, monkeypatch, moment):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -398,7 +412,7 @@ def test_a_full_disk_is_reported_with_the_given_file(call, asia, tmp_path, monke
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     assert mistake(call(*PREDICT)) == "bnmtl: `out.csv`: No space left on device.\n"
     assert listing(tmp_path) == ["asia.bif", "rows.csv"]
 

@@ -256,7 +256,7 @@ def apply(options):
 
 def _earlier(path):
     """Return the calibrators of an earlier run by method, and the record of the run."""
-    record = read_record(path)
+    record = read_record(path, "apply")
     if record is None or record.get("command") != "calibrate":
         found = "holds no run.json" if record is None else "is from another command"
         message = f"must be a folder written by `bnmtl calibrate`; `{path}` {found}"
@@ -267,10 +267,11 @@ def _earlier(path):
             method: _KINDS[described["calibrator"]].from_record(described)
             for method, described in record["calibrators"].items()
         }
-        if not fitted or not 0 < low < high < 1:
+        of_scores = isinstance(record["probabilities"], bool) and isinstance(record["titles"], dict)
+        if not of_scores or not fitted or not 0 < low < high < 1:
             raise ValueError
         return fitted, record
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         message = "must hold fitted calibrators; it is damaged"
         raise InputError(message, file=Path(path, RUN_FILE), remedy="fit them again") from None
 

@@ -1,8 +1,6 @@
 """Runs of commands: their time limit, warnings and times, the folder with run.json, and text."""
 
 import contextlib
-import hashlib
-import json
 import textwrap
 import time
 import warnings
@@ -13,7 +11,7 @@ from typing import NamedTuple
 
 from bnmtl.cli.messages import PLACES, in_options
 from bnmtl.cli.options import inputs_of
-from bnmtl.io.run import RUN_FILE, run_folder, versions
+from bnmtl.io.run import RUN_FILE, digest, run_folder, versions, write_record
 from bnmtl.tasks.files import csv_text
 
 
@@ -162,9 +160,8 @@ class NewRun:
             record["started"] = self.started.isoformat(timespec="seconds")
             in_all = round(time.perf_counter() - self._begin, 3)
             record["seconds"] = {**self.seconds, "in all": in_all}
-            text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-            (temporary / RUN_FILE).write_text(text + "\n", encoding="utf-8")
-        return record
+            digests = {path.name: digest(path) for path in temporary.iterdir()}
+            return write_record(temporary, record, digests)
 
 
 @contextlib.contextmanager
@@ -213,12 +210,6 @@ def _write_file(path, content):
         path.write_text(plotting.svg(content), encoding="utf-8")
     else:
         path.write_bytes(plotting.png(content))
-
-
-def digest(path):
-    """Return the SHA-256 of a file, to recognize copies."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def as_options(settings):
