@@ -244,6 +244,8 @@ def _lock_file(file, path, argument, wait):
             warnings.simplefilter("always")
             lock.acquire()
     except Timeout:
+        # `filelock` also waits where no file can be made, as in /proc; this raises an OSError then.
+        tempfile.NamedTemporaryFile(dir=file.parent, prefix=".bnmtl-").close()
         message = (
             f"must not be written by two processes at once, got `{path}`, which one is writing"
         )

@@ -30,6 +30,7 @@ def check(folder):
     assert all(name in page for name in run.configuration)
     assert not re.search(r"""(src|href)=["']https?:""", page), "the report is not self-contained"
     left = sorted(path.name for path in folder.iterdir())
+    assert left == record["files"] == sorted(record["digests"])
     assert "penalty" in json.dumps(record)
     return f"{folder}: {len(left)} files, {len(arcs)} arcs, all in order"
 

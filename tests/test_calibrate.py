@@ -443,13 +443,13 @@ def interrupt(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("moment", ["Calibrated", "write_report"])
+@pytest.mark.parametrize("moment", ["calibrate.Calibrated", "runs.write_record"])
 def test_an_interrupt_leaves_nothing_half_written(
     call, no_picture, few_folds, cases, tmp_path, monkeypatch, moment
 ):
     assert call(*CALIBRATE, "--method", "platt")[0] == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    monkeypatch.setattr(f"bnmtl.cli.calibrate.{moment}", interrupt)
+    monkeypatch.setattr(f"bnmtl.cli.{moment}", interrupt)
     for out in ("out", "new/run"):
         code, stdout, err = call(*BY_GROUP, "--force", "--out", out)
         assert (code, stdout) == (130, "")

@@ -2,14 +2,13 @@
 
 import functools
 import io
-import json
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
-from command import listing, mistake, record
+from command import damaged, listing, mistake, record, sign
 from matplotlib.figure import Figure
 
 from bnmtl import plotting
@@ -158,7 +157,7 @@ def test_a_mistake_is_one_line(call, fitted, tmp_path, options, message):
     fitted()
     (tmp_path / "learned").mkdir()
     kept = {"program": "bnmtl", "command": "relate", "tasks": [], "settings": {}, "files": []}
-    (tmp_path / "learned" / "run.json").write_text(json.dumps(kept))
+    sign(tmp_path / "learned", kept)
     before = listing(tmp_path)
     assert message in mistake(call(*APPLY, *options))
     assert listing(tmp_path) == before
@@ -183,12 +182,13 @@ def test_scores_that_are_not_probabilities_are_named(call, fitted, tmp_path):
         {"kept_between": [0, 1]},
         {"kept_between": None},
         {"kept_between": ["a", 1]},
+        {"probabilities": 1},
+        {"titles": None},
     ],
 )
 def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     fitted()
-    path = tmp_path / "fitted" / "run.json"
-    path.write_text(json.dumps({**record(tmp_path / "fitted"), **damage}))
+    sign(tmp_path / "fitted", {**record(tmp_path / "fitted"), **damage})
     assert mistake(call(*APPLY)) == (
         "bnmtl: File `fitted/run.json` must hold fitted calibrators; it is damaged: fit them "
         "again.\n"
@@ -212,8 +212,22 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
 def test_a_damaged_calibrator_is_one_line(call, fitted, tmp_path, method, key, value):
     methods = ["auto", "beta", "isotonic", "temperature"]
     fitted("--task-column", "town", *(word for one in methods for word in ("--method", one)))
-    path = tmp_path / "fitted" / "run.json"
     kept = record(tmp_path / "fitted")
     kept["calibrators"][method][key] = value
-    path.write_text(json.dumps(kept))
+    sign(tmp_path / "fitted", kept)
     assert "must hold fitted calibrators; it is damaged" in mistake(call(*APPLY))
+
+
+def test_a_strange_record_with_a_right_digest_is_one_sentence(call, fitted, tmp_path):
+    fitted("--task-column", "town")
+    kept, rng, ended = record(tmp_path / "fitted"), np.random.default_rng(0), set()
+    needed = ("calibrators", "kept_between", "probabilities", "titles", "settings", "command")
+    few = {name: kept[name] for name in (*needed, "program", "tasks", "files", "digests")}
+    few["settings"] = {"task_column": "town", "na": [], "only_na": []}
+    for _ in range(150):
+        sign(tmp_path / "fitted", damaged(few, rng))
+        code, _, err = call(*APPLY, "--force")
+        if code:
+            mistake((code, "", err))
+        ended.add(code)
+    assert ended == {0, 2}

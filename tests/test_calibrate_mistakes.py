@@ -111,4 +111,7 @@ def test_a_full_disk_is_reported_with_the_given_folder(call, files, tmp_path, mo
 
     monkeypatch.setattr("bnmtl.cli.calibrate.write_report", full)
     assert mistake(call(*CALIBRATE)) == "bnmtl: `out`: No space left on device.\n"
-    assert listing(tmp_path) == files
+    assert listing(tmp_path) == [*files, "out"]
+    assert listing(tmp_path / "out") == [
+        *("measures.csv", "reliability.csv", "run.json", "scores.csv")
+    ]

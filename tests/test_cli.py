@@ -419,7 +419,8 @@ def test_a_full_disk_is_reported_with_the_given_folder(call, files, monkeypatch)
     monkeypatch.setattr("bnmtl.cli.learn.write_report", full)
     err = mistake(call("learn", "north.csv", *QUICK, "--out", "run"))
     assert err == "bnmtl: `run`: No space left on device.\n"
-    assert listing(files) == ["all.csv", "north.csv", "south.csv"]
+    assert listing(files) == ["all.csv", "north.csv", "run", "south.csv"]
+    assert list(read_run(files / "run").networks) == ["north"]
 
 
 @pytest.mark.drawn
@@ -497,7 +498,7 @@ def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
 
 
 @pytest.mark.parametrize(
-    "moment", ["bnmtl.cli.learn.learner_asked_for", "bnmtl.cli.learn.write_report"]
+    "moment", ["bnmtl.cli.learn.learner_asked_for", "bnmtl.cli.runs.write_record"]
 )
 def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
     assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
@@ -560,7 +561,7 @@ def test_an_internal_error_is_not_reported_as_a_mistake(call, files, monkeypatch
     monkeypatch.undo()
     monkeypatch.chdir(files)
     # Fails outside Python, so that the last line on the stack is one of bnmtl.
-    monkeypatch.setattr(runs, "json", SimpleNamespace(dumps=int))
+    monkeypatch.setattr("bnmtl.io.run.json", SimpleNamespace(dumps=int, loads=int))
     with pytest.raises(TypeError, match="int"):
         main(["learn", "north.csv", *QUICK, "--out", "run"])
     assert not (files / "run").exists()
@@ -580,7 +581,7 @@ def test_an_error_about_a_file_that_the_user_did_not_name_is_internal(files, mon
     monkeypatch.setattr(learn, place, raises(error))
     with pytest.raises(FileNotFoundError, match="inside"):
         main(["learn", "north.csv", *QUICK, "--out", "run"])
-    assert not (files / "run").exists()
+    assert (files / "run").exists() == (place == "write_report")  # which comes after the results
 
 
 @pytest.mark.parametrize("out", [("--out", "run"), ("--out=run",), ()])

@@ -1,21 +1,26 @@
 """The output folder is written whole or not at all; files of knowledge are read line by line."""
 
+import contextlib
 import errno
-import json
 import os
 import shutil
 import signal
+import warnings
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
+from command import damaged, listing, sign
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import BayesNet
+from bnmtl.cli.predict import read_networks
+from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
-from bnmtl.io.run import read_record, read_run, run_folder
+from bnmtl.io.run import digest, read_record, read_run, run_folder
 from bnmtl.tasks import encode
 from bnmtl.writing import OutputFile, file_names
 
@@ -28,11 +33,7 @@ def fill(folder, names, extra=()):
         for name in (*names, *extra):
             (temporary / name).write_text(f"new {name}")
         record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": [*names, "run.json"]}
-        (temporary / "run.json").write_text(json.dumps(record))
-
-
-def listing(path):
-    return sorted(file.name for file in path.iterdir())
+        sign(temporary, record)
 
 
 def test_a_new_folder_appears_whole(tmp_path):
@@ -87,17 +88,34 @@ def test_force_removes_only_what_the_earlier_run_lists(tmp_path):
     assert (path / "folder" / "inside").read_text() == "mine"
 
 
-def test_a_record_cannot_reach_outside_its_folder(tmp_path):
+def test_a_folder_that_a_record_lists_is_kept(tmp_path):
+    (tmp_path / "folder").mkdir()
+    files = ["folder", "run.json"]
+    sign(tmp_path, {"program": "bnmtl", "tasks": [], "settings": {}, "files": files})
+    fill(run_folder(tmp_path, force=True), ["a.bif"])
+    assert listing(tmp_path) == ["a.bif", "folder", "run.json"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../mine.bif", "{}/mine.bif", "run/mine.bif", "..", ".", "", "a/", "a\\b", "a\0b", 5]
+)
+def test_a_record_cannot_reach_outside_its_folder(tmp_path, name):
     path = tmp_path / "run"
     path.mkdir()
-    (tmp_path / "precious").write_text("mine")
-    (path / "folder").mkdir()
-    files = ["../precious", str(tmp_path / "precious"), "folder", "run.json"]
-    record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": files}
-    (path / "run.json").write_text(json.dumps(record))
-    fill(run_folder(path, force=True), ["a.bif"])
-    assert (tmp_path / "precious").read_text() == "mine"
-    assert listing(path) == ["a.bif", "folder", "run.json"]
+    small_network().to_bif(tmp_path / "mine.bif")
+    name = name.format(tmp_path) if isinstance(name, str) else name
+    record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": [name, "run.json"]}
+    sign(path, record)
+    with pytest.raises(ValueError, match=r"run\.json`, which is not from bnmtl"):
+        fill(run_folder(path, force=True), ["a.bif"])
+    tasks = [{"name": "n", "file": name}]
+    for files in ([name, "run.json"], ["run.json"]):
+        changed = {**record, "tasks": tasks, "files": files}
+        changed["digests"] = {str(name): digest(tmp_path / "mine.bif")}
+        sign(path, changed)
+        with pytest.raises(ValueError, match=r"run\.json` must list tasks, settings and files"):
+            read_run(path)
+    assert listing(tmp_path) == ["mine.bif", "run"] and listing(path) == ["run.json"]
 
 
 @pytest.mark.parametrize("name", ["arcs.csv", "ARCS.CSV"])
@@ -127,8 +145,13 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
         "{}",
         '{"program": "other", "tasks": [], "settings": {}, "files": ["mine.txt"]}',
         '{"program": "bnmtl"}',
-        '{"program": "bnmtl", "tasks": [], "settings": {}, "files": "mine.txt"}',
-        '{"program": "bnmtl", "tasks": [{"name": "a"}], "settings": {}, "files": []}',
+        '{"program": "bnmtl", "tasks": [], "settings": {}, "files": ["mine.txt", "run.json"]}',
+        '{"program": "bnmtl", "tasks": [], "settings": {"x": NaN}, "files": []}',
+        '{"program": "bnmtl", "tasks": [], "settings": {"x": 1e400}, "files": []}',
+        '{"program": "bnmtl", "tasks": [], "files": [], "settings": {"x": ' + "9" * 400 + "}}",
+        '{"program": "bnmtl", "tasks": [], "files": [], "settings": {"x": ' + "9" * 5000 + "}}",
+        "[" * 100_000,
+        '{"program": "bnmtl", "tasks": ' + "[" * 1000 + "]" * 1000 + "}",
     ],
 )
 def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
@@ -139,6 +162,59 @@ def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
         folder.reserve(["run.json"])
     with pytest.raises(ValueError, match=r"run\.json` must "):
         read_record(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"program": "bnmtl", "tasks": [], "settings": {}, "files": "mine.txt"},
+        {"program": "bnmtl", "tasks": [{"name": "a"}], "settings": {}, "files": []},
+        {"program": "bnmtl", "tasks": [], "settings": {}, "files": [], "command": ["learn"]},
+    ],
+)
+def test_a_signed_record_without_what_is_needed_owns_nothing(tmp_path, record):
+    sign(tmp_path, record)
+    (tmp_path / "mine.txt").write_text("mine")
+    folder, message = run_folder(tmp_path, force=True), r"run\.json`, which is not from bnmtl"
+    with pytest.raises(ValueError, match=message), folder:
+        folder.reserve(["run.json"])
+    with pytest.raises(ValueError, match=r"run\.json` must list tasks, settings and files"):
+        read_record(tmp_path)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e400", "9" * 400])
+def test_numbers_that_no_float_has_are_refused(tmp_path, number):
+    sign(tmp_path, {"program": "bnmtl", "tasks": [], "settings": {}, "files": [], "x": 0.25})
+    path = tmp_path / "run.json"
+    path.write_text(path.read_text().replace("0.25", number))
+    with pytest.raises(ValueError, match=r"is damaged \(it has numbers that are not finite\)"):
+        read_record(tmp_path)
+
+
+def test_keys_that_are_numbers_do_not_change_a_digest(tmp_path):
+    record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": [], "x": {10: 0, 9: 1.0}}
+    sign(tmp_path, record)
+    assert read_record(tmp_path)["x"] == {"10": 0, "9": 1.0}
+
+
+def test_a_record_that_was_changed_owns_nothing(tmp_path):
+    fill(run_folder(tmp_path / "run"), ["a.bif"])
+    path = tmp_path / "run/run.json"
+    text = path.read_text()
+    path.write_text(text.replace(" ", "  ").replace("\n", "\r\n"))  # laid out in another way
+    assert read_record(tmp_path / "run")["files"] == ["a.bif", "run.json"]
+    path.write_text(text.replace('"a.bif"', '"b.bif"'))
+    with pytest.raises(ValueError, match=r"run\.json` must be as it was written; it was changed: "):
+        read_record(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"which is not from bnmtl"):
+        fill(run_folder(tmp_path / "run", force=True), ["a.bif"])
+    path.write_text(text.replace('"digests"', '"others"'))
+    with pytest.raises(ValueError, match="must have digests of the files; it has no digests"):
+        read_record(tmp_path / "run")
+    path.rename(tmp_path / "record")
+    path.symlink_to(tmp_path / "record")
+    with pytest.raises(ValueError, match="must name files in its folder"):
+        read_record(tmp_path / "run")
 
 
 def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
@@ -392,33 +468,115 @@ def test_tiers_that_do_not_fit(tmp_path, text, message):
         read_tiers(write(tmp_path, text), tasks())
 
 
-def test_reading_a_run_back(tmp_path):
-    network = BayesNet(
+def small_network():
+    return BayesNet(
         nx.DiGraph([("a", "b")]),
         {"a": ("0", "1"), "b": ("0", "1")},
         {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.1, 0.9]]},
     )
-    network.to_bif(tmp_path / "n.bif")
+
+
+@pytest.fixture
+def small_run(tmp_path):
+    """A run of one network, in the folder `run`; returns its record."""
+    (tmp_path / "run").mkdir()
+    small_network().to_bif(tmp_path / "run/n.bif")
     record = {
         "program": "bnmtl",
         "tasks": [{"name": "n/1", "file": "n.bif"}],
         "settings": {"seed": 3},
         "files": ["n.bif", "run.json"],
     }
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    run = read_run(tmp_path)
+    return sign(tmp_path / "run", record, ["n.bif"])
+
+
+def test_reading_a_run_back(tmp_path, small_run):
+    network, path = small_network(), tmp_path / "run"
+    run = read_run(path)
     assert run.networks == {"n/1": network}
     assert list(run.configuration["n/1"].edges) == [("a", "b")]
     assert run.settings == {"seed": 3}
-    assert run.record == record
+    assert run.record == small_run
     assert all(takes_part(run.configuration["n/1"], variable) for variable in "ab")
-    record["tasks"][0]["constant"] = ["a"]
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    again = read_run(tmp_path).configuration["n/1"]
+    small_run["tasks"][0]["constant"] = ["a"]
+    sign(path, small_run)
+    again = read_run(path).configuration["n/1"]
     assert [takes_part(again, variable) for variable in "ab"] == [False, True]
     assert run.networks == {"n/1": network}
-    (tmp_path / "n.bif").unlink()
+    small_run["tasks"][0]["constant"] = ["c"]
+    sign(path, small_run)
+    with pytest.raises(ValueError, match="must name variables of its networks; it is damaged"):
+        read_run(path)
+    del small_run["tasks"][0]["constant"]
+    sign(path, small_run)
+    (path / "n.bif").unlink()
     with pytest.raises(ValueError, match=r"n\.bif`, that of `n/1`, is missing"):
-        read_run(tmp_path)
+        read_run(path)
     with pytest.raises(ValueError, match=r"holds no run\.json"):
         read_run(tmp_path / "nowhere")
+
+
+def test_a_network_that_was_changed_is_read_by_itself_only(tmp_path, small_run):
+    path = tmp_path / "run/n.bif"
+    path.write_text(path.read_text().replace("0.25, 0.75", "0.75, 0.25"))
+    with pytest.raises(ValueError, match=r"n\.bif` must be as its run wrote it; it was changed: "):
+        read_run(tmp_path / "run")
+    assert BayesNet.from_bif(path).table("a").tolist() == [0.75, 0.25]
+    del small_run["digests"]["n.bif"]
+    sign(tmp_path / "run", small_run)
+    with pytest.raises(ValueError, match="it was changed"):
+        read_run(tmp_path / "run")
+
+
+def test_no_link_is_followed_out_of_a_run(tmp_path, small_run):
+    """Even to a file with the right contents; one inside the folder is followed."""
+    path = tmp_path / "run/n.bif"
+    for target in (tmp_path / "run/other.bif", tmp_path / "other.bif"):
+        path.rename(target)
+        path.symlink_to(target)
+        if target.parent == tmp_path:
+            with pytest.raises(ValueError, match=r"run\.json` must name files in its folder"):
+                read_run(tmp_path / "run")
+        else:
+            assert read_run(tmp_path / "run").networks == {"n/1": small_network()}
+            path.unlink()
+            target.rename(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the writer that is killed is a fork")
+def test_a_reader_completes_what_a_killed_run_has_begun_to_move(tmp_path, small_run, monkeypatch):
+    """A file from elsewhere lets files be moved one by one, under a journal."""
+    (tmp_path / "run/mine.txt").write_text("mine")
+    child = os.fork()
+    if not child:
+        monkeypatch.setattr("bnmtl.writing._move_each", lambda *_: os._exit(9))
+        with run_folder(tmp_path / "run", force=True) as folder, folder.writing() as temporary:
+            small_network().to_bif(temporary / "n.bif")
+            sign(temporary, {**small_run, "settings": {"seed": 4}}, ["n.bif"])
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert read_run(tmp_path / "run").settings == {"seed": 4}
+    assert listing(tmp_path / "run") == ["mine.txt", "n.bif", "run.json"]
+    assert listing(tmp_path) == ["run"]
+
+
+def test_a_strange_record_with_a_right_digest_is_one_sentence(tmp_path, small_run):
+    small_run |= {"cut_points": {"a": [0.5, 1.5]}, "sha256": []}
+    small_run["settings"] = {"task_column": "t", "na": ["?"], "only_na": [], "group": None}
+    small_run["tasks"][0] |= {"constant": ["a"], "rows": 3}
+    rows, rng, n_read = pd.DataFrame({"a": [0.0, 1.0], "t": "n/1"}), np.random.default_rng(0), 0
+    for _ in range(500):
+        small_run["command"] = ["learn", "relate"][rng.integers(2)]  # whose tasks have no files
+        changed = damaged(small_run, rng)
+        while rng.random() < 0.4:
+            changed = damaged(changed, rng)
+        sign(tmp_path / "run", changed, ["n.bif"])
+        for name in ("run", "run/n.bif"):
+            with contextlib.suppress(InputError, InputTypeError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", InputWarning)
+                networks = read_networks(tmp_path / name)
+                networks.cut(rows)
+                networks.tasks_of(rows, None)
+                assert networks.na_values
+                n_read += 1
+    assert 100 < n_read < 800

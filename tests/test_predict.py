@@ -199,6 +199,20 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     assert "run.json` must be a JSON file; it is damaged (" in err.splitlines()[0]
 
 
+def test_a_network_that_was_changed_is_one_of_its_own(call, learned, tmp_path):
+    """Its run may have discretized other states."""
+    folder, rows = learned
+    shutil.copytree(folder, tmp_path / "run")
+    with (tmp_path / "run/raw.bif").open("a") as file:
+        file.write("\n")
+    rows.drop(columns=["h", "k"]).to_csv(tmp_path / "whole.csv", index=False)
+    code, _, err = call("predict", "run/raw.bif", "whole.csv", "--target", "b", "--out", "out.csv")
+    assert code == 0 and err.startswith(
+        "warning: Numeric columns are not discretized because NETWORK was changed after its run, "
+        "that of `run`.\n"
+    )
+
+
 def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     network, rows = asia
     rows.loc[3, "smoke"] = "sometimes"

@@ -1,12 +1,11 @@
 """`bnmtl predict` with the folder of a run: each row by the network of its task."""
 
-import json
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from command import frame, listing, mistake, record
+from command import frame, listing, mistake, record, sign
 
 from bnmtl import BayesNet
 from bnmtl.cli import learn
@@ -188,6 +187,7 @@ def test_a_word_in_a_discretized_column_is_reported(call, rows, learned, tmp_pat
     hand_made = BayesNet.fit(graph, cut.to_frame().assign(**rows[["a", "b", "c", "d"]]))
     for task in ("1", "east", "west"):
         hand_made.to_bif(tmp_path / "run" / f"{task}.bif")
+    sign(tmp_path / "run", record(tmp_path / "run"), ["1.bif", "east.bif", "west.bif"])
     command = ("predict", "run", "strange.csv", "--target", "c", "--out", "c.csv")
     assert mistake(call(*command)).endswith(
         f": column `h` must hold states that the network knows (`{states[0]}`, `{states[1]}`), got "
@@ -231,10 +231,26 @@ def test_names_of_tasks_are_text(call, tmp_path, names):
     ],
 )
 def test_a_damaged_record_is_one_line(call, rows, tmp_path, damage):
-    path = tmp_path / "run" / "run.json"
-    path.write_text(json.dumps({**record(tmp_path / "run"), **damage}))
+    sign(tmp_path / "run", {**record(tmp_path / "run"), **damage})
     err = mistake(call(*PREDICT))
     assert "`run/run.json` must list tasks" in err and "it is damaged.\n" in err
+
+
+def test_a_run_that_was_changed_by_hand_is_one_line(call, rows, tmp_path):
+    path = tmp_path / "run/east.bif"
+    path.write_text(path.read_text() + "\n")
+    assert mistake(call(*PREDICT)) == (
+        "bnmtl: File `run/east.bif` must be as its run wrote it; it was changed: run `bnmtl learn` "
+        "again, or give this file alone.\n"
+    )
+    assert call("predict", "run/west.bif", *PREDICT[2:])[0] == 0
+    path = tmp_path / "run/run.json"
+    path.write_text(path.read_text().replace('"program"', '"seed": 1, "program"'))
+    err = mistake(call(*PREDICT, "--force"))
+    assert err == (
+        "bnmtl: File `run/run.json` must be as it was written; it was changed: run the command "
+        "again.\n"
+    )
 
 
 def test_strange_values_are_reported_by_task(call, rows, tmp_path):

@@ -566,7 +566,7 @@ def test_reading_back_says_what_the_folder_is(call, towns, tmp_path):
     assert read_record(tmp_path / "near")["relatedness"] == "direct"
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.relatedness.direct", "bnmtl.cli.relate.write_report"])
+@pytest.mark.parametrize("moment", ["bnmtl.relatedness.direct", "bnmtl.cli.runs.write_record"])
 def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeypatch, moment):
     def interrupt(*_, **__):
         raise KeyboardInterrupt

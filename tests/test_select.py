@@ -395,15 +395,19 @@ def test_what_must_be_given(call, files):
     assert mistake(call("select", "hill.csv")) == f"bnmtl: `--metric M` {see}"
 
 
-def test_a_full_disk_leaves_nothing(call, files, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_nothing_or_the_results(call, files, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("bnmtl.cli.select.write_report", full)
     before = listing(tmp_path)
     select = ("select", "store", *SELECT[2:], "--out", "out")
-    assert mistake(call(*select)) == "bnmtl: `out`: No space left on device.\n"
-    assert listing(tmp_path) == before
+    for moment, left in (("runs.write_record", []), ("select.write_report", ["out"])):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"bnmtl.cli.{moment}", full)
+            assert mistake(call(*select)) == "bnmtl: `out`: No space left on device.\n"
+        assert listing(tmp_path) == sorted([*before, *left])
+    without = [name for name in FILES if not name.endswith(("html", "png"))]
+    assert listing(tmp_path / "out") == without
 
 
 def test_the_eleven_point_precision_by_name(call, files, tmp_path):

@@ -21,7 +21,7 @@ from bnmtl.calibration import (
 from bnmtl.calibration.classifier import METHODS, calibrator_by_task, calibrator_of
 from bnmtl.calibration.quality import best, gain, verdict, window_of
 from bnmtl.cli.messages import conflict
-from bnmtl.cli.runs import FolderResult, MeasuredResult, Table, new_run, where
+from bnmtl.cli.runs import FolderResult, MeasuredResult, Picture, Table, new_run, where
 from bnmtl.cli.tables import (
     ALL_ROWS,
     as_written,
@@ -256,7 +256,7 @@ def apply(options):
 
 def _earlier(path):
     """Return the calibrators of an earlier run by method, and the record of the run."""
-    record = read_record(path)
+    record = read_record(path, "apply")
     if record is None or record.get("command") != "calibrate":
         found = "holds no run.json" if record is None else "is from another command"
         message = f"must be a folder written by `bnmtl calibrate`; `{path}` {found}"
@@ -267,10 +267,11 @@ def _earlier(path):
             method: _KINDS[described["calibrator"]].from_record(described)
             for method, described in record["calibrators"].items()
         }
-        if not fitted or not 0 < low < high < 1:
+        of_scores = isinstance(record["probabilities"], bool) and isinstance(record["titles"], dict)
+        if not of_scores or not fitted or not 0 < low < high < 1:
             raise ValueError
         return fitted, record
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         message = "must hold fitted calibrators; it is damaged"
         raise InputError(message, file=Path(path, RUN_FILE), remedy="fit them again") from None
 
@@ -314,7 +315,8 @@ def _tasks(fitted, earlier, rows, options):
     return tasks
 
 
-_FILES = ("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html")
+_PICTURE = "reliability.png"
+_FILES = ("scores.csv", "measures.csv", "reliability.csv", _PICTURE, "report.html")
 _EPS = float(np.finfo(float).eps)
 _MEASURES = {
     "cross-entropy (nats)": cross_entropy,
@@ -344,17 +346,14 @@ def run(options):
         measures = _measured(calibrated)
         _warn_of_certainty(calibrated)
         _warn_of_order(calibrated)
-        figure = _draw(calibrated)
-        run.lap("picture")
         contents = {
             "scores.csv": as_written(rows, na_values(options)).assign(**calibrated.columns),
             "measures.csv": measures.reset_index(),
             "reliability.csv": _reliability(calibrated),
-            "reliability.png": figure,
         }
-        shown = () if tasks is None else tasks
-        page = partial(write_report, measures=measures, tasks=shown, figure=figure)
-        record = run.write(_record(calibrated, measures), contents, page)
+        pictures = {_PICTURE: Picture(partial(_draw, calibrated), (_PICTURE,))}
+        page = partial(write_report, measures=measures, tasks=() if tasks is None else tasks)
+        record = run.write(_record(calibrated, measures), contents, pictures, page)
     return MeasuredResult(measures, folder=run.folder.path, record=record)
 
 

@@ -16,7 +16,7 @@ from bnmtl.cli.learner import (
     score_named,
 )
 from bnmtl.cli.messages import conflict
-from bnmtl.cli.runs import FolderResult, Table, TimeLimit, new_run, where, wrapped
+from bnmtl.cli.runs import FolderResult, Picture, Table, TimeLimit, new_run, where, wrapped
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words, with_confidence
 from bnmtl.errors import warn
@@ -37,6 +37,7 @@ from bnmtl.learners.comparison import (
 from bnmtl.learners.task_groups import group_sentence
 from bnmtl.learners.validated import penalty_name
 from bnmtl.networks.shared_tables import borrowed_record
+from bnmtl.reports.learned import draw_penalties
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
 from bnmtl.search.compilation import compiled_ahead
@@ -112,13 +113,10 @@ def run(options, progress=None):
         run.lap("reading")
         found = _found(options, tasks, common, limit, run)
         verdict, is_nothing = _verdict(options, found)
-        pictures = _draw(found.shown, found.confidence, is_nothing)
-        run.lap(_DRAWING)
+        pictures = _pictures(found.shown, found.confidence, is_nothing)
         entries = {**origin, **_record(options, found, files, verdict)}
-        entries["layout"] = pictures["dags"].get_label()
-        contents = _contents(found, pictures, files)
-        page = partial(_write_page, found=found, pictures=pictures)
-        record = run.write(entries, contents, page)
+        page = partial(_write_page, found=found)
+        record = run.write(entries, _contents(found, files), pictures, page, _layout)
     shown = found.shown, found.single_task, found.confidence
     return Result(*shown, folder=run.folder.path, record=record)
 
@@ -328,36 +326,43 @@ def _finite(number):
     return float(number) if math.isfinite(number) else None
 
 
-def _draw(learner, confidence, is_nothing):
+def _pictures(learner, confidence, is_nothing):
+    """Return the pictures to draw."""
     graphs, note = learner.configuration_, None
     if is_nothing and len(learner.arcs_):
         note = f"{NOTHING_FOUND}: these arcs predict no better than none."
     groups = getattr(learner, "task_groups_", None)
     shown = {"confidence": confidence, "note": note, "task_groups": groups}
+    dags = partial(plotting.dags, graphs, signs=learner.arcs_, **shown)
     pictures = {
-        "dags": plotting.dags(graphs, signs=learner.arcs_, **shown),
-        "arcs": plotting.arcs(graphs, **shown),
+        "dags": Picture(dags, ("dags.svg", "dags.png")),
+        "arcs": Picture(partial(plotting.arcs, graphs, **shown), ("arcs.png",)),
     }
     if hasattr(learner, "group_gains_"):
-        pictures["gains"] = plotting.gains(learner.group_gains_, learner.task_groups_)
+        gains = partial(plotting.gains, learner.group_gains_, learner.task_groups_)
+        pictures["gains"] = Picture(gains, (_GAINS_FILE,))
     if not learner.borrowed_.empty:
-        pictures["borrowing"] = plotting.borrowing(learner)
+        borrowing = partial(plotting.borrowing, learner)
+        pictures["borrowing"] = Picture(borrowing, ("borrowing.png",))
+    if hasattr(learner, "validation_scores_"):
+        pictures["penalties"] = Picture(partial(draw_penalties, learner))
     return pictures
 
 
-def _contents(found, pictures, files):
-    """Return the contents of the files of tables, pictures and networks by file name."""
+def _layout(figures):
+    """The entry of run.json about the layout of the graphs."""
+    return {} if figures["dags"] is None else {"layout": figures["dags"].get_label()}
+
+
+def _contents(found, files):
+    """Return the contents of the files of tables and networks by file name."""
     learner, confidence = found.shown, found.confidence
     contents = {file: learner.networks_[name] for name, file in files.items()}
     contents["arcs.csv"] = with_confidence(_arcs(learner), confidence)
     if confidence is not None:
         contents[_CONFIDENCE_FILE] = _pairs(confidence)
-    contents |= {f"dags.{suffix}": pictures["dags"] for suffix in ("svg", "png")}
-    contents["arcs.png"] = pictures["arcs"]
-    if "borrowing" in pictures:
-        contents |= {"borrowed.csv": learner.borrowed_, "borrowing.png": pictures["borrowing"]}
-    if "gains" in pictures:
-        contents[_GAINS_FILE] = pictures["gains"]
+    if not learner.borrowed_.empty:
+        contents["borrowed.csv"] = learner.borrowed_
     return contents
 
 
@@ -379,7 +384,7 @@ def _pairs(confidence):
     return confidence.rename(columns=names)
 
 
-def _write_page(path, record, found, pictures, settings, times):
+def _write_page(path, record, found, figures, settings, times):
     write_report(
         path,
         found.shown,
@@ -387,7 +392,7 @@ def _write_page(path, record, found, pictures, settings, times):
         settings=settings,
         messages=record["warnings"],
         times=times,
-        pictures={name: figure for name, figure in pictures.items() if name != "arcs"},
+        pictures=figures,
         confidence=found.confidence,
         held_out=found.held_out,
         verdict=record["verdict"],

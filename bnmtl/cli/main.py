@@ -93,10 +93,12 @@ def main(arguments=None):
     arguments : list of str, optional
         Default: the arguments of the process.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments, left = sys.argv[1:] if arguments is None else arguments, ""
     with _ended_like_interrupts() as received:
         try:
             code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
+        except _Interrupted as interrupt:
+            code, left = _INTERRUPTED, str(interrupt)
         except (KeyboardInterrupt, typer.Abort):
             code = _INTERRUPTED
         except Exception as error:
@@ -106,7 +108,7 @@ def main(arguments=None):
             _complain(mistake)
             code = _MISTAKE
     if code == _INTERRUPTED:
-        _complain(_interrupted(arguments))
+        _complain(f"interrupted; {left or _left_by(arguments)}.")
         code = 128 + received[0] if received else code
     sys.exit(code or 0)
 
@@ -142,12 +144,12 @@ def _parser():
     return typer.main.get_command(app)
 
 
-def _interrupted(arguments):
+def _left_by(arguments):
     """What there is after Ctrl-C."""
     if arguments[:1] != ["library"]:
-        return "interrupted; no half-written file is left."
+        return "no half-written file is left"
     how = " without `--force`" if "--force" in arguments else ""
-    return f"interrupted; the same command{how} goes on where it was."
+    return f"the same command{how} goes on where it was"
 
 
 def _complain(message):
@@ -277,14 +279,18 @@ def _run(command, options, has_progress=False):
         _print(part) if isinstance(part, str) else _print_table(part)
 
 
+class _Interrupted(Exception):
+    """Ctrl-C; the text says what there is, unless it is empty."""
+
+
 @contextlib.contextmanager
 def _quietly_interrupted():
     try:
         with interrupts_heard():
             yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         # Caught here, because the option parser may add an empty line to the message.
-        raise typer.Exit(_INTERRUPTED) from None
+        raise _Interrupted(str(interrupt)) from None
 
 
 def _progress():

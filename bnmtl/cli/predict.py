@@ -10,7 +10,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import inputs_of
-from bnmtl.cli.runs import Table, digest, user_messages, warnings_kept
+from bnmtl.cli.runs import Table, user_messages, warnings_kept
 from bnmtl.cli.tables import (
     as_written,
     check_column,
@@ -21,7 +21,14 @@ from bnmtl.cli.tables import (
     without_points,
 )
 from bnmtl.errors import InputError, InputTypeError, located, warn
-from bnmtl.io.run import RUN_FILE, na_values_of_run, read_record, read_run
+from bnmtl.io.run import (
+    RUN_FILE,
+    digest,
+    is_as_written,
+    na_values_of_run,
+    read_record,
+    read_run,
+)
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
@@ -159,16 +166,18 @@ def read_networks(path):
     if path.is_dir():
         run = read_run(path)
         return LearnedNetworks(run.networks, path, run.record)
-    network = BayesNet.from_bif(path)
+    record, reason = None, ""
     try:
-        record = read_record(path.parent)
+        record = read_record(path.parent, "network")
     except InputError as error:  # damaged, or written by another program
-        message = "Numeric columns are not discretized because the run of `network` cannot be read"
-        reason = str(error)
-        warn(f"{message}; {reason[:1].lower()}{reason[1:]}", options=("network",))
+        reason = f"the run of `network` cannot be read; {str(error)[:1].lower()}{str(error)[1:]}"
+    if record is not None and path.name not in [task.get("file") for task in record["tasks"]]:
         record = None
-    if record is not None and path.name not in {task.get("file") for task in record["tasks"]}:
-        record = None
+    if record is not None and not is_as_written(path, record):
+        record, reason = None, f"`network` was changed after its run, that of `{path.parent}`"
+    network = BayesNet.from_bif(path)
+    if reason:
+        warn(f"Numeric columns are not discretized because {reason}", options=("network",))
     return LearnedNetworks({path.stem: network}, path, record)
 
 

@@ -16,7 +16,7 @@ from bnmtl.active.query import pick
 from bnmtl.active.utilities import vote_shares
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import FolderResult, Table, fit_parameters, new_run, where, wrapped
+from bnmtl.cli.runs import FolderResult, Picture, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import (
     as_written,
     check_column,
@@ -445,14 +445,12 @@ def run(options, progress=None):
             expected = forecast(curves, len(pool.labeled), len(asked.rows))._asdict()
         run.lap("learning curve")
         queries, utilities = _tables(pool, asked, na_values(options))
-        figures = _draw(pool, asked, places, curves)
-        run.lap("pictures")
-        contents = {"queries.csv": queries, "utilities.csv": utilities, **figures}
+        contents = {"queries.csv": queries, "utilities.csv": utilities}
         if curves is not None:
             contents["learning_curve.csv"] = curves.drop(columns=["data", "strategy", "seconds"])
         entries = _record(name, pool, asked, expected)
-        page = partial(write_report, queries=queries, figures=figures)
-        record = run.write(entries, contents, page)
+        pictures = _pictures(pool, asked, places, curves)
+        record = run.write(entries, contents, pictures, partial(write_report, queries=queries))
     return Result(queries, folder=run.folder.path, record=record)
 
 
@@ -506,21 +504,28 @@ def _tables(pool, asked, na_values):
     return queries.reset_index(drop=True), utilities.iloc[pool.candidates].reset_index(drop=True)
 
 
-def _draw(pool, asked, places, curves):
+def _pictures(pool, asked, places, curves):
+    """The pictures to draw, by file name."""
     from bnmtl import plotting
 
-    figures = {}
+    drawn = {}
     if places is not None:
-        rank = pd.Series(np.nan, index=range(len(pool.rows)))
-        rank[asked.rows] = np.arange(1, len(asked.rows) + 1)
-        table = pool.rows[places].reset_index(drop=True)
-        table = table.assign(utility=asked.utilities, rank=rank)
-        figures["map.png"] = plotting.utility_map(
-            table, *places, rank="rank", is_labeled=pool.y.notna().to_numpy()
-        )
+        drawn["map.png"] = partial(_map, pool, asked, places)
     if curves is not None:
-        figures["learning_curve.png"] = plotting.strategy_curves(curves)
-    return figures
+        drawn["learning_curve.png"] = partial(plotting.strategy_curves, curves)
+    return {name: Picture(draw, (name,)) for name, draw in drawn.items()}
+
+
+def _map(pool, asked, places):
+    """Draw utilities over two columns."""
+    from bnmtl import plotting
+
+    rank = pd.Series(np.nan, index=range(len(pool.rows)))
+    rank[asked.rows] = np.arange(1, len(asked.rows) + 1)
+    table = pool.rows[places].reset_index(drop=True)
+    table = table.assign(utility=asked.utilities, rank=rank)
+    is_labeled = pool.y.notna().to_numpy()
+    return plotting.utility_map(table, *places, rank="rank", is_labeled=is_labeled)
 
 
 def _record(name, pool, asked: Queried, expected):

@@ -9,7 +9,16 @@ import pandas as pd
 from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
 from bnmtl.cli.messages import conflict
-from bnmtl.cli.runs import FolderResult, Table, TimeLimit, as_options, new_run, where, wrapped
+from bnmtl.cli.runs import (
+    FolderResult,
+    Picture,
+    Table,
+    TimeLimit,
+    as_options,
+    new_run,
+    where,
+    wrapped,
+)
 from bnmtl.cli.tables import check_folds, read_tasks, warn_of_copies, warn_of_order
 from bnmtl.errors import InputError
 from bnmtl.io.run import check_required
@@ -72,21 +81,14 @@ def run(options, progress=None):
         common = common_parameters(options, tasks, score, progress)
         run.lap("reading")
         table, held_out = _compared(options, tasks, common, limit, run)
-        pictures = _draw(table, principals, bool(files), _unit(options, tasks))
-        run.lap("pictures")
         order = _order(table, principals)
         entries = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
         known = held_out, table.attrs["n_arcs"], table.attrs["ended_by"]
         entries["verdict"] = _verdict(*known)
-        page = partial(
-            _write_page,
-            dissimilarity=table,
-            order=order,
-            pictures=pictures,
-            is_nothing=nothing_found(*known),
-        )
-        contents = _contents(table, order, pictures, files)
-        record = run.write(entries, contents, page)
+        is_nothing = nothing_found(*known)
+        page = partial(_write_page, dissimilarity=table, order=order, is_nothing=is_nothing)
+        pictures = _pictures(table, principals, files, _unit(options, tasks))
+        record = run.write(entries, _contents(table, order), pictures, page)
     return Result(table, order, folder=run.folder.path, record=record)
 
 
@@ -223,14 +225,20 @@ def _unit(options, tasks):
     return _UNITS.get(options.relatedness, edits)
 
 
-def _draw(table, principals, are_given, unit):
-    """Draw the pictures; distances are drawn only for given principal tasks or for few tasks."""
-    drawn = principals if are_given or len(principals) <= _MOST_PICTURES else []
-    return {
-        "relatedness": plotting.relatedness(table, label=unit),
-        "dendrogram": plotting.dendrogram(table),
-        "distances": {name: plotting.distances(table, name, label=unit) for name in drawn},
+_DISTANCES = "distances from "
+
+
+def _pictures(table, principals, files, unit):
+    """The pictures to draw; distances only from given principal tasks, in files, or from few."""
+    relatedness_of = partial(plotting.relatedness, table, label=unit)
+    pictures = {
+        "relatedness": Picture(relatedness_of, ("relatedness.png",)),
+        "dendrogram": Picture(partial(plotting.dendrogram, table), ("dendrogram.png",)),
     }
+    for name in principals if files or len(principals) <= _MOST_PICTURES else []:
+        draw = partial(plotting.distances, table, name, label=unit)
+        pictures[f"{_DISTANCES}{name}"] = Picture(draw, (files[name],) if files else ())
+    return pictures
 
 
 def _order(table, principals):
@@ -324,19 +332,22 @@ def _beside_learn(record, options):
     )
 
 
-def _contents(table, order, pictures, files):
-    """Return the contents of the files of tables and pictures by file name."""
+def _contents(table, order):
+    """Return the contents of the files of tables by file name."""
     return {
         # A task may have the same name as the index.
         "relatedness.csv": table.reset_index(allow_duplicates=True),
         "order.csv": order,
-        "relatedness.png": pictures["relatedness"],
-        "dendrogram.png": pictures["dendrogram"],
-        **{file: pictures["distances"][name] for name, file in files.items()},
     }
 
 
-def _write_page(path, record, settings, times, **shown):
+def _write_page(path, record, figures, settings, times, **shown):
+    distances = {
+        name.removeprefix(_DISTANCES): figure
+        for name, figure in figures.items()
+        if name.startswith(_DISTANCES)
+    }
+    shown["pictures"] = {**figures, "distances": distances}
     in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
     settings = settings | as_options(in_force)
     write_report(path, record, settings=settings, times=times, **shown)

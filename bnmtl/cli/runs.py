@@ -1,8 +1,6 @@
 """Runs of commands: their time limit, warnings and times, the folder with run.json, and text."""
 
 import contextlib
-import hashlib
-import json
 import textwrap
 import time
 import warnings
@@ -13,7 +11,7 @@ from typing import NamedTuple
 
 from bnmtl.cli.messages import PLACES, in_options
 from bnmtl.cli.options import inputs_of
-from bnmtl.io.run import RUN_FILE, run_folder, versions
+from bnmtl.io.run import RUN_FILE, digest, run_folder, versions, write_record
 from bnmtl.tasks.files import csv_text
 
 
@@ -93,6 +91,21 @@ class MeasuredResult(FolderResult):
     measures: object
 
 
+class Picture(NamedTuple):
+    """A picture that is drawn when the results are written.
+
+    Attributes
+    ----------
+    draw : callable
+        Returns a matplotlib figure.
+    files : tuple of str
+        The names of its files; empty if it is on the page only.
+    """
+
+    draw: object
+    files: tuple = ()
+
+
 class NewRun:
     """One run of a command that writes a folder.
 
@@ -124,47 +137,78 @@ class NewRun:
         self.seconds[stage] = round(now - self._last, 3)
         self._last = now
 
-    def write(self, entries, contents, write_page=None):
-        """Write the files, the page about them and run.json; either all or none are written.
+    def write(self, entries, contents, pictures=None, write_page=None, drawn_entries=None):
+        """Write the results with run.json, then pictures, the page about them and a new run.json.
+
+        The results are all there, or none. What ends the process later loses none of them, and a
+        picture that cannot be drawn is left out, with a warning.
 
         Parameters
         ----------
         entries : dict
             The entries of run.json that are specific to the command.
-        contents : dict of str to DataFrame, Figure, BayesNet or Rounds
+        contents : dict of str to DataFrame, BayesNet or Rounds
             By file name.
+        pictures : dict of str to Picture, optional
+            By their names on the page.
         write_page : callable, optional
-            Writes the page, given its path, the record, and by keyword the settings as options and
-            the times, the seconds of the stages.
+            Writes the page, given its path, the record, and by keyword the figures (by name; None
+            if it cannot be drawn), the settings as options and the times, the seconds of the
+            stages. Without it there are no pictures either.
+        drawn_entries : callable, optional
+            Returns further entries of run.json, given the figures.
 
         Returns
         -------
         dict
             The contents of run.json.
         """
+        pictures = pictures or {}
+        files = [file for picture in pictures.values() for file in picture.files]
         record = {
             "program": "bnmtl",
             "command": self.command,
             "versions": versions(),
             "settings": asdict(self.options),
             "warnings": user_messages(self.caught),
-            "files": sorted([*contents, *([_PAGE] if write_page else []), RUN_FILE]),
+            # Those that come later, too: the next run removes what a killed one has added.
+            "files": sorted([*contents, *files, *([_PAGE] if write_page else []), RUN_FILE]),
             **entries,
         }
-        with self.folder.writing() as temporary:
+        with self.folder.writing() as new:
             for name, content in contents.items():
-                _write_file(temporary / name, content)
+                _write_file(new / name, content)
             self.lap("files")
-            if write_page is not None:
-                settings = as_options(record["settings"])
-                write_page(temporary / _PAGE, record, settings=settings, times=self.seconds)
-                self.lap("report")
-            record["started"] = self.started.isoformat(timespec="seconds")
-            in_all = round(time.perf_counter() - self._begin, 3)
-            record["seconds"] = {**self.seconds, "in all": in_all}
-            text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-            (temporary / RUN_FILE).write_text(text + "\n", encoding="utf-8")
-        return record
+            digests = {name: digest(new / name) for name in contents}
+            record = self._write_record(new, record, digests)
+        if write_page is None:
+            return record
+        try:
+            with self.folder.adding() as new:
+                figures = {name: _drawn(new, name, picture) for name, picture in pictures.items()}
+                self.lap("pictures")
+                record |= drawn_entries(figures) if drawn_entries else {}
+                return self._write_page(new, record, figures, write_page)
+        except KeyboardInterrupt:
+            left = "the results without pictures"
+            raise KeyboardInterrupt(f"{left} are in `{self.folder.path}`") from None
+
+    def _write_page(self, new, record, figures, write_page):
+        """Write the page and run.json beside the pictures; returns the contents of run.json."""
+        record["warnings"], settings = user_messages(self.caught), as_options(record["settings"])
+        write_page(new / _PAGE, record, figures=figures, settings=settings, times=self.seconds)
+        self.lap("report")
+        record["warnings"] = user_messages(self.caught)
+        written = {name: of for name, of in record["digests"].items() if name != RUN_FILE}
+        written |= {path.name: digest(path) for path in new.iterdir()}
+        record["files"] = sorted([*written, RUN_FILE])
+        return self._write_record(new, record, written)
+
+    def _write_record(self, new, record, digests):
+        record["started"] = self.started.isoformat(timespec="seconds")
+        in_all = round(time.perf_counter() - self._begin, 3)
+        record["seconds"] = {**self.seconds, "in all": in_all}
+        return write_record(new, record, digests)
 
 
 @contextlib.contextmanager
@@ -200,25 +244,36 @@ def user_messages(caught):
 
 
 def _write_file(path, content):
-    """Write a table, a picture, a network or rounds in the format of the file's suffix."""
-    from bnmtl import plotting
-
+    """Write a table, a network or rounds in the format of the file's suffix."""
     if path.suffix == ".csv":
         path.write_text(csv_text(content), encoding="utf-8", newline="")
     elif path.suffix == ".bif":
         content.to_bif(path)
-    elif path.suffix == ".npz":
-        content.save(path)
-    elif path.suffix == ".svg":
-        path.write_text(plotting.svg(content), encoding="utf-8")
     else:
-        path.write_bytes(plotting.png(content))
+        content.save(path)
 
 
-def digest(path):
-    """Return the SHA-256 of a file, to recognize copies."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _drawn(folder, name, picture):
+    """Draw a picture and write its files; return the figure, or None if that is impossible."""
+    from bnmtl.plotting.drawing import warn_of_failure
+
+    try:
+        figure = picture.draw()
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            contents = {file: _saved(figure, file) for file in picture.files}
+    except Exception as error:
+        warn_of_failure(picture.files or [name], error)
+        return None
+    for file, content in contents.items():
+        (folder / file).write_bytes(content)
+    return figure
+
+
+def _saved(figure, file):
+    """The bytes of a figure in the format of the file's suffix."""
+    from bnmtl import plotting
+
+    return plotting.svg(figure).encode() if file.endswith(".svg") else plotting.png(figure)
 
 
 def as_options(settings):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.cli.messages import renamed
-from bnmtl.cli.runs import FolderResult, Table, fit_parameters, new_run, where, wrapped
+from bnmtl.cli.runs import FolderResult, Picture, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import (
     as_written,
     check_complete,
@@ -303,19 +303,12 @@ def run(options, progress=None):
         unused = _unused(selector, new, predicted)
         run.lap("unused cases")
         report, scores = selector.report(HILLCLIMB), _scores(selector, unused)
-        figures = _draw(selector)
-        run.lap("pictures")
         parts = _parts(selector, new, predicted)
-        contents |= _tables(selector, parts, unused) | figures
-        page = partial(
-            write_report,
-            scores=scores,
-            tasks=unused.tasks,
-            families=report.families,
-            figures=figures,
-        )
+        contents |= _tables(selector, parts, unused)
+        tasks, families = unused.tasks, report.families
+        page = partial(write_report, scores=scores, tasks=tasks, families=families)
         entries = _record(selector, parts, report, unused)
-        record = run.write(entries, contents, page)
+        record = run.write(entries, contents, _pictures(selector), page)
     return Result(scores, unused.tasks, folder=run.folder.path, record=record)
 
 
@@ -370,16 +363,14 @@ def _scores(selector, unused):
     return pd.DataFrame(scores).reindex(unused.scores.index)
 
 
-def _draw(selector):
+def _pictures(selector):
+    """The pictures to draw, by file name."""
     from bnmtl import plotting
 
-    figures = {
-        "weights.png": plotting.weights(selector),
-        "trajectory.png": plotting.trajectory(selector),
-    }
+    drawn = {"weights.png": plotting.weights, "trajectory.png": plotting.trajectory}
     if len(selector.prune_scores_):
-        figures["pruning.png"] = plotting.pruning(selector)
-    return figures
+        drawn["pruning.png"] = plotting.pruning
+    return {name: Picture(partial(draw, selector), (name,)) for name, draw in drawn.items()}
 
 
 def _tables(selector, parts, unused):

@@ -10,8 +10,8 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
 from bnmtl.cli.messages import conflict, renamed
-from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
+from bnmtl.io.run import digest
 from bnmtl.learners.held_out import most_folds
 from bnmtl.tasks import discretize, encode, read
 from bnmtl.tasks.columns import MAX_STATES

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bnmtl.cli.messages import conflict
 from bnmtl.cli.options import MODELS
-from bnmtl.cli.runs import MeasuredResult, Table, fit_parameters, new_run, where, wrapped
+from bnmtl.cli.runs import MeasuredResult, Picture, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import read_cases
 from bnmtl.errors import InputError, InputWarning, warn
 from bnmtl.reports.downstream import write_validated as write_report
@@ -183,12 +183,11 @@ def run(options, progress=None):
         judged = made | {CLASS_SHARES: class_shares(made[names[0]])}
         tables = _tables(judged, options.seed, progress)
         run.lap("comparing")
-        figures = _draw(judged, tables["bias_variance.csv"])
-        run.lap("pictures")
         contents = {_rounds_file(name): one.of_cases(cases.place) for name, one in made.items()}
-        contents |= tables | figures
+        contents |= tables
         entries = _record(cases, names, plan, tables)
-        record = run.write(entries, contents, partial(write_report, tables=tables, figures=figures))
+        pictures = _pictures(judged, tables["bias_variance.csv"])
+        record = run.write(entries, contents, pictures, partial(write_report, tables=tables))
     return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 
@@ -280,17 +279,18 @@ def _tables(judged, seed, progress):
         }
 
 
-def _draw(judged, parts):
-    """The pictures, by file name."""
+def _pictures(judged, parts):
+    """The pictures to draw, by file name."""
     from bnmtl import plotting
 
-    figures = {f"{name}.png": plotting.rounds(judged, name) for name in _PICTURES}
+    drawn = {f"{name}.png": partial(plotting.rounds, judged, name) for name in _PICTURES}
     if len(parts):
         shown = parts[(parts["task"] == ALL) & (parts["loss"] != "kohavi_wolpert")]
         titles = {"zero_one": "errors", "squared": "squared error"}
         shown = shown.assign(complexity=shown["model"], loss=shown["loss"].map(titles))
-        figures["bias_variance.png"] = plotting.bias_variance(shown, by="loss", xlabel="model")
-    return figures
+        bias_variance = partial(plotting.bias_variance, shown, by="loss", xlabel="model")
+        drawn["bias_variance.png"] = bias_variance
+    return {name: Picture(draw, (name,)) for name, draw in drawn.items()}
 
 
 def _record(cases, names, plan, tables):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bnmtl.cli.runs import MeasuredResult, fit_parameters, new_run
+from bnmtl.cli.runs import MeasuredResult, Picture, fit_parameters, new_run
 from bnmtl.cli.tables import (
     check_folds,
     check_task_names,
@@ -78,12 +78,10 @@ def run(options, progress=None):
             "arc_stability.csv": stability.arcs,
             "misfits.csv": misfits,
         }
-        figures = _draw(learner, stability)
-        run.lap("pictures")
         held_out = held_out_record(scored)
         entries = _record(learner, held_out, stability, misfits, n) | cut_points
-        page = partial(write_report, held_out=held_out, tables=tables, figures=figures)
-        record = run.write(entries, tables | figures, page)
+        page = partial(write_report, held_out=held_out, tables=tables)
+        record = run.write(entries, tables, _pictures(learner, stability), page)
     return MeasuredResult(tables["measures.csv"], folder=run.folder.path, record=record)
 
 
@@ -161,12 +159,13 @@ def _differences(scored):
     return pd.DataFrame(rows, columns=[*columns, "difference", "low", "high"])
 
 
-def _draw(learner, stability):
+def _pictures(learner, stability):
+    """The picture to draw."""
     from bnmtl import plotting
 
-    name = stability.summary.index[0][0]
-    figure = plotting.arc_stability(learner.configuration_, stability, learner=name)
-    return {"arc_stability.png": figure}
+    name, graphs = stability.summary.index[0][0], learner.configuration_
+    draw = partial(plotting.arc_stability, graphs, stability, learner=name)
+    return {"arc_stability.png": Picture(draw, ("arc_stability.png",))}
 
 
 def _record(learner, held_out, stability, misfits, n):

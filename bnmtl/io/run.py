@@ -1,10 +1,11 @@
 """The output folder of a run: what it may contain, reading it, versions and sizes of files."""
 
 import functools
+import hashlib
 import json
 import math
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import networkx as nx
@@ -15,7 +16,7 @@ from bnmtl.graphs import Configuration
 from bnmtl.networks import BayesNet
 from bnmtl.tasks.files import na_values_of
 from bnmtl.wording import count
-from bnmtl.writing import OutputFolder
+from bnmtl.writing import OutputFolder, check_complete, path_inside
 
 _PACKAGES = (
     "numpy",
@@ -136,6 +137,7 @@ def _shown(number):
 
 
 RUN_FILE = "run.json"
+_DIGESTS = "digests"
 _FOLDER = "must be a folder written by `bnmtl learn`"
 
 
@@ -182,7 +184,11 @@ def read_run(folder):
     ------
     InputError
         If the folder contains no run, or a run of another command without networks, or a file of
-        the run is missing or damaged.
+        the run is missing, damaged or changed, or is a link out of the folder.
+
+    See Also
+    --------
+    BayesNet.from_bif : Reads a file by itself, also one that was changed by hand.
 
     Examples
     --------
@@ -194,26 +200,39 @@ def read_run(folder):
     bnmtl.errors.InputError: `folder` must be ...; `...nowhere` holds no run.json.
     """
     folder = Path(folder)
-    record = read_record(folder)
+    file, record = folder / RUN_FILE, read_record(folder)
     if record is None:
         raise InputError(f"{_FOLDER}; `{folder}` holds no run.json", argument="folder")
     if not record["tasks"]:
-        raise InputError("must list tasks; it is damaged", file=folder / RUN_FILE)
+        raise InputError("must list tasks; it is damaged", file=file)
     if not _keeps_networks(record):
         found = f"`{folder}` is from `bnmtl {record['command']}`, which keeps no networks"
         remedy = "take its CSV files and run.json"
         raise InputError(f"{_FOLDER}; {found}", argument="folder", remedy=remedy)
     networks, configuration = {}, Configuration()
     for task in record["tasks"]:
-        path = folder / task["file"]
-        if not path.is_file():
-            found = f"`{path}`, that of `{task['name']}`, is missing"
-            message = f"must hold the network of every task; {found}"
-            raise InputError(message, argument="folder")
-        network = networks[task["name"]] = BayesNet.from_bif(path)
+        network = networks[task["name"]] = _network_of(task, record, folder)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
-        graph.add_nodes_from(task.get("constant", ()), constant=True)
+        constant = task.get("constant", [])
+        if not set(constant) <= set(graph):
+            raise InputError("must name variables of its networks; it is damaged", file=file)
+        graph.add_nodes_from(constant, constant=True)
     return Run(configuration, networks, record["settings"], record)
+
+
+def _network_of(task, record, folder):
+    """Return the network of a task, from a file that is as the run wrote it."""
+    path = path_inside(folder, task["file"], folder / RUN_FILE)
+    if not path.is_file():
+        message = "must hold the network of every task; "
+        message += f"`{path}`, that of `{task['name']}`, is missing"
+        raise InputError(message, argument="folder")
+    if not is_as_written(path, record):
+        message = "must be as its run wrote it; it was changed"
+        remedy = "run `bnmtl learn` again, or read this file by itself with `BayesNet.from_bif`"
+        cli_remedy = "run `bnmtl learn` again, or give this file alone"
+        raise InputError(message, file=path, remedy=remedy, cli_remedy=cli_remedy)
+    return BayesNet.from_bif(path)
 
 
 def na_values_of_run(settings):
@@ -221,26 +240,95 @@ def na_values_of_run(settings):
     return na_values_of(settings.get("na", ()), settings.get("only_na", ()))
 
 
-def read_record(folder):
+def digest(path):
+    """Return the SHA-256 of a file, to recognize copies and changes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_as_written(path, record):
+    """Whether a file in the folder of a run has the contents that the run wrote."""
+    return record[_DIGESTS].get(path.name) == digest(path)
+
+
+def _digest_of(record):
+    """Return the SHA-256 of a record without its digests, however its JSON is laid out."""
+    others = {key: value for key, value in record.items() if key != _DIGESTS}
+    plain = json.loads(json.dumps(others, allow_nan=False))  # keys are sorted as text
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_record(folder, record, digests):
+    """Write the run.json of a folder.
+
+    Parameters
+    ----------
+    folder : str or path-like
+    record : dict
+    digests : dict of str to str
+        SHA-256 of the other files by name.
+
+    Returns
+    -------
+    dict
+        The record with these digests and its own.
+    """
+    record = {**record, _DIGESTS: {**digests, RUN_FILE: _digest_of(record)}}
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    Path(folder, RUN_FILE).write_text(text + "\n", encoding="utf-8")
+    return record
+
+
+def read_record(folder, argument="folder"):
     """Return the contents of the run.json of a folder; None if it has none.
+
+    Parameters
+    ----------
+    folder : str or path-like
+    argument : str, default="folder"
+        The name of the argument in an error about the folder.
 
     Raises
     ------
     InputError
-        If the file was not written by `bnmtl learn` or `bnmtl relate`.
+        If the file was not written by a command of bnmtl, or was changed, or files are being moved
+        into the folder.
     """
-    path = Path(folder, RUN_FILE)
+    check_complete(folder, argument)
+    return _record_of(Path(folder))
+
+
+def _record_of(folder):
+    path = folder / RUN_FILE
     if not path.is_file():
         return None
+    path_inside(folder, RUN_FILE, path)
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        text = path.read_text(encoding="utf-8")
+        numbers = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _finite)
+        record = json.loads(text, **numbers)
+        own_digest = _digest_of(record) if isinstance(record, dict) else None
+    except (ValueError, RecursionError) as error:
         raise InputError(f"must be a JSON file; it is damaged ({error})", file=path) from None
-    if not isinstance(record, dict) or record.get("program") != "bnmtl":
+    if own_digest is None or record.get("program") != "bnmtl":
         raise InputError("must be written by bnmtl; it is of another program", file=path)
+    digests, remedy = record.get(_DIGESTS), "run the command again"
+    if not isinstance(digests, dict):
+        found = "it has no digests, as those of earlier versions"
+        raise InputError(f"must have digests of the files; {found}", file=path, remedy=remedy)
+    if digests.get(RUN_FILE) != own_digest:
+        raise InputError("must be as it was written; it was changed", file=path, remedy=remedy)
     if not _is_complete(record):
         raise InputError("must list tasks, settings and files; it is damaged", file=path)
     return record
+
+
+def _finite(text):
+    """Return a number of a record, which must not exceed all floats."""
+    if not math.isfinite(float(text)):
+        raise ValueError("it has numbers that are not finite")
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def run_folder(path, force=False):
@@ -266,10 +354,10 @@ def run_folder(path, force=False):
 def _files_of_run(path):
     """Return the file names listed in the run.json of a folder; None if it is not from bnmtl."""
     try:
-        record = read_record(path)
-    except ValueError:
+        record = _record_of(Path(path))
+    except InputError:
         return None
-    return None if record is None else [str(name) for name in record["files"]]
+    return None if record is None else record["files"]
 
 
 def _is_complete(record):
@@ -279,7 +367,8 @@ def _is_complete(record):
         isinstance(settings, dict)
         and all(isinstance(settings.get(key), str | None) for key in ("task_column", "group"))
         and all(_are_texts(settings.get(key, [])) for key in ("na", "only_na"))
-        and isinstance(record.get("files"), list)
+        and isinstance(record.get("command", ""), str)
+        and _are_file_names(record.get("files"))
         and isinstance(record.get("cut_points", {}), dict)
         and isinstance(record.get("sha256", []), list)
         and isinstance(tasks, list)
@@ -291,11 +380,19 @@ def _is_complete(record):
         values = [task.get(key) for task in tasks]
         if not _are_texts(values) or len(set(values)) < len(values):
             return False
-    return True
+    return not _keeps_networks(record) or _are_file_names([task["file"] for task in tasks])
 
 
 def _are_texts(values):
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _are_file_names(values):
+    """Whether values are names that a run gives to files, all of which are in its folder itself."""
+    return _are_texts(values) and all(
+        PurePosixPath(value).name == value and value not in ("", "..") and not {*"\\\0"} & {*value}
+        for value in values
+    )
 
 
 def _keeps_networks(record):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, Mistake, warn
 from bnmtl.plotting.layout import families, silence, text_width
 from bnmtl.wording import listed, type_of
 
@@ -73,6 +73,23 @@ def png(figure, dpi=None):
     with silence():
         figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
+
+
+def warn_of_failure(names, error):
+    """Warn that pictures are left out because of an error.
+
+    Parameters
+    ----------
+    names : collection of str
+    error : Exception
+    """
+    reason = str(error).rstrip(".")
+    if not isinstance(error, Mistake):
+        reason = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+    if len(names) > 1:
+        warn(f"The pictures {listed(names)} could not be drawn and are left out ({reason})")
+    else:
+        warn(f"The picture {listed(names)} could not be drawn and is left out ({reason})")
 
 
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc

@@ -16,7 +16,7 @@ MOST_TASKS = 7  # in the picture
 _PARAMETERS = ("a", "b", "c", "temperature")
 
 
-def write_calibrated(path, record, measures, tasks, figure, settings, times):
+def write_calibrated(path, record, measures, tasks, figures, settings, times):
     """Write a self-contained HTML page about the results of `bnmtl calibrate`.
 
     Parameters
@@ -29,8 +29,8 @@ def write_calibrated(path, record, measures, tasks, figure, settings, times):
         Quality of the probabilities, one row per method.
     tasks : collection of str
         The tasks of all rows; empty without tasks.
-    figure : matplotlib.figure.Figure
-        The reliability of each method.
+    figures : dict of str to matplotlib.figure.Figure
+        By file name; None if it could not be drawn.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping
@@ -53,7 +53,7 @@ def write_calibrated(path, record, measures, tasks, figure, settings, times):
         verdict=verdict(record),
         measures=pd.DataFrame(cells, measures.index),
         window=window_of(record["labelled"]),
-        figure=figure,
+        figure=figures["reliability.png"],
         has_more_tasks=len(record["tasks"]) > MOST_TASKS,
         calibrators={fitted["calibrator"]: fitted for fitted in found.values()},
         header=["curve", *_PARAMETERS],
@@ -94,7 +94,7 @@ def write_queried(path, record, queries, figures, settings, times):
     queries : pandas.DataFrame
         The rows to label next.
     figures : dict of str to matplotlib.figure.Figure
-        By file name.
+        By file name; None if it could not be drawn.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping
@@ -149,7 +149,7 @@ def write_selected(path, record, scores, tasks, families, figures, settings, tim
     families : pandas.DataFrame
         Models, chosen models and weight by family.
     figures : dict of str to matplotlib.figure.Figure
-        By file name.
+        By file name; None if it could not be drawn.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping
@@ -224,7 +224,7 @@ def write_validated(path, record, tables, figures, settings, times):
     record : dict
         The contents of run.json.
     tables, figures : dict of str to pandas.DataFrame, of str to matplotlib.figure.Figure
-        By file name.
+        By file name; a figure that could not be drawn is None.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping
@@ -313,7 +313,7 @@ def write_structures(path, record, held_out, tables, figures, settings, times):
     held_out : dict
         By `bnmtl.learners.comparison.held_out_record`.
     tables, figures : dict of str to pandas.DataFrame, of str to matplotlib.figure.Figure
-        By file name.
+        By file name; a figure that could not be drawn is None.
     settings : mapping
         Name -> value, as shown on the page.
     times : mapping

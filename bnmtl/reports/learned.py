@@ -49,7 +49,8 @@ def write(
     times : mapping, optional
         Stage -> seconds.
     pictures : mapping, optional
-        "dags", "penalties", "borrowing" and "gains" -> matplotlib figure, if already drawn.
+        "dags", "penalties", "borrowing" and "gains" -> matplotlib figure, if already drawn; None if
+        it could not be drawn, which the page then says.
     title : str
     confidence : pandas.DataFrame, optional
         Confidence of each arc, from `bnmtl.confidence.arc_confidence`.
@@ -108,19 +109,24 @@ def write(
         n_rows=sum(task.n_rows for task in learner.tasks_.values()),
         way=_way(learner),
         counts=sharing_counts(learner.arcs_, _labels(learner)),
-        graphs=pictures.get("dags") or plotting.dags(graphs, **shown),
+        graphs=_drawn(pictures, "dags", graphs, **shown),
         score_with_preference="" if score.is_score_equivalent else type(score).__name__,
         has_confidence=confidence is not None,
         meaning_of_confidence=MEANING,
         has_signs=learner.arcs_["tau_b"].notna().any(),
-        groups=groups_of_tasks(learner, pictures.get("gains")),
+        groups=groups_of_tasks(learner, pictures),
         sizes=_sizes(learner),
         held_out=held_out_table(held_out),
         comparison=_comparison(learner, single_task),
-        penalties=_penalties(learner, pictures.get("penalties")),
-        borrowing=_borrowing(learner, pictures.get("borrowing")),
+        penalties=_penalties(learner, pictures),
+        borrowing=_borrowing(learner, pictures),
         arcs=_arcs(learner, confidence),
     )
+
+
+def _drawn(pictures, name, *shown, **named):
+    """The picture of a name, which is drawn now by the function of this name if it is not given."""
+    return pictures[name] if name in pictures else getattr(plotting, name)(*shown, **named)
 
 
 def _labels(learner):
@@ -145,15 +151,15 @@ def _way(learner):
     return "learned together" + ("" if penalty is None else f" at penalty {penalty_name(penalty)}")
 
 
-def groups_of_tasks(learner, figure=None):
+def groups_of_tasks(learner, pictures=None):
     """The groups, the margins of their tasks and the gains of pairs; None for one given group.
 
     Parameters
     ----------
     learner : Learner
         Fitted.
-    figure : matplotlib.figure.Figure, default=None
-        Figure of `bnmtl.plotting.gains`, if already drawn.
+    pictures : mapping, default=None
+        As for `write`.
     """
     if learner.task_groups is None or len(learner.task_groups_) == 1:
         return None
@@ -174,7 +180,7 @@ def groups_of_tasks(learner, figure=None):
         "rows": rows,
         "margin": MARGIN,
         "next_best": _next_best(learner),
-        "gains": figure or plotting.gains(learner.group_gains_, learner.task_groups_),
+        "gains": _drawn(pictures or {}, "gains", learner.group_gains_, learner.task_groups_),
     }
 
 
@@ -309,25 +315,34 @@ def _comparison(learner, single_task):
     return table.assign(difference=[number(value, 0, signed=True) for value in differences])
 
 
-def _penalties(learner, figure):
+def _penalties(learner, pictures):
     """The score of each penalty, with standard errors if rows were held out in folds."""
-    scores = getattr(learner, "validation_scores_", None)
-    if scores is None:
+    if not hasattr(learner, "validation_scores_"):
         return None
-    errors = learner.validation_grid_["standard_error"]
-    errors = None if errors.isna().any() else errors
     return {
         "chosen_by": learner.chosen_by_,
-        "has_band": errors is not None,
-        "figure": figure or plotting.penalties(scores, learner.penalty_, errors=errors),
+        "has_band": _errors(learner) is not None,
+        "figure": pictures["penalties"] if "penalties" in pictures else draw_penalties(learner),
     }
+
+
+def _errors(learner):
+    """The standard error of the score of each penalty; None if rows were not held out in folds."""
+    errors = learner.validation_grid_["standard_error"]
+    return None if errors.isna().any() else errors
+
+
+def draw_penalties(learner):
+    """Draw the scores of the penalties that a learner chose from."""
+    scores, errors = learner.validation_scores_, _errors(learner)
+    return plotting.penalties(scores, learner.penalty_, errors=errors)
 
 
 # Maximum number of sources listed in a cell.
 _MOST_SOURCES = 3
 
 
-def _borrowing(learner, figure):
+def _borrowing(learner, pictures):
     """How much each table borrows, and from which tasks; None if tables are not shared."""
     record = borrowed_record(learner.borrowed_)
     if record is None:
@@ -337,7 +352,7 @@ def _borrowing(learner, figure):
         [variable, *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
         for variable in borrowed_shares(learner.borrowed_, learner.tasks_).index
     ]
-    figure = figure or plotting.borrowing(learner)
+    figure = _drawn(pictures, "borrowing", learner)
     return {"figure": figure, "header": ["variable", *tasks], "rows": rows}
 
 
@@ -403,7 +418,7 @@ def write_related(path, record, dissimilarity, order, pictures, is_nothing, sett
         The other tasks for each principal task, nearest first.
     pictures : mapping
         "relatedness" and "dendrogram" -> matplotlib figure, "distances" -> mapping of principal
-        task to figure.
+        task to figure; None if it could not be drawn.
     is_nothing : bool
         Whether no arcs were found, or the arcs found do not predict better than no arcs.
     settings : mapping

@@ -3,6 +3,7 @@
 import base64
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from jinja2.lexer import Token
 
 from bnmtl import plotting
 from bnmtl.io.run import versions
+from bnmtl.plotting.drawing import warn_of_failure
 from bnmtl.writing import write_whole
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
@@ -63,12 +65,22 @@ def cells_of(values, smaller_is_better, digits):
     return [Cell(text, text == best != "") for text in texts]
 
 
-def _image(figure):
-    """Size of a figure in pixels and its content, as SVG unless that is very large."""
-    content = plotting.svg(figure)
-    kind, data = "svg+xml", content.encode()
-    if len(content) > _LARGEST_SVG:
-        kind, data = "png", plotting.png(figure)
+def _image(figure, text):
+    """Size of a figure in pixels and its content, as SVG unless that is very large.
+
+    None if there is no figure, or if it cannot be drawn, with a warning that shows the text.
+    """
+    if figure is None:
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
+            content = plotting.svg(figure)
+            kind, data = "svg+xml", content.encode()
+            if len(content) > _LARGEST_SVG:
+                kind, data = "png", plotting.png(figure)
+    except Exception as error:
+        warn_of_failure([text], error)
+        return None
     width, height = (round(96 * side) for side in figure.get_size_inches())
     source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
     return {"width": width, "height": height, "source": source}
