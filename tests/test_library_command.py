@@ -617,7 +617,7 @@ table.csv --test missing.csv => File `missing.csv`: `--label`: column `sold` mus
 table.csv --out . => `--out` must be a new or empty folder, got `
 table.csv --out . --force => `--out` must be a new or empty folder, got `
 table.csv --out= => `--out` must name a folder, got nothing.
-table.csv --out table.csv => table.csv`; choose another one.
+table.csv --out table.csv => table.csv`; choose another name.
 """
 
 
