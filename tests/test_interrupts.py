@@ -65,6 +65,8 @@ def test_other_errors_stay_what_they_are():
 @pytest.mark.parametrize(("name", "expected"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_signals_that_end_a_program_are_like_ctrl_c(call, monkeypatch, name, expected):
     sent = getattr(signal, name)
+    # Where the suite runs after `nohup`, the signal is ignored.
+    hung_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     before = {number: signal.getsignal(number) for number in ENDING}
 
     def ended(_):
@@ -73,10 +75,13 @@ def test_signals_that_end_a_program_are_like_ctrl_c(call, monkeypatch, name, exp
         raise AssertionError
 
     monkeypatch.setattr("bnmtl.cli.predict.run", ended)
-    code, out, err = call("predict", "network.bif", "rows.csv", "--target", "a", "--out", "p.csv")
+    try:
+        code, out, err = call("predict", "a.bif", "rows.csv", "--target", "a", "--out", "p.csv")
+        assert {number: signal.getsignal(number) for number in ENDING} == before
+    finally:
+        signal.signal(signal.SIGHUP, hung_up)
     assert (code, out) == (expected, "")
     assert err == "bnmtl: interrupted; no half-written file is left.\n"
-    assert {number: signal.getsignal(number) for number in ENDING} == before
 
 
 def test_an_ignored_signal_stays_ignored(call, monkeypatch):
