@@ -24,10 +24,11 @@ A study is a module with
 
 `main` runs the missing cases, prints the time and draws. It requires that all code is committed.
 With ``--quick``, a small part is run again in the subfolder quick of the results, with any code,
-as a smoke test.
+as a smoke test: every line of a study runs, with searches that stop early and small pictures.
 """
 
 import argparse
+import contextlib
 import importlib
 import inspect
 import io
@@ -37,6 +38,7 @@ import shutil
 import time
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 from joblib import Parallel, delayed
@@ -44,8 +46,11 @@ from PIL import Image
 from rich.progress import track
 
 from benchmarks.record import FOLDER, Results, exit_if_changed
+from bnmtl.search import hill_climbing, orders
 
 PICTURES = Path(__file__).parent / "pictures"
+# Of a quick run: most restarts, or iterations without a better score, of a search; dots per inch.
+QUICK_STEPS, QUICK_DPI = 2, 25
 
 
 def results_of(study, folder=FOLDER):
@@ -131,6 +136,22 @@ def run(study, results, cases, n_jobs):
             results.add(**settings, **line, seconds_of_case=round(seconds, 2))
 
 
+@contextlib.contextmanager
+def stopping_early():
+    """A context with few restarts of hill climbing, and of searches over orders by default."""
+    whole = hill_climbing.search
+
+    def climb(state, rng, budget, restarts, *others, **named):
+        return whole(state, rng, budget, min(restarts, QUICK_STEPS), *others, **named)
+
+    with (
+        mock.patch.object(hill_climbing, "search", climb),
+        mock.patch.object(orders, "MOST_STARTS", 1),
+        mock.patch.object(orders, "MOST_ITERATIONS", QUICK_STEPS),
+    ):
+        yield
+
+
 def figures_of(study, lines):
     """All pictures of a study, by name."""
     figures = {study.NAME: study.draw(lines)} if hasattr(study, "draw") else {}
@@ -197,13 +218,15 @@ def main(name, arguments=None):
     except ValueError as error:
         parser.exit(2, f"{error}\n")
     began = time.perf_counter()
-    run(study, results, cases, arguments.jobs)
+    with stopping_early() if arguments.quick else contextlib.nullcontext():
+        run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     results.compress()
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
+    dpi = QUICK_DPI if arguments.quick else getattr(study, "DPI", 100)
     for name, figure in figures_of(study, lines).items():
-        save(figure, pictures / f"{name}.png", getattr(study, "DPI", 100))
+        save(figure, pictures / f"{name}.png", dpi)
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

@@ -16,7 +16,9 @@ from benchmarks import claims, data_folder, overview, package_tables, record, st
 from benchmarks.predictions import uci
 from benchmarks.record import Results, key_of
 from benchmarks.thesis import posterior, priors, training_size
+from bnmtl import HillClimbing
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
+from bnmtl.search import hill_climbing, orders
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -167,6 +169,19 @@ def test_a_second_run_measures_only_what_is_missing(repository, tmp_path, monkey
     assert [case["trial"] for case in more] == [3, 4]
     frame = study.lines_of(Counting, tmp_path)
     assert frame.query("trial == 1 and method == 'b'")["value"].tolist() == [7]
+
+
+def test_quick_searches_stop_early(monkeypatch):
+    asked = []
+    monkeypatch.setattr(hill_climbing, "search", lambda *arguments: asked.append(arguments[3]))
+    for restarts in (100, 0):
+        HillClimbing(restarts=restarts).improve(None, None, None)
+    with study.stopping_early():
+        for restarts in (100, 0):
+            HillClimbing(restarts=restarts).improve(None, None, None)
+        assert (orders.starts_of(37), orders.iterations_of(37)) == (1, study.QUICK_STEPS)
+    assert asked == [100, 0, study.QUICK_STEPS, 0]
+    assert orders.starts_of(37) > 1 and orders.iterations_of(37) > study.QUICK_STEPS
 
 
 def test_lines_made_with_other_constants_do_not_count(repository, tmp_path):

@@ -39,13 +39,15 @@ CHECKED = "rows of the network"
 TOPS = (1.0, 0.2)
 N_BATCHES = {CURVES: 20, FITTED: 12, GROUPED: 12, **dict.fromkeys(SCHEMES, 4)}
 N_BATCHES |= {"15 hold-outs of 10 %": 12, CHECKED: 4, EXPERIMENTS: 4}
+N_QUICK = 4  # simulations
 QUICK = {CURVES: "-", FITTED: "-", GROUPED: "-", "10 folds": BAYES}  # null -> learner
 
 
 def plan(quick):
     """One case per null hypothesis and learner, with its batches."""
     if quick:
-        return [{"null": null, "learner": one, "wanted": [0]} for null, one in QUICK.items()]
+        few = {"n_simulations": N_QUICK, "wanted": [0]}
+        return [{"null": null, "learner": one, **few} for null, one in QUICK.items()]
     found = []
     for null, n in N_BATCHES.items():
         learners = LEARNERS if null in SCHEMES else ["-"]
@@ -53,19 +55,19 @@ def plan(quick):
     return found
 
 
-def measure(null, learner, wanted):
+def measure(null, learner, wanted, n_simulations=SIZE):
     """One line per batch: how many p values were below 0.05 and, of curves, the mean gains."""
     lines = {}
     for batch in wanted:
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            seeds = range(batch * SIZE, (batch + 1) * SIZE)
+            seeds = range(batch * n_simulations, (batch + 1) * n_simulations)
             found = pd.DataFrame([_SIMULATIONS[null](null, learner, seed) for seed in seeds])
         gains = [name for name in found if name.startswith("gain")]
         of_p = found.drop(columns=gains)
         lines[batch] = {
-            "n": SIZE,
+            "n": n_simulations,
             "n_below": (of_p < LEVEL).sum().to_dict(),
             "sums": {name: round(float(found[name].sum()), 4) for name in gains},
             "squares": {name: round(float((found[name] ** 2).sum()), 4) for name in gains},
