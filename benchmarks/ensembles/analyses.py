@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 
 from benchmarks.ensembles.problem_rows import (
+    LARGE,
+    LARGE_ROWS,
     N_FOLDS,
     QUICK,
     folded_library,
@@ -129,9 +131,9 @@ def small(problem, trial):
     }
 
 
-def _plain(problem, trial, profile=None):
+def _plain(problem, trial, profile=None, n_train=None):
     """The plain library of a trial with its test cases, which follow those for hill climbing."""
-    store = plain_library(problem, trial, profile)
+    store = plain_library(problem, trial, profile, n_train)
     return store, Library(store, problem, slice(len(parts_of(problem, trial).more[1]), None))
 
 
@@ -184,16 +186,20 @@ def _trajectory(library, replacement):
 
 
 def sizes(problem, trial):
-    """Figure 4.2: selection with and without bags and the best single model, by number of cases."""
-    store, library = _plain(problem, trial)
+    """Figure 4.2: selection with and without bags and the best single model, by number of cases.
+
+    Large libraries are trained on fewer rows, and have no selection from the most cases.
+    """
+    n_train = LARGE_ROWS if trial in LARGE and problem != QUICK else None
+    store, library = _plain(problem, trial, n_train=n_train)
     n_more = len(parts_of(problem, trial).more[1])
     y = np.concatenate([store.parts["hillclimb"].y, store.parts["test"].y[:n_more]])
     raw = library.subset("raw")
     p = np.concatenate([raw.predictions("hillclimb"), raw.predictions("test")[:, :n_more]], axis=1)
     test = raw.predictions("test")[:, library.test]
     order = np.random.default_rng([trial, 42]).permutation(len(y))
-    found = {}
-    for size in SIZES:
+    found = {} if n_train is None else {"models": store.n_models, "n_train": n_train}
+    for size in SIZES if n_train is None else SIZES[:-1]:
         if size <= len(y):
             at = np.sort(order[:size])
             again = recalibrated(p[:, at], y[at], test, library.y, raw.names)
