@@ -516,12 +516,27 @@ def _exchanged_at_once(new, place):
     return rename(here, paths[0], here, paths[1], ctypes.c_uint(exchange)) == 0
 
 
+def _journal_of(new, place):
+    """The names of old and new files, or an error if some do not lie in the folders."""
+    file = new / _JOURNAL
+    try:
+        journal = json.loads(file.read_text(encoding="utf-8"))
+        names = [*journal["old"], *journal["new"]]
+        is_right = all(_is_inside(folder, name) for folder in (new, place) for name in names)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        is_right = False
+    if not is_right:
+        message = "must name files in its folder; it is damaged"
+        raise InputError(message, file=file, remedy=f"remove `{new}`")
+    return journal
+
+
 def _move_each(new, place):
     """Replace files one by one, as the journal says, also if a part of them was moved before.
 
     The record of the old files is set aside first, and that of the new ones is moved last.
     """
-    journal = json.loads((new / _JOURNAL).read_text(encoding="utf-8"))
+    journal = _journal_of(new, place)
     aside = new / _ASIDE
     for name in journal["old"]:
         is_pending = os.path.lexists(new / name) or name not in journal["new"]
@@ -544,7 +559,7 @@ def _move_each(new, place):
 
 def _move_back(new, place):
     """Undo what `_move_each` has done."""
-    journal = json.loads((new / _JOURNAL).read_text(encoding="utf-8"))
+    journal = _journal_of(new, place)
     for name in reversed(journal["new"]):
         if _is_file(place / name) and not os.path.lexists(new / name):
             os.rename(place / name, new / name)

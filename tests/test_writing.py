@@ -401,3 +401,34 @@ def test_names_in_records_stay_in_the_folder(tmp_path, name):
     with pytest.raises(InputError, match="must name files in its folder"):
         path_inside(tmp_path / "run", name, tmp_path / "run/run.json")
     assert path_inside(tmp_path / "run", "b/c", tmp_path) == tmp_path / "run/b/c"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"old": [], "new": ["../victim"]}',
+        '{"old": ["../victim"], "new": []}',
+        '{"old": [], "new": ["link/victim"]}',
+        '{"old": [], "new": ["/victim"]}',
+        '{"old": [3], "new": []}',
+        '{"old": []}',
+        "[" * 5000,
+        "{",
+    ],
+)
+def test_a_journal_of_a_stranger_moves_nothing_outside(tmp_path, text):
+    an_earlier_one(tmp_path)
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "run/link").symlink_to("..")
+    new = writing._hidden(tmp_path / "run", tmp_path / "run", "new")
+    new.mkdir()
+    (new / "victim").write_text("theirs")
+    (new / "link").mkdir()
+    (new / "link/victim").write_text("theirs")
+    (new / writing._JOURNAL).write_text(text)
+    for use in (check_complete, output):
+        with pytest.raises(
+            InputError, match="must name files in its folder; it is damaged; remove"
+        ):
+            use(tmp_path / "run")
+    assert (tmp_path / "victim").read_text() == "mine" and (tmp_path / "run/a").exists()
