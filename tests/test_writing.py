@@ -428,7 +428,7 @@ def test_a_journal_of_a_stranger_moves_nothing_outside(tmp_path, text):
     (new / writing._JOURNAL).write_text(text)
     for use in (check_complete, output):
         with pytest.raises(
-            InputError, match="must name files in its folder; it is damaged; remove"
+            InputError, match="must name files in its folder; it is damaged: remove"
         ):
             use(tmp_path / "run")
     assert (tmp_path / "victim").read_text() == "mine" and (tmp_path / "run/a").exists()
