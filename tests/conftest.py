@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,15 +49,21 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items):
-    """Skip what takes minutes in plain Python, and what is the same there."""
+def pytest_collection_modifyitems(config, items):
+    """In plain Python, skip what is slow or the same, and run every third case of a test."""
     if not NO_JIT:
         return
     reasons = {"slow_without_jit": "minutes in plain Python", "beside_kernels": "the same there"}
+    n_cases, kept, others = Counter(), [], []
     for item in items:
-        for marker, reason in reasons.items():
-            if item.get_closest_marker(marker):
-                item.add_marker(pytest.mark.skip(reason=f"NUMBA_DISABLE_JIT=1: {reason}"))
+        test = item.nodeid.partition("[")[0]
+        why = [reason for name, reason in reasons.items() if item.get_closest_marker(name)]
+        if why:
+            item.add_marker(pytest.mark.skip(reason=f"NUMBA_DISABLE_JIT=1: {why[0]}"))
+        (kept if why or n_cases[test] % 3 == 0 else others).append(item)
+        n_cases[test] += not why
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 @pytest.fixture
