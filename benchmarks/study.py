@@ -47,11 +47,13 @@ from rich.progress import track
 
 from benchmarks.record import FOLDER, Results, exit_if_changed
 from bnmtl.ensembles.library import workers
+from bnmtl.learners import validated
 from bnmtl.search import hill_climbing, orders
 
 PICTURES = Path(__file__).parent / "pictures"
 # Of a quick run: most restarts, or iterations without a better score, of a search; dots per inch.
 QUICK_STEPS, QUICK_DPI = 2, 25
+QUICK_PENALTIES = (0.0, 0.9, 1.0)
 
 
 def results_of(study, folder=FOLDER):
@@ -139,7 +141,8 @@ def run(study, results, cases, n_jobs):
 
 @contextlib.contextmanager
 def stopping_early():
-    """A context with few restarts of hill climbing, and of searches over orders by default.
+    """A context with few restarts of hill climbing, and of searches over orders by default, and few
+    penalties to choose from.
 
     Models of libraries are fitted in this process: to start others takes longer than few fits.
     """
@@ -157,6 +160,7 @@ def stopping_early():
     with (
         mock.patch.object(workers, "run", fit),
         mock.patch.object(hill_climbing, "search", climb),
+        mock.patch.object(validated, "DEFAULT_PENALTIES", QUICK_PENALTIES),
         mock.patch.object(orders, "MOST_STARTS", 1),
         mock.patch.object(orders, "MOST_ITERATIONS", QUICK_STEPS),
     ):
