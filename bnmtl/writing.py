@@ -145,6 +145,7 @@ def write_whole(path, content, check=lambda: None):
     A link is replaced, not followed. The temporary name is random and must be new, so that nobody
     can prepare a link of that name.
     """
+    _real(path, "path")
     temporary = path.with_name(f".bnmtl-{secrets.token_hex(8)}.partial")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
