@@ -46,6 +46,7 @@ STUDIES = {
     ),
     "trees": ("mob_esp", "forests"),
     "validation": ("network_parts", "tree_parts", "null_p_values"),
+    "attack": ("attack",),
 }
 # Tables of more than one study.
 TABLES = {

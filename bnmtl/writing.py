@@ -22,14 +22,16 @@ from pathlib import Path, PurePosixPath
 
 from filelock import FileLock, Timeout
 
-from bnmtl.errors import InputError, warn
-from bnmtl.wording import listed
+from bnmtl.errors import InputError, InputTypeError, warn
+from bnmtl.wording import listed, type_of
 
 _LONGEST_STEM = 150  # bytes of UTF-8
 # Names of files that are not complete yet and of locks, of empty files that test whether one can be
 # written, and of folders.
 _HIDDEN_FILE, _TRIAL = r"\.bnmtl-[0-9a-f]{16}\.(?:partial|lock)", r"\.bnmtl-[a-z0-9_]{8}"
 _HIDDEN_FOLDER = r"\.bnmtl-[0-9a-f]{16}\.(?:new|old)"
+# Of these, names that belong to a folder that is being written.
+_IN_USE = r"\.bnmtl-[0-9a-f]{16}\.(?:new|old|lock)"
 # Names of devices on Windows, with any suffix.
 _DEVICE = r"(?i)^(con|prn|aux|nul|(?:com|lpt)[1-9\u00b9\u00b2\u00b3])(?=\.|$)"
 
@@ -105,18 +107,36 @@ def check_file(path):
 
 
 def _check_no_folder(path):
-    if path.is_dir():
+    if os.path.isdir(path):
         message = f"must be a file, got the folder `{path}`"
         raise InputError(message, argument="out", remedy="choose another name")
 
 
 def _check_place(path):
-    """Raise unless a file can be created next to a path."""
+    """Raise unless a file can be created next to a path, and have its name."""
+    _real(path, "out")
     try:
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=".bnmtl-").close()
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(path)
     except OSError as error:
         message = f"must be a file that can be written, got `{path}` ({error.strerror})"
         raise InputError(message, argument="out", remedy="choose another place") from None
+
+
+def _real(path, argument):
+    """The path of a file or folder without links, or an error if no file can have its name."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise InputTypeError(f"must be a path, got {type_of(path)}", argument=argument) from None
+    try:
+        if os.fsencode(text).count(b"\0"):
+            raise ValueError
+    except ValueError:  # zero bytes, and what is not in the encoding of names
+        message = f"must be a name that files can have, got {text!r}"
+        raise InputError(message, argument=argument) from None
+    return Path(os.path.realpath(text))
 
 
 def write_whole(path, content, check=lambda: None):
@@ -125,6 +145,7 @@ def write_whole(path, content, check=lambda: None):
     A link is replaced, not followed. The temporary name is random and must be new, so that nobody
     can prepare a link of that name.
     """
+    _real(path, "path")
     temporary = path.with_name(f".bnmtl-{secrets.token_hex(8)}.partial")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -155,7 +176,7 @@ def _sync(folder):
 
 
 def _sync_all(folder):
-    """The same for all files and folders inside."""
+    """The same for all files and folders inside, which are our own: others may be pipes."""
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:
             with open(Path(place, name), "rb") as file:
@@ -164,8 +185,12 @@ def _sync_all(folder):
 
 
 def _hidden(home, place, suffix):
-    """A hidden name in the folder `home` for what belongs to a file or folder, of fixed length."""
-    name = hashlib.blake2b(os.fsencode(place.name), digest_size=8).hexdigest()
+    """A hidden name in the folder `home` for what belongs to a file or folder, of fixed length.
+
+    In a folder itself, it is not the one that belongs to a folder inside with the same name.
+    """
+    name = "." if home == place else place.name
+    name = hashlib.blake2b(os.fsencode(name), digest_size=8).hexdigest()
     return home / f".bnmtl-{name}.{suffix}"
 
 
@@ -206,13 +231,20 @@ def locked(path, argument, wait=0):
     UserWarning
         If the file system has no locks.
     """
-    place = Path(os.path.realpath(path))
-    file = _hidden(_home_of(place), place, "lock")
+    place = _real(path, argument)
+    with _parents_of(place), _lock_in(_home_of(place), place, path, argument, wait):
+        yield
+
+
+@contextlib.contextmanager
+def _lock_in(home, place, path, argument, wait=0):
+    """Hold the lock of a file or folder that is in the folder `home`, unless this thread does."""
+    file = _hidden(home, place, "lock")
     key = os.getpid(), threading.get_ident(), file
     if key in _HELD:
         yield
         return
-    with _parents_of(place), _lock_file(file, path, argument, wait):
+    with _lock_file(file, path, argument, wait):
         _HELD.add(key)
         try:
             yield
@@ -224,11 +256,11 @@ def locked(path, argument, wait=0):
 def _parents_of(place):
     """Make the folders that a file or folder is in, and remove those that are empty at the end."""
     made = [parent for parent in place.parents if not parent.exists()]
-    for parent in reversed(made):
-        parent.mkdir(exist_ok=True)
-    if not place.parent.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place.parent))
     try:
+        for parent in reversed(made):
+            parent.mkdir(exist_ok=True)
+        if not place.parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place.parent))
         yield
     finally:
         for parent in made:
@@ -296,10 +328,11 @@ class OutputFolder:
     """
 
     def __init__(self, path, force=False, earlier=None, last=None, keeps_others=True):
+        self._place = _real(path, "out")
         if not os.fspath(path):
             raise InputError(f"must name a folder, got {path!r}", argument="out")
-        self.path, self._place = Path(path), Path(os.path.realpath(path))
-        if os.path.isfile(self._place):
+        self.path = Path(path)
+        if os.path.lexists(self._place) and not os.path.isdir(self._place):
             message = f"must be a folder, got the file `{path}`"
             raise InputError(message, argument="out", remedy="choose another name")
         self._earlier = (lambda _: None) if earlier is None else earlier
@@ -323,10 +356,11 @@ class OutputFolder:
         place, stack = self._place, self._stack
         try:
             stack.enter_context(locked(self.path, "out"))
-            finish(place)
+            finish(self.path, place, self._earlier, "out")
             for home in (place.parent, place):
-                for suffix in ("new", "old"):
-                    _discard(_hidden(home, place, suffix), self._earlier, place)
+                new, old = _hidden(home, place, "new"), _hidden(home, place, "old")
+                _discard(new, self._earlier(new), place)
+                _discard(old, self._earlier(old) or (), place)
             self._new = _tried(place)
         except OSError as error:
             message = (
@@ -375,9 +409,14 @@ class OutputFolder:
         ours = {name for name in self._replaceable if _is_file(self._place / name)}
         foreign = {_folded(name): name for name in _unlisted(self._place, ours)}
         for name in names:
-            if _folded(name) in foreign:
-                found = f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl"
-                message = f"must not hold other files of the same name, got {found}"
+            found = foreign.get(_folded(name))
+            for parent in PurePosixPath(name).parents:
+                # A folder may hold files of both; a link to one leads elsewhere.
+                other = foreign.get(_folded(str(parent)))
+                found = other if other and _is_file(self._place / other) else found
+            if found is not None:
+                message = "must not hold other files of the same name, got "
+                message += f"`{self.path / found}`, which is not from bnmtl"
                 remedy = "move it, or choose another folder"
                 raise InputError(message, argument="out", remedy=remedy)
         self._replaceable = ours
@@ -435,15 +474,15 @@ class OutputFolder:
             os.rename(new, place)
         elif self._can_exchange():
             _exchange(new, place)
-            _discard(new, self._earlier, place)
+            _discard(new, self._replaceable, place)
         else:
             old = sorted(self._replaceable, key=lambda name: name != self._last)
-            journal = json.dumps({"old": old, "new": names}).encode()
-            write_whole(new / _JOURNAL, journal)
+            journal = {"old": old, "new": names}
+            write_whole(new / _JOURNAL, json.dumps(journal).encode())
             try:
-                _move_each(new, place)
-            except OSError:
-                _move_back(new, place)
+                _move_each(new, place, journal)
+            except Exception:
+                _move_back(new, place, journal)
                 raise
         _sync(place.parent)
 
@@ -452,10 +491,12 @@ class OutputFolder:
         new, place = self._new, self._place
         if new.parent == place or next(_unlisted(place, self._replaceable), None) is not None:
             return False
-        # Nobody's working directory may vanish, not even our own; nor may the owner change.
-        if _is_same(place, os.curdir) or place.stat().st_uid != new.stat().st_uid:
+        # Our working directory may not vanish, nor what is being written inside the folder.
+        if _is_working_directory(place) or _holds_another(place):
             return False
         try:
+            if place.stat().st_uid != new.stat().st_uid:
+                return False
             shutil.copystat(place, new)
             if hasattr(os, "chown"):
                 os.chown(new, -1, place.stat().st_gid)
@@ -516,13 +557,37 @@ def _exchanged_at_once(new, place):
     return rename(here, paths[0], here, paths[1], ctypes.c_uint(exchange)) == 0
 
 
-def _journal_of(new, place):
-    """The names of old and new files, or an error if some do not lie in the folders."""
-    file = new / _JOURNAL
+def _is_working_directory(place):
+    """Whether the working directory is a folder or in it; it may not exist any more."""
+    try:
+        return _is_in(os.getcwd(), place)
+    except OSError:
+        return False
+
+
+def _holds_another(place):
+    """Whether a folder holds locks or new files of other folders inside."""
+    return any(re.fullmatch(_IN_USE, name) for name in os.listdir(place))
+
+
+def _journal_of(new, place, earlier):
+    """The names of old and new files, or an error if it names others than those of a run.
+
+    A folder may come from a stranger, with a journal.
+    """
+    file, aside = new / _JOURNAL, new / _ASIDE
     try:
         journal = json.loads(file.read_text(encoding="utf-8"))
-        names = [*journal["old"], *journal["new"]]
-        is_right = all(_is_inside(folder, name) for folder in (new, place) for name in names)
+        old, names = journal["old"], journal["new"]
+        is_right = isinstance(old, list) and isinstance(names, list) and not aside.is_symlink()
+        folders = (new, place, aside) if is_right else ()
+        is_right = is_right and all(
+            _is_inside(folder, name) for folder in folders for name in (*old, *names)
+        )
+        # The record is the first of the old files that is set aside.
+        records = (aside, place) if is_right and old else ()
+        listed = next((found for folder in records if (found := earlier(folder))), ())
+        is_right = is_right and set(old) <= set(listed)
     except (ValueError, RecursionError, KeyError, TypeError):
         is_right = False
     if not is_right:
@@ -531,12 +596,11 @@ def _journal_of(new, place):
     return journal
 
 
-def _move_each(new, place):
+def _move_each(new, place, journal):
     """Replace files one by one, as the journal says, also if a part of them was moved before.
 
     The record of the old files is set aside first, and that of the new ones is moved last.
     """
-    journal = _journal_of(new, place)
     aside = new / _ASIDE
     for name in journal["old"]:
         is_pending = os.path.lexists(new / name) or name not in journal["new"]
@@ -552,54 +616,84 @@ def _move_each(new, place):
             raise InputError(message, argument="out", remedy="move it")
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         os.rename(new / name, place / name)
-    _sync_all(place)
+    # The contents were on disk before the journal was written.
+    for folder in {(place / name).parent for name in (*journal["old"], *journal["new"])}:
+        _sync(folder)
     (new / _JOURNAL).unlink()
     shutil.rmtree(new, ignore_errors=True)
 
 
-def _move_back(new, place):
+def _move_back(new, place, journal):
     """Undo what `_move_each` has done."""
-    journal = _journal_of(new, place)
+    aside = new / _ASIDE
     for name in reversed(journal["new"]):
         if _is_file(place / name) and not os.path.lexists(new / name):
             os.rename(place / name, new / name)
     for name in reversed(journal["old"]):
-        if os.path.lexists(new / _ASIDE / name):
-            os.rename(new / _ASIDE / name, place / name)
+        if os.path.lexists(aside / name):
+            os.rename(aside / name, place / name)
     (new / _JOURNAL).unlink()
 
 
-def finish(place):
-    """Finish what a killed process has begun to move; its lock must be held."""
+def finish(path, place, earlier, argument):
+    """Finish what a killed process has begun to move; the lock of the folder must be held.
+
+    Others may keep their lock elsewhere: who may not write to the folder around it, inside.
+    """
     for home in (place.parent, place):
         new, old = _hidden(home, place, "new"), _hidden(home, place, "old")
-        if (new / _JOURNAL).is_file():
-            _move_each(new, place)
-        if old.is_dir() and not os.path.lexists(place):
-            os.rename(old, place)
-            what = "the one from before its replacement, which was interrupted"
-            warn(f"The folder `{place}` is {what}")
+        has_journal = _is_folder(new) and (new / _JOURNAL).is_file()
+        is_set_aside = _is_folder(old) and not os.path.lexists(place)
+        if not has_journal and not is_set_aside:
+            continue
+        with _lock_in(home, place, path, argument):
+            if has_journal:
+                _check_owner(new, place)
+                _move_each(new, place, _journal_of(new, place, earlier))
+            if is_set_aside:
+                _check_owner(old, place)
+                os.rename(old, place)
+                what = "the one from before its replacement, which was interrupted"
+                warn(f"The folder `{place}` is {what}")
 
 
-def check_complete(path, argument="folder"):
+def _check_owner(folder, place):
+    """Raise an OSError if hidden files are those of somebody who owns nothing here.
+
+    In a folder in which everybody may write, anybody can make a folder of any name.
+    """
+    trusted = {0, place.stat().st_uid if place.exists() else 0}
+    if hasattr(os, "geteuid") and folder.stat().st_uid not in trusted | {os.geteuid()}:
+        raise PermissionError(errno.EPERM, "it was a process of another user", str(place))
+
+
+def check_complete(path, earlier, argument="folder"):
     """Finish what a killed process has begun to move in a folder that is going to be read.
 
     Parameters
     ----------
     path : str or path-like
+    earlier : callable
+        As for `OutputFolder`.
     argument : str, default="folder"
 
     Raises
     ------
     InputError
-        If another process is writing there, or what was begun cannot be finished.
+        If another process is writing there, what was begun cannot be finished, or the folder cannot
+        be read.
     """
-    place = Path(os.path.realpath(path))
-    if not _is_begun(place):
+    place = _real(path, argument)
+    try:
+        is_begun = _is_begun(place)
+    except OSError as error:
+        message = f"must be a folder that can be read, got `{path}` ({error.strerror})"
+        raise InputError(message, argument=argument) from None
+    if not is_begun:
         return
     try:
         with locked(path, argument):
-            finish(place)
+            finish(path, place, earlier, argument)
     except OSError as error:
         message = (
             f"must be complete, got `{path}`, in which a process was killed while it moved files "
@@ -617,23 +711,29 @@ def _is_begun(place):
     )
 
 
-def _discard(folder, earlier, place):
-    """Remove a folder of new files that were not completed, or of old ones that were replaced.
+def _discard(folder, files, place):
+    """Remove a hidden folder of new files, or that of an earlier run with the given files.
 
-    What somebody else put into an old one at the last moment goes back to where it was put.
+    What somebody else put into the latter at the last moment goes back to where it was put.
     """
-    if not folder.is_dir():
+    if not _is_folder(folder):
         return
-    files = earlier(folder)
-    if files is None:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    others = [*_unlisted(folder, set(files))]
-    for name in others:
-        if not os.path.lexists(place / name):
-            os.rename(folder / name, place / name)
-    if not next(_unlisted(folder, set(files)), None):
-        shutil.rmtree(folder, ignore_errors=True)
+    if files is not None:
+        for name in [*_unlisted(folder, set(files))]:
+            back, number = place / name, 1
+            while os.path.lexists(back):
+                number += 1
+                back = place / f"{name}.{number}"
+            back.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(folder / name, back)
+            if number > 1:
+                warn(f"The file `{back}` was put there, by another name, while files were replaced")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_folder(path):
+    """Whether a path is that of a folder itself, and not of a link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def path_inside(folder, name, file):

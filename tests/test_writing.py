@@ -4,7 +4,9 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import stat
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,8 +14,17 @@ from pathlib import Path
 import pytest
 
 from bnmtl import writing
-from bnmtl.errors import InputError
-from bnmtl.writing import OutputFolder, check_complete, locked, path_inside, write_whole
+from bnmtl.ensembles import PredictionStore
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.io import read_run
+from bnmtl.writing import (
+    OutputFile,
+    OutputFolder,
+    check_complete,
+    locked,
+    path_inside,
+    write_whole,
+)
 
 pytestmark = [
     pytest.mark.beside_kernels,
@@ -51,7 +62,7 @@ def fill(new, version, names):
 
 def read(path):
     """The version of a folder, all files of which must be of it; None if there is no folder."""
-    check_complete(path)
+    check_complete(path, files_of)
     if not path.exists():
         return None
     record = json.loads((path / RECORD).read_text())
@@ -63,12 +74,13 @@ def read(path):
 STEPS = ["fsync", "rename", "replace", "mkdir", "rmdir", "unlink", "write"]
 
 
-def killed_at(n, work):
+def killed_at(n, work, seconds=0):
     """Whether a fork that does some work came to its end before its n-th step on files."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     try:
+        signal.alarm(seconds)
         left = [n]
 
         def counted(step):
@@ -179,7 +191,7 @@ def test_a_kill_while_files_are_added_leaves_what_was_written_before(tmp_path):
 
     found = set()
     for place in kills(tmp_path, one_beside_a_file, work):
-        check_complete(place / "run")
+        check_complete(place / "run", files_of)
         record = json.loads((place / "run" / RECORD).read_text())
         has_picture = (place / "run/picture").exists()
         found.add((record["version"], has_picture, "complete" in record))
@@ -320,13 +332,17 @@ def test_readers_wait_for_nobody(tmp_path, monkeypatch):
     one_beside_a_file(tmp_path)
     path, move = tmp_path / "run", writing._move_each
 
-    def slow(new, place):
-        with pytest.raises(InputError, match="must not be written by two processes at once"):
-            check_complete(path)
+    def slow(new, place, journal):
+        # Another thread, because one that holds the lock may ask for it again.
+        with (
+            ThreadPoolExecutor(1) as pool,
+            pytest.raises(InputError, match="two processes at once"),
+        ):
+            pool.submit(check_complete, path, files_of).result()
         os._exit(9)
 
     assert os.fork() or killed_in_the_middle(monkeypatch, slow, path)
-    os.wait()
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 9
     assert writing._move_each is move
     with monkeypatch.context() as patched:
 
@@ -410,6 +426,8 @@ def test_names_in_records_stay_in_the_folder(tmp_path, name):
         '{"old": ["../victim"], "new": []}',
         '{"old": [], "new": ["link/victim"]}',
         '{"old": [], "new": ["/victim"]}',
+        '{"old": ["mine.txt"], "new": []}',
+        '{"old": "a", "new": ""}',
         '{"old": [3], "new": []}',
         '{"old": []}',
         "[" * 5000,
@@ -417,7 +435,7 @@ def test_names_in_records_stay_in_the_folder(tmp_path, name):
     ],
 )
 def test_a_journal_of_a_stranger_moves_nothing_outside(tmp_path, text):
-    an_earlier_one(tmp_path)
+    one_beside_a_file(tmp_path)
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "run/link").symlink_to("..")
     new = writing._hidden(tmp_path / "run", tmp_path / "run", "new")
@@ -426,9 +444,219 @@ def test_a_journal_of_a_stranger_moves_nothing_outside(tmp_path, text):
     (new / "link").mkdir()
     (new / "link/victim").write_text("theirs")
     (new / writing._JOURNAL).write_text(text)
-    for use in (check_complete, output):
+    for use in (read, output):
         with pytest.raises(
             InputError, match="must name files in its folder; it is damaged: remove"
         ):
             use(tmp_path / "run")
     assert (tmp_path / "victim").read_text() == "mine" and (tmp_path / "run/a").exists()
+    assert (tmp_path / "run/mine.txt").read_text() == "mine"
+
+
+def hidden(path, suffix="new", home=None):
+    return writing._hidden(path.parent if home is None else home, path, suffix)
+
+
+def test_old_files_are_not_set_aside_through_a_link(tmp_path):
+    an_earlier_one(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    new = hidden(tmp_path / "run")
+    new.mkdir()
+    (new / writing._ASIDE).symlink_to("../elsewhere")
+    (new / writing._JOURNAL).write_text('{"old": ["a"], "new": []}')
+    with pytest.raises(InputError, match="must name files in its folder; it is damaged: remove"):
+        read(tmp_path / "run")
+    assert all_inside(tmp_path / "elsewhere") == [] and (tmp_path / "run/a").exists()
+
+
+@pytest.mark.parametrize("suffix", ["new", "old"])
+def test_hidden_names_that_are_links_lead_nowhere(tmp_path, suffix):
+    an_earlier_one(tmp_path)
+    write(output(tmp_path / "other"), "old", OLD)
+    (tmp_path / "other/mine.txt").write_text("mine")
+    hidden(tmp_path / "run", suffix).symlink_to("other")
+    before = all_inside(tmp_path / "other")
+    with contextlib.nullcontext() if suffix == "old" else pytest.raises(InputError, match="exists"):
+        write(output(tmp_path / "run"), "new", NEW)
+    assert all_inside(tmp_path / "other") == before
+    (tmp_path / "other" / writing._JOURNAL).write_text('{"old": [], "new": ["mine.txt"]}')
+    assert read(tmp_path / "run") == ("new" if suffix == "old" else "old")
+    assert (tmp_path / "other/mine.txt").read_text() == "mine"
+
+
+def test_a_lock_that_is_a_link_leaves_its_target_alone(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    hidden(tmp_path / "run", "lock").symlink_to("victim")
+    with pytest.raises(InputError, match="must be a folder that can be written to"):
+        output(tmp_path / "run")
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "dangling link", "deep folder"])
+def test_what_others_have_in_a_folder_is_not_opened(tmp_path, kind):
+    an_earlier_one(tmp_path)
+    other = tmp_path / "run/other"
+    if kind == "pipe":
+        os.mkfifo(other)
+    elif kind == "dangling link":
+        other.symlink_to("somebody@somewhere")
+    else:
+        (other / "deep").mkdir(parents=True)
+        os.mkfifo(other / "deep/pipe")
+    done = killed_at(-1, lambda: write(output(tmp_path / "run"), "new", NEW), seconds=5)
+    assert done and read(tmp_path / "run") == "new" and os.path.lexists(other)
+
+
+def test_a_link_in_place_of_a_folder_of_the_run_is_not_followed(tmp_path):
+    an_earlier_one(tmp_path)
+    (tmp_path / "run/b").rename(tmp_path / "elsewhere")
+    (tmp_path / "run/b").symlink_to("../elsewhere")
+    with pytest.raises(InputError, match="must not hold other files of the same name, got .*/b`"):
+        write(output(tmp_path / "run"), "new", NEW)
+    assert (tmp_path / "elsewhere/inside").read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["elsewhere", "run"]
+    (tmp_path / "run/b").unlink()
+    write(output(tmp_path / "run"), "new", NEW)
+    assert read(tmp_path / "run") == "new"
+
+
+@pytest.mark.parametrize(
+    "name", ["a\0b", "a\ud800", "a" * 300, "a/" * 3000, "b/" + "a" * 300 + "/c"]
+)
+def test_names_that_no_file_can_have_are_refused_before_the_work(tmp_path, name):
+    def a_file(path):
+        return OutputFile(path, (".csv",), force=True)
+
+    for use, end in ((output, ""), (a_file, ".csv")):
+        with pytest.raises(InputError, match="`out` must be a"):
+            use(f"{tmp_path}/{name}{end}")
+    for use in (read_run, PredictionStore.open):
+        with pytest.raises(InputError, match="`folder` must be a"):
+            use(f"{tmp_path}/{name}")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("kind", ["pipe", "loop", "file"])
+def test_what_is_not_a_folder_is_refused_before_the_work(tmp_path, kind):
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "run")
+    elif kind == "loop":
+        (tmp_path / "run").symlink_to("run")
+    else:
+        (tmp_path / "run").write_text("mine")
+    with pytest.raises(InputError, match="must be a folder, got the file"):
+        output(tmp_path / "run")
+    with pytest.raises(InputTypeError, match="`out` must be a path, got int"):
+        output(3)
+
+
+@pytest.mark.parametrize("there", [an_empty_one, an_earlier_one])
+def test_what_others_put_into_a_folder_at_the_last_moment_has_a_place(tmp_path, monkeypatch, there):
+    """Also where the new run has no such folder, or a file of that name."""
+    there(tmp_path)
+    can_exchange = OutputFolder._can_exchange
+
+    def slow(folder):
+        found = can_exchange(folder)
+        (tmp_path / "run/b").mkdir(exist_ok=True)
+        for name in ("b/mine.txt", "new"):
+            (tmp_path / "run" / name).write_text("mine")
+        return found
+
+    monkeypatch.setattr(OutputFolder, "_can_exchange", slow)
+    with pytest.warns(UserWarning, match="was put there, by another name"):
+        write(output(tmp_path / "run"), "new", ["new"])
+    monkeypatch.undo()
+    write(output(tmp_path / "run"), "newer", ["new"])
+    assert read(tmp_path / "run") == "newer"
+    mine = "b/mine.txt" if there is an_earlier_one else "b"
+    assert all_inside(tmp_path / "run")[0].startswith(mine)
+    assert (tmp_path / "run/b/mine.txt").read_text() == "mine"
+    assert (tmp_path / "run/new.2").read_text() == "mine"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run"]
+
+
+def test_what_is_written_inside_a_folder_outlives_its_replacement(tmp_path):
+    an_earlier_one(tmp_path)
+    with output(tmp_path / "run/inner") as inner, inner.writing() as new:
+        fill(new, "inner", ["a"])
+        write(output(tmp_path / "run"), "new", NEW)
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="two processes"):
+            pool.submit(output, tmp_path / "run/inner").result()
+    assert read(tmp_path / "run") == "new" and read(tmp_path / "run/inner") == "inner"
+    assert all_inside(tmp_path) == sorted(
+        [*(f"run/{name}" for name in (*NEW, RECORD)), "run/inner/a", f"run/inner/{RECORD}"]
+    )
+
+
+def test_a_folder_inside_with_the_same_name_is_another_one(tmp_path, monkeypatch):
+    an_earlier_one(tmp_path)
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == tmp_path / "run")
+    with output(tmp_path / "run") as outer, outer.writing() as new:
+        fill(new, "outer", NEW)
+        write(output(tmp_path / "run/run"), "inner", ["a"])
+    assert read(tmp_path / "run") == "outer" and read(tmp_path / "run/run") == "inner"
+
+
+def test_a_working_directory_inside_does_not_vanish(tmp_path, monkeypatch):
+    an_earlier_one(tmp_path)
+    monkeypatch.chdir(tmp_path / "run/b")
+    write(output(".."), "new", NEW)
+    assert read(Path("..")) == "new" and Path("inside").read_text() == "new"
+
+
+def test_who_cannot_write_beside_a_folder_finds_the_lock_there(tmp_path, monkeypatch):
+    """Readers and writers with other rights keep their locks elsewhere."""
+    one_beside_a_file(tmp_path)
+    path = tmp_path / "run"
+    with output(path) as folder:
+        monkeypatch.setattr(writing, "_home_of", lambda place: place)
+        new = hidden(path)
+        new.mkdir()
+        (new / writing._JOURNAL).write_text('{"old": ["a"], "new": []}')
+        for use in (read, output):
+            with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="two processes"):
+                pool.submit(use, path).result()
+        assert folder and (path / "a").exists()
+
+
+def as_somebody_else(work):
+    """Whether some work succeeds in a fork of another user."""
+
+    def other():
+        os.setgid(65534)
+        os.setuid(65534)
+        work()
+
+    return killed_at(-1, other)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="root can become another user")
+def test_other_users(monkeypatch):
+    """They read what they may, are refused in a sentence, and finish nothing for others."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o1777)
+        one_beside_a_file(place)
+        assert as_somebody_else(lambda: read(place / "run"))
+        (place / "run").chmod(0o700)
+
+        def refused():
+            for use in (read, read_run, PredictionStore.open):
+                with pytest.raises(InputError, match="can be read, got `.*Permission denied"):
+                    use(place / "run")
+
+        assert as_somebody_else(refused)
+
+        def prepare():
+            new = hidden(place / "run")
+            new.mkdir()
+            (new / "a").write_text("theirs")
+            (new / writing._JOURNAL).write_text('{"old": ["a"], "new": ["a"]}')
+
+        assert as_somebody_else(prepare)
+        with pytest.raises(InputError, match="must be complete.*it was a process of another user"):
+            read(place / "run")
+        with pytest.raises(InputError, match="written to.*it was a process of another user"):
+            output(place / "run")
+        assert (place / "run/a").read_text() == "old"

@@ -165,7 +165,7 @@ def read(folder):
         The parts as arguments of `Part`, by name.
     """
     path = Path(folder)
-    check_complete(path)
+    check_complete(path, _files_of)
     record = _read_record(path)
     try:
         return _read(path, record)

@@ -295,7 +295,7 @@ def read_record(folder, argument="folder"):
         If the file was not written by a command of bnmtl, or was changed, or files are being moved
         into the folder.
     """
-    check_complete(folder, argument)
+    check_complete(folder, _files_of_run, argument)
     return _record_of(Path(folder))
 
 
