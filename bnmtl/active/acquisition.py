@@ -14,7 +14,7 @@ from bnmtl.classification import NetworkImputer
 from bnmtl.decorate.artificial import stacked, take
 from bnmtl.decorate.committee import check_estimator
 from bnmtl.decorate.inputs import TreeInputs, columns_of
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
@@ -277,7 +277,7 @@ class GODA(_Acquisition):
 
     def _utilities(self, table, seed):
         check_estimator(self.estimator)
-        check_whole("n_imputations", self.n_imputations, least=1)
+        check_whole("n_imputations", self.n_imputations, least=1, most=MOST_MEMBERS)
         known, labels = take(table.X, table.complete), table.y[table.complete]
         _check_complete(table)
         found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried

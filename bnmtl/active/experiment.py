@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import fitted_or_constant
-from bnmtl.errors import InputError, InputTypeError, check_jobs, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_jobs, check_whole
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
@@ -417,7 +417,7 @@ def run_experiment(
 
 def _check_folds(cv, repeats, tables):
     """Raise an error unless each table can be split into the folds."""
-    check_whole("repeats", repeats, least=1)
+    check_whole("repeats", repeats, least=1, most=MOST_MEMBERS)
     if hasattr(cv, "split") and not isinstance(cv, type | str):
         if repeats != 1:
             message = f"must be 1 with a splitter, got {repeats!r}"

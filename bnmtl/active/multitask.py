@@ -14,6 +14,7 @@ from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     InputWarning,
@@ -84,7 +85,7 @@ class MultitaskCommittee(BaseEstimator):
         if not isinstance(template, MultitaskBayesNetClassifier):
             message = f"must be a MultitaskBayesNetClassifier or None, got {type_of(template)}"
             raise InputTypeError(message, argument="estimator")
-        check_whole("n_members", self.n_members, least=2)
+        check_whole("n_members", self.n_members, least=2, most=MOST_MEMBERS)
         check_jobs(self.n_jobs)
         X, labels, task = read_tasks(X, y, task)
         known = labels.notna().all(axis=1).to_numpy()

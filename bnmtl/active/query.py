@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import check_estimator
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import read_labels
 from bnmtl.wording import count, type_of
@@ -377,7 +377,7 @@ class CommitteeQuery(Query):
 
     def _check(self, pool):
         check_estimator(self.estimator)
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
 
     def _utilities(self, pool, committee):
         if committee is None:

@@ -12,7 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from bnmtl.calibration.platt import classes_of
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_flag, check_whole
+from bnmtl.errors import (
+    MOST_MEMBERS,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_flag,
+    check_whole,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import check_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
@@ -235,7 +242,7 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
     def _check_parameters(self):
-        check_whole("n_estimators", self.n_estimators, 1)
+        check_whole("n_estimators", self.n_estimators, 1, MOST_MEMBERS)
         template = self._template()
         is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
         if not is_estimator or not is_classifier(template):

@@ -15,7 +15,7 @@ from bnmtl.classification.rows import (
     new_learner,
     number_edges,
 )
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
+from bnmtl.errors import MOST_ROWS, InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.networks import inference
 from bnmtl.networks.tables import code_frame
@@ -198,7 +198,7 @@ class NetworkSampler(_CellNetworks):
             beginning of a longer one.
         """
         check_is_fitted(self)
-        check_whole("n", n, least=1)
+        check_whole("n", n, least=1, most=MOST_ROWS)
         seed = seed_of(random_state)
         drawn = {task: self._drawn(task, n, seed) for task in self._frames}
         if self._names is not None:

@@ -15,6 +15,7 @@ from bnmtl.ensembles.judges import Judge, judge_of, stratified_folds
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_flag,
@@ -358,11 +359,11 @@ class EnsembleSelector(BaseEstimator):
         """Raise unless the parameters are valid."""
         if self.initial != "auto":
             check_whole("initial", self.initial, least=0, remedy='"auto" chooses it')
-        check_whole("bags", self.bags, least=1)
+        check_whole("bags", self.bags, least=1, most=MOST_MEMBERS)
         check_number("bag_fraction", self.bag_fraction, above=0, most=1)
         if self.prune != "sweep":
             check_number("prune", self.prune, above=0, most=1, remedy='"sweep" chooses it')
-        check_whole("max_steps", self.max_steps, least=1)
+        check_whole("max_steps", self.max_steps, least=1, most=MOST_MEMBERS)
         check_whole("patience", self.patience, least=1, optional=True)
         check_jobs(self.n_jobs)
         check_flag("replacement", self.replacement)

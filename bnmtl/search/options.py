@@ -2,7 +2,7 @@
 
 from sklearn.base import BaseEstimator
 
-from bnmtl.errors import InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import MOST_REPEATS, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.wording import one_of
 
@@ -56,8 +56,8 @@ class Orders(_Options):
 
     def check(self):
         """Raise InputTypeError or InputError for options out of range."""
-        check_whole("starts", self.starts, 1, optional=True)
-        check_whole("iterations", self.iterations, 0, optional=True)
+        check_whole("starts", self.starts, 1, MOST_REPEATS, optional=True)
+        check_whole("iterations", self.iterations, 0, MOST_REPEATS, optional=True)
         _check_walk(self)
 
     def improve(self, state, rng, budget, report=None):
@@ -96,7 +96,7 @@ class HillClimbing(_Options):
 
     def check(self):
         """Raise InputTypeError or InputError for options out of range."""
-        check_whole("restarts", self.restarts, 0)
+        check_whole("restarts", self.restarts, 0, MOST_REPEATS)
         _check_walk(self)
 
     def improve(self, state, rng, budget, report=None):
@@ -193,5 +193,5 @@ def search_of(search):
 
 
 def _check_walk(search):
-    check_whole("perturb", search.perturb, 1)
-    check_whole("tabu", search.tabu, 0)
+    check_whole("perturb", search.perturb, 1, MOST_REPEATS)
+    check_whole("tabu", search.tabu, 0, MOST_REPEATS)

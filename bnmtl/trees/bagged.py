@@ -9,7 +9,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnmtl.errors import InputError, check_choice, check_jobs, check_number, check_whole
+from bnmtl.errors import (
+    MOST_MEMBERS,
+    InputError,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_whole,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import LabelScore, read_labels
@@ -65,7 +72,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _read(self, X, y, sample_weight):
         """Checked numbers, positions of the classes, and weights, of the cases that have one."""
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
         check_choice("criterion", self.criterion, ("gini", "entropy", "log_loss"))
         check_whole("max_depth", self.max_depth, least=1, optional=True)
         if isinstance(self.min_samples_leaf, float):

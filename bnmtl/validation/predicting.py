@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_choice,
@@ -406,7 +407,7 @@ def _check(estimator, scheme, rounds, folds, test_size, stratify, n_jobs):
         raise InputTypeError(message, argument="estimator")
     if isinstance(scheme, str):
         check_choice("scheme", scheme, SCHEMES)
-    check_whole("rounds", rounds, least=1)
+    check_whole("rounds", rounds, least=1, most=MOST_MEMBERS)
     check_whole("folds", folds, least=2)
     if isinstance(test_size, float):
         check_number("test_size", test_size, above=0, below=1)

@@ -18,7 +18,7 @@ from bnmtl.classification.columns import is_number, matched_rows, plain, read_co
 from bnmtl.classification.network import NetworkClassifier
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.entries import checked_column, pickled_bytes
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
+from bnmtl.errors import MOST_ROWS, InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.encoding import column_of, tasks_of
@@ -378,7 +378,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
                 raise InputTypeError(message, argument="sampler", remedy="for example Munge()")
         sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
         for size in sizes:
-            check_whole("sizes", size, least=2)
+            check_whole("sizes", size, least=2, most=MOST_ROWS)
         if not sizes or sizes != sorted(set(sizes)):
             raise InputError(f"must be increasing numbers, got {self.sizes!r}", argument="sizes")
         return sizes
