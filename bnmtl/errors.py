@@ -178,7 +178,10 @@ def check_whole(argument, value, least=None, most=None, optional=False, **parts)
     InputError
         If it is a number out of range.
     """
-    if most is None and isinstance(value, numbers.Integral) and value > _LARGEST_WHOLE:
+    if not isinstance(value, numbers.Integral) or value <= (most or _LARGEST_WHOLE):
+        # Maxima against typing errors are only named where they help.
+        most = None if most and most >= MOST_REPEATS else most
+    elif most is None:
         most = _LARGEST_WHOLE
     limits = {"least": least, "most": most}
     _check(numbers.Integral, "a whole number", argument, value, limits, optional, parts)

@@ -12,6 +12,7 @@ from bnmtl.decorate.committee import check_estimator
 from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import plain_table
 from bnmtl.wording import count, type_of
 
 
@@ -163,7 +164,7 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     -------
     Pool
     """
-    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    X = plain_table(X)
     if X.ndim != 2 or not len(X):
         message = f"must be a table with a row for each case, got {type_of(X)}"
         raise InputError(message, argument="X")

@@ -20,9 +20,10 @@ from bnmtl.errors import (
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import as_fitted, sorted_columns, table_of_numbers
 from bnmtl.trees.probability import (
-    check_numbers,
     check_smoothing,
+    in_given_order,
     leaf_counts,
     smoothed,
     without_case,
@@ -81,8 +82,8 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             check_whole("min_samples_leaf", self.min_samples_leaf, least=1)
         check_jobs(self.n_jobs)
         self._check_parameters()
-        check_numbers(X)
-        y = read_labels(y)
+        X, y = table_of_numbers(X), read_labels(y)
+        self._column_order = sorted_columns(X)
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
@@ -115,6 +116,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         options = {"dtype": np.float32, "ensure_all_finite": "allow-nan", "reset": False}
+        X = as_fitted(self, table_of_numbers(X))
         return self._leaves(validate_data(self, X, **options))
 
     def predict_proba(self, X):
@@ -169,8 +171,10 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         )
         # Repeated rows, because `min_samples_leaf` counts rows and not weights. On few rows, the
         # check takes as long as the growth; without it, trees do not look for missing cells.
-        inputs, has_gaps = X[rows], bool(np.isnan(X).any())
+        inputs, has_gaps, order = X[rows], bool(np.isnan(X).any()), self._column_order
+        inputs = inputs if order is None else np.ascontiguousarray(inputs[:, order])
         tree.fit(inputs, codes[rows], sample_weight=weights[rows], check_input=has_gaps)
+        in_given_order(tree.tree_, order)
         return tree, bag
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.columns import is_number, matched_rows, plain, read_columns
+from bnmtl.classification.columns import is_number, plain, read_columns
 from bnmtl.classification.network import NetworkClassifier
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.entries import checked_column, pickled_bytes
@@ -23,6 +23,7 @@ from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.encoding import column_of, tasks_of
 from bnmtl.tasks.labels import LabelScore
+from bnmtl.tasks.tables import matched_rows, plain_table
 from bnmtl.wording import type_of
 
 _N_HIDDEN = 256
@@ -327,6 +328,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         Mimic
         """
         sizes = self._check()
+        X = plain_table(X)
         names = [column.name for column in read_columns(X)]
         X, seed = matched_rows("X", X, names), seed_of(self.random_state)
         if self.task_column is not None:
