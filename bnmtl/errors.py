@@ -18,6 +18,8 @@ _PACKAGE = __name__.partition(".")[0]
 # The largest numbers of what is repeated in a search, of members that are fitted, and of cheap
 # resamples: beyond them a typing error is more likely than the wish to wait.
 MOST_REPEATS, MOST_MEMBERS, MOST_RESAMPLES = 10_000, 100_000, 1_000_000
+# More processes than the machines of a cluster have cores.
+MOST_JOBS = 1024
 # The most cells of a table, and so the most rows that are drawn.
 MOST_ROWS = 2**28
 # The largest whole number that compiled code can take, and the largest float of round digits.
@@ -257,7 +259,7 @@ def check_jobs(n_jobs):
     n_jobs : object
     """
     remedy = "-1 is all cores"
-    check_whole("n_jobs", n_jobs, optional=True, remedy=remedy)
+    check_whole("n_jobs", n_jobs, most=MOST_JOBS, optional=True, remedy=remedy)
     if n_jobs == 0:
         raise InputError("must not be 0", argument="n_jobs", remedy=remedy)
 

@@ -10,6 +10,7 @@ from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import Committee, about_member
 from bnmtl.errors import MOST_MEMBERS, check_whole
 from bnmtl.seeding import generator, seed_of
+from bnmtl.threads import fitted_alone
 from bnmtl.trees import ProbabilityTree
 
 
@@ -49,6 +50,7 @@ class BaggingCommittee(Committee):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit a member to each bootstrap.
 
@@ -137,6 +139,7 @@ class BoostingCommittee(Committee):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit the members one after another.
 
@@ -211,6 +214,7 @@ class SingleClassifier(Committee):
         self.estimator = estimator
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit the classifier.
 

@@ -26,6 +26,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 # The column of the tasks; no column of a table of cases has such a name by chance.
@@ -66,6 +67,7 @@ class MultitaskCommittee(BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @fitted_alone
     def fit(self, X, y, task):
         """Learn the networks of each member.
 

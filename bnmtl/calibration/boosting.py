@@ -24,6 +24,7 @@ from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import check_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.tasks.tables import as_fitted, asked, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 _SMALLEST_ERROR = 1e-10
@@ -127,6 +128,7 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.restart = restart
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Fit the members one after another.
 
@@ -375,6 +377,7 @@ class LogisticCorrection(BaseEstimator):
            [0.333, 0.667]])
     """
 
+    @fitted_alone
     def fit(self, model, X=None, y=None):
         """Use a fitted model, or fit one.
 

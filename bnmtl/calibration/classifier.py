@@ -26,6 +26,7 @@ from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.tasks.tables import any_rows, asked
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count, listed, type_of
 
 # (of decision values, of probabilities)
@@ -161,6 +162,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         self.n_jobs = n_jobs
         self.task_column = task_column
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, *, calibration=None, groups=None):
         """Fit the classifier and its calibrators.
 

@@ -36,6 +36,7 @@ from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks import split
 from bnmtl.tasks.encoding import column_of, tasks_of
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed, type_of
 
 
@@ -346,6 +347,7 @@ class DecorateClassifier(Committee):
         self.task_column = task_column
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, *, unlabeled=None):
         """Fit the members one after another.
 

@@ -36,6 +36,7 @@ from bnmtl.metrics.folds import listed_folds
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.tasks.tables import any_rows, as_fitted, asked
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count, type_of
 
 _N_FOLDS = 5
@@ -152,6 +153,7 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = all(of_model.allow_nan for of_model in inner)
         return tags
 
+    @fitted_alone
     def fit(self, X, y=None, sample_weight=None, *, groups=None):
         """Fit the combination, and the models unless they are in a store.
 

@@ -533,10 +533,8 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     0.15
     """
     check_choice("method", method, ("windows", "debiased", "uniform", "quantile"))
-    if method == "windows":
-        check_whole("window", window, least=1)
-    else:
-        check_whole("bins", bins, least=1, most=MOST_REPEATS)
+    check_whole("window", window, least=1)
+    check_whole("bins", bins, least=1, most=MOST_REPEATS)
     window, bins = int(window), int(bins)
     if np.ndim(p) == 2:
         y, p, weights = checked_classes(y, p, weights)

@@ -62,12 +62,13 @@ class Orders(_Options):
 
     def improve(self, state, rng, budget, report=None):
         """Improve the graph of a `GraphState` in place."""
-        options = self.starts, self.iterations, self.perturb, self.tabu
+        given = self.starts, self.iterations, self.perturb, self.tabu
+        options = (None if number is None else int(number) for number in given)
         orders.search(state, rng, budget, *options, report)
 
     def n_steps(self, n_variables):
         """Number of reported steps of one search over so many variables."""
-        return orders.starts_of(n_variables, self.starts)
+        return orders.starts_of(n_variables, None if self.starts is None else int(self.starts))
 
 
 class HillClimbing(_Options):
@@ -101,11 +102,13 @@ class HillClimbing(_Options):
 
     def improve(self, state, rng, budget, report=None):
         """Improve the graph of a `GraphState` in place."""
-        hill_climbing.search(state, rng, budget, self.restarts, self.perturb, self.tabu, report)
+        # Of numpy's kinds of whole numbers each would have kernels compiled for it.
+        options = map(int, (self.restarts, self.perturb, self.tabu))
+        hill_climbing.search(state, rng, budget, *options, report)
 
     def n_steps(self, n_variables):
         """Number of reported steps of one search."""
-        return self.restarts + 1
+        return int(self.restarts) + 1
 
 
 class Exact(_Options):

@@ -21,6 +21,7 @@ from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.tasks.tables import as_fitted, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 from bnmtl.trees.probability import (
     check_smoothing,
     in_given_order,
@@ -47,6 +48,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Grow the trees.
 

@@ -8,6 +8,7 @@ from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.tasks.tables import as_fitted, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 
 
 def check_smoothing(smoothing):
@@ -200,6 +201,7 @@ class ProbabilityTree(LabelScore, DecisionTreeClassifier):
         )
         self.smoothing = smoothing
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.
 

@@ -24,6 +24,7 @@ from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.encoding import column_of, tasks_of
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.tasks.tables import matched_rows, plain_table
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 _N_HIDDEN = 256
@@ -307,6 +308,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         self.patience = patience
         self.task_column = task_column
 
+    @fitted_alone
     def fit(self, X, y=None, *, held_out=None, groups=None):
         """Draw and label pseudo-cases, and train the students.
 

@@ -20,6 +20,7 @@ from bnmtl.errors import (
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, generator, seed_of
 from bnmtl.tasks.labels import read_labels
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count
 
 # Distances by matrix products are off by less, so cases this close are compared exactly.
@@ -229,6 +230,7 @@ class Munge(BaseEstimator):
         self.random_state = random_state
         self.progress = progress
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Keep the cases.
 
@@ -463,6 +465,7 @@ class NaiveBayesSampler(BaseEstimator):
     [[0, 'x'], [1, 'y']]
     """
 
+    @fitted_alone
     def fit(self, X, y):
         """Keep the cases and their classes.
 
@@ -545,6 +548,7 @@ class MarginalSampler(BaseEstimator):
     4
     """
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Keep the cases.
 
