@@ -6,8 +6,8 @@ import threading
 
 from bnmtl.wording import type_of
 
-# The thread that fits an estimator, by the identity of the estimator. Nothing is kept in it, so that
-# it can be copied, cloned and pickled as before.
+# The thread that fits an estimator, by the identity of the estimator. Nothing is kept in it, so
+# that it can be copied, cloned and pickled as before.
 _FITTING = {}
 _LOCK = threading.Lock()
 

@@ -3,7 +3,9 @@
 import copy
 import itertools
 import pickle
+import sys
 import threading
+import types
 import warnings
 
 import numpy as np
@@ -30,6 +32,7 @@ from bnmtl.active import (
     RandomQuery,
 )
 from bnmtl.classification import BayesNetClassifier, NetworkImputer
+from bnmtl.ensembles.library.families import TreeAugmented
 from bnmtl.errors import Mistake, check_number, check_whole
 from bnmtl.problems import random_network
 from bnmtl.tasks.tables import as_one_sentence, plain_table, table_of_numbers
@@ -101,7 +104,7 @@ def test_other_values_for_whole_numbers_get_one_sentence(value):
         (lambda: trees.BaggedPETs(100_001).fit([[0], [1]], [0, 1]), "from 1 to 100000, got 100001"),
         (lambda: BayesNetClassifier(bins=257).fit(*table()), "`bins` .* from 2 to 256, got 257"),
         (lambda: random_network(10**12), "`n_variables` .* from 1 to 10000"),
-        (lambda: random_network(3, mean_degree=1).sample(10**12), "`n` must be .* from 0 to 268435456"),
+        (lambda: random_network(3, 1).sample(10**12), "`n` must be .* from 0 to 268435456"),
         (lambda: check_whole("n", 2**64), "from|at most 9223372036854775807"),
         (lambda: check_number("x", __import__("fractions").Fraction(1, 2)), "`x` must be a number"),
         (lambda: trees.BaggedPETs(n_jobs=10**6).fit([[0], [1]], [0, 1]), "`n_jobs` .* most 1024"),
@@ -317,6 +320,39 @@ def test_the_order_of_rows_does_not_change_imputed_numbers():
         imputer = NetworkImputer(learner, random_state=0).fit(rows)
         found.append(imputer.transform(gaps).to_numpy().tolist())
     assert found == found[:1] * 6
+
+
+class GumException(Exception):
+    """What pyAgrum raises."""
+
+
+class Silent:
+    """In the place of pyAgrum's classifier."""
+
+    def __init__(self, **options):
+        pass
+
+    def fit(self, X, y):
+        raise GumException("[pyAgrum] Out of bounds:\nsize 0")
+
+
+def test_words_of_pyagrum_are_quoted(monkeypatch):
+    packages = {
+        "pyagrum": {"GumException": GumException},
+        "pyagrum.skbn": {"BNClassifier": Silent},
+        "pyagrum.lib": {},
+        "pyagrum.lib.discreteTypeProcessor": {"DiscreteTypeProcessor": Silent},
+    }
+    for name, contents in packages.items():
+        module = types.ModuleType(name)
+        vars(module).update(contents)
+        monkeypatch.setitem(sys.modules, name, module)
+    X, y = table()
+    words = "^`X` must be a table from .* pyAgrum says `.pyAgrum. Out of bounds: size 0`.$"
+    with pytest.raises(ValueError, match=words):
+        TreeAugmented().fit(X.astype("category"), y)
+    with pytest.raises(ValueError, match="^`X` must have a column with two values or more"):
+        TreeAugmented().fit(X.assign(**dict.fromkeys(X, 1)), y)
 
 
 class Waiting(GaussianNB):

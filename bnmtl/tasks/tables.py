@@ -174,7 +174,7 @@ def _floats(name, series, argument):
 
 
 @contextlib.contextmanager
-def as_one_sentence(rule, argument, speaker):
+def as_one_sentence(rule, argument, speaker, kinds=(TypeError, ValueError)):
     """Say of a mistake that another package finds in an argument which rule was not kept.
 
     The package's own words are quoted.
@@ -186,10 +186,12 @@ def as_one_sentence(rule, argument, speaker):
     argument : str
     speaker : str
         The name of the package or class.
+    kinds : tuple of classes, default=(TypeError, ValueError)
+        What it raises for mistakes in its input.
     """
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except kinds as error:
         # What is known not to be fitted is no mistake in an input.
         if isinstance(error, Mistake | AttributeError):
             raise
