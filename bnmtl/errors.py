@@ -12,9 +12,18 @@ import numbers
 import operator
 import warnings
 
-from bnmtl.wording import one_of
+from bnmtl.wording import one_of, shown
 
 _PACKAGE = __name__.partition(".")[0]
+# The largest numbers of what is repeated in a search, of members that are fitted, and of cheap
+# resamples: beyond them a typing error is more likely than the wish to wait.
+MOST_REPEATS, MOST_MEMBERS, MOST_RESAMPLES = 10_000, 100_000, 1_000_000
+# More processes than the machines of a cluster have cores.
+MOST_JOBS = 1024
+# The most cells of a table, and so the most rows that are drawn.
+MOST_ROWS = 2**28
+# The largest whole number that compiled code can take, and the largest float of round digits.
+_LARGEST_WHOLE, _LARGEST_NUMBER = 2**63 - 1, 10**308
 
 
 class Mistake:
@@ -97,6 +106,9 @@ def sentence(mistake, argument, message, remedy):
     text = f"{': '.join(parts)} {message}" if parts else message
     if remedy:
         text += f"{':' if '; ' in message else ';'} {remedy}"
+    if "\n" in text:
+        # A value is written as its type writes it, tables in several lines.
+        text = " ".join(text.split())
     if parts:
         text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."
@@ -155,7 +167,7 @@ def check_whole(argument, value, least=None, most=None, optional=False, **parts)
     argument : str
     value : object
     least, most : int, default=None
-        None means unlimited.
+        None means unlimited, as far as it has at most 64 bits.
     optional : bool, default=False
         Whether it may be None.
     **parts
@@ -168,6 +180,11 @@ def check_whole(argument, value, least=None, most=None, optional=False, **parts)
     InputError
         If it is a number out of range.
     """
+    if not isinstance(value, numbers.Integral) or value <= (most or _LARGEST_WHOLE):
+        # Maxima against typing errors are only named where they help.
+        most = None if most and most >= MOST_REPEATS else most
+    elif most is None:
+        most = _LARGEST_WHOLE
     limits = {"least": least, "most": most}
     _check(numbers.Integral, "a whole number", argument, value, limits, optional, parts)
 
@@ -215,8 +232,13 @@ def _check(kind, noun, argument, value, limits, optional, parts):
     if optional and value is None:
         return
     given = {name: limit for name, limit in limits.items() if limit is not None}
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    is_right = is_number and isinstance(value, kind) and math.isfinite(value)
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    # Arrays of fractions of the standard library would be arrays of objects.
+    is_number = is_whole or (
+        isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational)
+    )
+    is_finite = is_number and (abs(value) < _LARGEST_NUMBER if is_whole else math.isfinite(value))
+    is_right = is_finite and isinstance(value, kind)
     if is_right and all(_LIMITS[name][0](value, limit) for name, limit in given.items()):
         return
     if {"least", "most"} <= set(given):
@@ -226,7 +248,7 @@ def _check(kind, noun, argument, value, limits, optional, parts):
         rule = rule.replace("and of", "and")
     message = f"must be {'None or ' if optional else ''}{noun} {rule}".rstrip()
     error = InputError if is_number else InputTypeError
-    raise error(f"{message}, got {value!r}", argument=argument, **parts)
+    raise error(f"{message}, got {shown(value)}", argument=argument, **parts)
 
 
 def check_jobs(n_jobs):
@@ -237,7 +259,7 @@ def check_jobs(n_jobs):
     n_jobs : object
     """
     remedy = "-1 is all cores"
-    check_whole("n_jobs", n_jobs, optional=True, remedy=remedy)
+    check_whole("n_jobs", n_jobs, most=MOST_JOBS, optional=True, remedy=remedy)
     if n_jobs == 0:
         raise InputError("must not be 0", argument="n_jobs", remedy=remedy)
 
@@ -253,7 +275,7 @@ def check_flag(argument, value):
     # Numpy is not imported here, because `--help` does not need it.
     is_of_numpy = getattr(value, "shape", None) == () and str(value.dtype) == "bool"
     if not (isinstance(value, bool) or is_of_numpy):
-        raise InputTypeError(f"must be True or False, got {value!r}", argument=argument)
+        raise InputTypeError(f"must be True or False, got {shown(value)}", argument=argument)
 
 
 def check_choice(argument, value, choices, **parts):
@@ -269,4 +291,5 @@ def check_choice(argument, value, choices, **parts):
     """
     is_simple = value is None or isinstance(value, str | numbers.Real)
     if not is_simple or value not in choices:
-        raise InputError(f"must be {one_of(choices)}, got {value!r}", argument=argument, **parts)
+        message = f"must be {one_of(choices)}, got {shown(value)}"
+        raise InputError(message, argument=argument, **parts)

@@ -4,6 +4,7 @@ import threading
 from typing import NamedTuple
 
 from bnmtl.errors import InputTypeError
+from bnmtl.wording import shown
 
 
 class ProgressEvent(NamedTuple):
@@ -48,8 +49,12 @@ class Reporter:
     """
 
     def __init__(self, progress):
-        if not isinstance(progress, bool) and not callable(progress):
-            message = f"must be True, False or a callable that takes an event, got {progress!r}"
+        if not isinstance(progress, bool) and (
+            not callable(progress) or isinstance(progress, type)
+        ):
+            message = (
+                f"must be True, False or a callable that takes an event, got {shown(progress)}"
+            )
             raise InputTypeError(message, argument="progress")
         self._progress = progress
         self._listener = progress if callable(progress) else None

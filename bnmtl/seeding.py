@@ -65,7 +65,9 @@ def check_seed(random_state, most=None, takes_legacy=False):
     if random_state is None or isinstance(random_state, kinds):
         return
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        check_whole("random_state", random_state, 0, most)
+        # Seeds may have more bits than other whole numbers.
+        if random_state < 0 or most is not None:
+            check_whole("random_state", random_state, 0, most)
         return
     *others, last = ["None", "an int", *(f"a numpy.random.{kind.__name__}" for kind in kinds)]
     message = f"must be {', '.join(others)} or {last}, got {type_of(random_state)}"

@@ -1,5 +1,7 @@
 """Formatting of lists, counts, types and alternatives in messages."""
 
+_LONGEST = 200
+
 
 def either(texts):
     """Format alternatives: a, b or c."""
@@ -38,3 +40,12 @@ def type_of(value):
         return "None"
     is_class = isinstance(value, type)
     return f"the class {value.__name__}" if is_class else type(value).__name__
+
+
+def shown(value):
+    """Format a given value: as Python writes it, or its type where that is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of thousands of digits.
+        return type_of(value)
+    return text if len(text) <= _LONGEST and "\n" not in text else type_of(value)

@@ -30,6 +30,7 @@ from bnmtl.ensembles import MarginalSampler, Munge, NaiveBayesSampler
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics.prediction import squared_error
 from bnmtl.seeding import generator
+from bnmtl.tasks.tables import sorted_columns
 
 pytestmark = pytest.mark.beside_kernels
 TREE = DecisionTreeClassifier(min_samples_leaf=3)
@@ -144,7 +145,8 @@ KINDS = ["marginals", "uniform", "pool", "unlabeled", "network", unknown, Double
 def test_members_are_those_of_plain_loops(kind, size):
     frame, y = mixed()
     extra, _ = mixed(25, seed=3)
-    encode, draw = TreeInputs(read_columns(frame)), drawn_by(kind, frame, extra)
+    encode = TreeInputs(read_columns(frame), sorted_columns(frame))
+    draw = drawn_by(kind, frame, extra)
     expected, trials = decorated(
         DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2),
         *(encode(frame), y, lambda *args: encode(draw(*args)), 7),

@@ -407,7 +407,7 @@ def test_it_works_with_tools_of_scikit_learn():
         search = GridSearchCV(clone(model), grid, cv=2).fit(X, y)
     assert search.best_score_ > 0.85 and np.isfinite(search.cv_results_["mean_test_score"]).all()
     rounds = predict_rounds(model, X, y, "kfold", 1, folds=3, task=X["region"], random_state=0)
-    assert np.mean(rounds.score("accuracy")) > 0.8
+    assert np.mean(rounds.score("accuracy")) > 0.75
 
 
 @pytest.mark.parametrize("kind", [ActiveDecorate, ActiveDecorateJS])

@@ -14,10 +14,11 @@ from bnmtl.classification import NetworkImputer
 from bnmtl.decorate.artificial import stacked, take
 from bnmtl.decorate.committee import check_estimator
 from bnmtl.decorate.inputs import TreeInputs, columns_of
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import plain_table, sorted_columns
 from bnmtl.wording import type_of
 
 
@@ -69,7 +70,7 @@ def read_incomplete(X, y, observed, cost):
     -------
     Incomplete
     """
-    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    X = plain_table(X)
     y, observed = read_labels(y), np.asarray(observed)
     if X.ndim != 2 or not len(X):
         message = f"must be a table with a row for each case, got {type_of(X)}"
@@ -277,7 +278,7 @@ class GODA(_Acquisition):
 
     def _utilities(self, table, seed):
         check_estimator(self.estimator)
-        check_whole("n_imputations", self.n_imputations, least=1)
+        check_whole("n_imputations", self.n_imputations, least=1, most=MOST_MEMBERS)
         known, labels = take(table.X, table.complete), table.y[table.complete]
         _check_complete(table)
         found = np.full(len(table.incomplete), -1.0)  # worse than any that is tried
@@ -362,7 +363,7 @@ class ExpectedUtility(BaseEstimator):
         check_whole("n_candidates", self.n_candidates, least=1)
         check_whole("n_values", self.n_values, least=1, optional=True)
         table = read_incomplete(X, y, observed, cost)
-        cells = np.argwhere(~table.observed)
+        cells = _cells_to_try(table)
         check_whole("batch_size", batch_size, least=1, most=min(self.n_candidates, len(cells)))
         _check_complete(table)
         seed = seed_of(self.random_state)
@@ -397,6 +398,14 @@ class ExpectedUtility(BaseEstimator):
         return gains
 
 
+def _cells_to_try(table):
+    """Rows and columns of the cells that can be acquired, by row and name of the column."""
+    order = sorted_columns(table.X)
+    order = np.arange(table.observed.shape[1]) if order is None else order
+    cells = np.argwhere(~table.observed[:, order])
+    return np.column_stack([cells[:, 0], order[cells[:, 1]]])
+
+
 def _check_complete(table):
     """Raise unless there are complete cases to learn an imputer from."""
     if len(table.complete) < 2:
@@ -416,7 +425,7 @@ def _learner(estimator, X):
     if estimator is None:
         estimator = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
     if isinstance(estimator, BaseDecisionTree):
-        return TreeInputs(columns_of(X, "from_dtype")), estimator
+        return TreeInputs(columns_of(X, "from_dtype"), sorted_columns(X)), estimator
     return (lambda rows: rows), estimator
 
 

@@ -8,8 +8,9 @@ from bnmtl.active.utilities import vote_shares
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import Committee, about_member
-from bnmtl.errors import check_whole
+from bnmtl.errors import MOST_MEMBERS, check_whole
 from bnmtl.seeding import generator, seed_of
+from bnmtl.threads import fitted_alone
 from bnmtl.trees import ProbabilityTree
 
 
@@ -49,6 +50,7 @@ class BaggingCommittee(Committee):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit a member to each bootstrap.
 
@@ -61,7 +63,7 @@ class BaggingCommittee(Committee):
         -------
         BaggingCommittee
         """
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
         (inputs, y), seed = self._prepared(X, y), seed_of(self.random_state)
         self.estimators_ = [
             self._fitted(inputs, y, seed, number) for number in range(self.n_estimators)
@@ -137,6 +139,7 @@ class BoostingCommittee(Committee):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit the members one after another.
 
@@ -149,7 +152,7 @@ class BoostingCommittee(Committee):
         -------
         BoostingCommittee
         """
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
         inputs, y = self._prepared(X, y)
         seed = int(generator(seed_of(self.random_state), "boosting").integers(2**31))
         if len(self.classes_) == 1:
@@ -211,6 +214,7 @@ class SingleClassifier(Committee):
         self.estimator = estimator
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y):
         """Fit the classifier.
 

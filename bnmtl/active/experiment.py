@@ -21,13 +21,14 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import fitted_or_constant
-from bnmtl.errors import InputError, InputTypeError, check_jobs, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_jobs, check_whole
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import plain_table
 from bnmtl.wording import type_of
 from bnmtl.writing import check_file, locked, write_whole
 
@@ -417,7 +418,7 @@ def run_experiment(
 
 def _check_folds(cv, repeats, tables):
     """Raise an error unless each table can be split into the folds."""
-    check_whole("repeats", repeats, least=1)
+    check_whole("repeats", repeats, least=1, most=MOST_MEMBERS)
     if hasattr(cv, "split") and not isinstance(cv, type | str):
         if repeats != 1:
             message = f"must be 1 with a splitter, got {repeats!r}"
@@ -436,7 +437,7 @@ def _check_folds(cv, repeats, tables):
 
 def _check_ends(first, n_labels, tables):
     """Raise an error unless each curve can begin and end with these numbers of labels."""
-    if first != "classes":
+    if not (isinstance(first, str) and first == "classes"):
         check_whole("first", first, least=1)
     check_whole("n_labels", n_labels, least=1, optional=True)
     if n_labels is None:
@@ -531,10 +532,10 @@ def _table(name, pair, groups):
         message = f"must be features and labels for `{name}`, got {type_of(pair)}"
         raise InputTypeError(message, argument="data")
     X, y = pair
-    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
-    labels = np.asarray(y, dtype=object)
+    X = plain_table(X, "data")
+    labels = read_labels(y, "data").astype(object)
     if X.ndim != 2 or labels.shape != (len(X),):
-        message = f"must have one label for each row of `{name}`, {len(X)}, got {len(y)!r}"
+        message = f"must have one label for each row of `{name}`, {len(X)}, got {len(labels)!r}"
         raise InputError(message, argument="data")
     if pd.isna(labels).any():
         message = f"must have all labels of `{name}`"

@@ -14,6 +14,7 @@ from bnmtl.classification import MultitaskBayesNetClassifier
 from bnmtl.classification.by_task import quick_classifier
 from bnmtl.classification.rows import target_classes
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     InputWarning,
@@ -25,6 +26,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.prediction import jensen_shannon
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 # The column of the tasks; no column of a table of cases has such a name by chance.
@@ -65,6 +67,7 @@ class MultitaskCommittee(BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @fitted_alone
     def fit(self, X, y, task):
         """Learn the networks of each member.
 
@@ -84,7 +87,7 @@ class MultitaskCommittee(BaseEstimator):
         if not isinstance(template, MultitaskBayesNetClassifier):
             message = f"must be a MultitaskBayesNetClassifier or None, got {type_of(template)}"
             raise InputTypeError(message, argument="estimator")
-        check_whole("n_members", self.n_members, least=2)
+        check_whole("n_members", self.n_members, least=2, most=MOST_MEMBERS)
         check_jobs(self.n_jobs)
         X, labels, task = read_tasks(X, y, task)
         known = labels.notna().all(axis=1).to_numpy()

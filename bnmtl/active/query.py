@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.decorate.artificial import take
 from bnmtl.decorate.committee import check_estimator
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import count, type_of
+from bnmtl.tasks.tables import plain_table
+from bnmtl.wording import count, shown, type_of
 
 
 def pick_best(utilities, batch_size, rng):
@@ -138,13 +139,43 @@ def is_missing(y, missing_label):
     Returns
     -------
     numpy.ndarray of bool, shape (n_rows,)
+
+    Raises
+    ------
+    InputTypeError
+        If ``missing_label`` is not one value.
     """
+    if not pd.api.types.is_scalar(missing_label):
+        message = f"must be one value that marks rows without a label, got {shown(missing_label)}"
+        raise InputTypeError(message, argument="missing_label", remedy="None is such a value")
     labels = pd.Series(y).to_numpy(dtype=object)
     missing = np.asarray(pd.isna(labels), dtype=bool)
-    if missing_label is None or missing_label is pd.NA or missing_label != missing_label:
+    if pd.isna(missing_label):
         return missing
-    missing[~missing] = [bool(label == missing_label) for label in labels[~missing]]
+    missing[~missing] = [_is_equal(label, missing_label) for label in labels[~missing]]
     return missing
+
+
+def _is_equal(label, missing_label):
+    """Whether a label is the one for missing ones; nested values are not."""
+    return bool(pd.api.types.is_scalar(label) and label == missing_label)
+
+
+def known_classes(classes):
+    """The labels that may occur.
+
+    Parameters
+    ----------
+    classes : array-like of labels
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_classes,)
+    """
+    if isinstance(classes, str | Mapping) or not np.iterable(classes):
+        message = f"must be a list of all labels that may occur or None, got {shown(classes)}"
+        raise InputTypeError(message, argument="classes", remedy="for example ['no', 'yes']")
+    return read_labels(list(classes), "classes")
 
 
 def read_pool(X, y, candidates, batch_size, missing_label, classes):
@@ -163,11 +194,11 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     -------
     Pool
     """
-    X = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    X = plain_table(X)
     if X.ndim != 2 or not len(X):
         message = f"must be a table with a row for each case, got {type_of(X)}"
         raise InputError(message, argument="X")
-    if np.asarray(y, dtype=object).ndim != 1:
+    if not np.iterable(y) or isinstance(y, str | Mapping) or _as_objects(y).ndim != 1:
         message = f"must be one label for each row, got {type_of(y)}"
         remedy = "select one column, or `MultitaskQuery` takes several"
         raise InputTypeError(message, argument="y", remedy=remedy)
@@ -176,9 +207,9 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
         rule = f"must be one label for each row, {len(X)}, some of them missing"
         raise InputError(f"{rule}, got {len(missing)!r}", argument="y")
     labeled = np.flatnonzero(~missing)
-    labels = read_labels(np.asarray(y, dtype=object)[labeled])
+    labels = read_labels(_as_objects(y)[labeled])
     if classes is not None:
-        unknown = sorted(set(labels.tolist()) - set(np.asarray(classes).tolist()), key=str)
+        unknown = sorted(set(labels.tolist()) - set(known_classes(classes).tolist()), key=str)
         if unknown:
             message = f"must hold labels of `classes` only, got {unknown[0]!r}"
             remedy = "add it to `classes`"
@@ -186,6 +217,14 @@ def read_pool(X, y, candidates, batch_size, missing_label, classes):
     rows = rows_to_pick(candidates, missing)
     check_batch_size(batch_size, len(rows))
     return Pool(X, labels, labeled, rows)
+
+
+def _as_objects(y):
+    """Labels as an array of objects; those that have no shape together have two dimensions."""
+    try:
+        return np.asarray(y if hasattr(y, "__len__") else list(y), dtype=object)
+    except ValueError:
+        return np.empty((len(y), 0), dtype=object)
 
 
 def check_batch_size(batch_size, n_candidates):
@@ -377,7 +416,7 @@ class CommitteeQuery(Query):
 
     def _check(self, pool):
         check_estimator(self.estimator)
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
 
     def _utilities(self, pool, committee):
         if committee is None:

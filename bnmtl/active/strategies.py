@@ -8,7 +8,7 @@ from bnmtl.active.committees import (
     SingleClassifier,
     TreeCommittee,
 )
-from bnmtl.active.query import CommitteeQuery, Query
+from bnmtl.active.query import CommitteeQuery, Query, known_classes
 from bnmtl.active.utilities import (
     class_variance,
     local_variance,
@@ -341,7 +341,7 @@ class BootstrapLV(_BootstrapQuery):
 
     def _check(self, pool):
         super()._check(pool)
-        found = np.unique(pool.y if self.classes is None else np.asarray(self.classes))
+        found = np.unique(pool.y if self.classes is None else known_classes(self.classes))
         if len(found) > 2:
             raise InputError(
                 f"must hold two classes, got {len(found)!r}",
@@ -350,7 +350,8 @@ class BootstrapLV(_BootstrapQuery):
                 cli_remedy="choose `--strategy bootstrap-lv-ext` or `bootstrap-js`",
             )
         # One class says nothing about the other, and leaves nothing to decide.
-        if self.minority_class is not None and len(found) == 2 and self.minority_class not in found:
+        names = found.tolist()
+        if self.minority_class is not None and len(found) == 2 and self.minority_class not in names:
             message = f"must be one of {listed(found.tolist())}, got {self.minority_class!r}"
             raise InputError(message, argument="minority_class")
 

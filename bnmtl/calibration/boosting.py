@@ -12,10 +12,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from bnmtl.calibration.platt import classes_of
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_flag, check_whole
+from bnmtl.errors import (
+    MOST_MEMBERS,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_flag,
+    check_whole,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import check_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import as_fitted, asked, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 _SMALLEST_ERROR = 1e-10
@@ -119,6 +128,7 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.restart = restart
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Fit the members one after another.
 
@@ -235,7 +245,7 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
     def _check_parameters(self):
-        check_whole("n_estimators", self.n_estimators, 1)
+        check_whole("n_estimators", self.n_estimators, 1, MOST_MEMBERS)
         template = self._template()
         is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
         if not is_estimator or not is_classifier(template):
@@ -256,7 +266,10 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _checked_rows(self, X, y, sample_weight):
         """Features, labels and weights of the rows with a weight above 0."""
+        X = table_of_numbers(X)
+        self._column_order = sorted_columns(X)
         X, y = validate_data(self, X, read_labels(y), **self._array_options())
+        X = self._sorted(X)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
         counts = weights > 0
@@ -282,10 +295,15 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             "ensure_all_finite": "allow-nan" if get_tags(self).input_tags.allow_nan else True,
         }
 
+    def _sorted(self, X):
+        """Columns as the members receive them: those of a frame by name."""
+        return X if self._column_order is None else np.ascontiguousarray(X[:, self._column_order])
+
     def _running_scores(self, X):
         """Decision function after each round, in the same array."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._array_options())
+        X = as_fitted(self, table_of_numbers(X))
+        X = self._sorted(validate_data(self, X, reset=False, **self._array_options()))
         n_classes = len(self.classes_)
         scores = np.zeros(len(X) if n_classes == 2 else (len(X), n_classes))
         for member, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
@@ -298,6 +316,10 @@ class AdaBoostM1(LabelScore, ClassifierMixin, BaseEstimator):
             yield scores
 
     def _fitted(self, member, X, y, weights, stream):
+        with asked(member):
+            return self._fitted_to(member, X, y, weights, stream)
+
+    def _fitted_to(self, member, X, y, weights, stream):
         if not self.resample:
             return member.fit(X, y, sample_weight=weights)
         rows = np.random.default_rng(stream).choice(len(y), size=len(y), p=weights)
@@ -355,6 +377,7 @@ class LogisticCorrection(BaseEstimator):
            [0.333, 0.667]])
     """
 
+    @fitted_alone
     def fit(self, model, X=None, y=None):
         """Use a fitted model, or fit one.
 

@@ -22,6 +22,7 @@ from bnmtl.calibration.platt import (
 )
 from bnmtl.errors import InputError, check_choice, check_number, warn
 from bnmtl.metrics.cases import SUM_TOLERANCE, checked_numbers, checked_table, checked_weights
+from bnmtl.threads import fitted_alone
 
 
 class IsotonicCalibrator(BaseEstimator):
@@ -60,6 +61,7 @@ class IsotonicCalibrator(BaseEstimator):
     def __init__(self, kind="step"):
         self.kind = kind
 
+    @fitted_alone
     def fit(self, scores, y, sample_weight=None):
         """Fit the function.
 
@@ -176,6 +178,7 @@ class BetaCalibrator(BaseEstimator):
     array([0.216, 0.5  , 0.784])
     """
 
+    @fitted_alone
     def fit(self, scores, y, sample_weight=None):
         """Fit the function by maximum likelihood.
 
@@ -326,6 +329,7 @@ class TemperatureCalibrator(BaseEstimator):
     def __init__(self, scale="raw"):
         self.scale = scale
 
+    @fitted_alone
     def fit(self, scores, y, sample_weight=None):
         """Find the temperature.
 
@@ -444,6 +448,7 @@ class TemperatureCalibrator(BaseEstimator):
 class _AsGiven(ClassifierMixin, BaseEstimator):
     """A classifier whose decision values are its features."""
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Keep the classes."""
         self.classes_ = np.unique(y)
@@ -520,6 +525,7 @@ class AutoCalibrator(BaseEstimator):
     PlattCalibrator()
     """
 
+    @fitted_alone
     def fit(self, scores, y, sample_weight=None):
         """Fit both and choose one.
 

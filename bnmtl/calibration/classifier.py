@@ -25,6 +25,8 @@ from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.folds import checked_groups, splits_by
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import any_rows, asked
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count, listed, type_of
 
 # (of decision values, of probabilities)
@@ -160,6 +162,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
         self.n_jobs = n_jobs
         self.task_column = task_column
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, *, calibration=None, groups=None):
         """Fit the classifier and its calibrators.
 
@@ -195,7 +198,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             raise InputTypeError(message, argument="estimator")
         _check_method(self.method, self.task_column is not None)
         check_jobs(self.n_jobs)
-        (X,) = indexable(X)
+        (X,) = indexable(any_rows(X))
         y = checked_labels(X, y)
         task = self._tasks(X)
         if sample_weight is not None:
@@ -231,6 +234,7 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             In the order of `classes_`; each row sums to 1.
         """
         check_is_fitted(self)
+        X = any_rows(X)
         scores = self._scores(self.estimator_, X)
         if len(self.calibrators_) < scores.shape[1]:
             return self.calibrators_[0].predict(scores)
@@ -385,7 +389,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
 
     def _scores(self, model, X):
         """A column of scores for each calibrator; NaN for a class unknown to the model."""
-        raw = _raw_scores(model, X, self._decides(model))
+        with asked(model, "predict"):
+            raw = _raw_scores(model, X, self._decides(model))
         if raw.shape[1] != len(model.classes_):
             n = len(model.classes_)
             message = f"must give one score for each of its {n} classes, got {raw.shape[1]!r}"
@@ -438,7 +443,8 @@ def _calibrated(calibrator, scores, task):
 
 def _fitted(estimator, X, y, weights):
     model = clone(estimator)
-    model.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
+    with asked(model):
+        model.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
     return model
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.errors import InputError, check_choice, check_number
 from bnmtl.metrics.cases import checked_cases, checked_numbers, checked_weights
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed
 
 
@@ -77,6 +78,7 @@ class PlattCalibrator(BaseEstimator):
     def __init__(self, scale="raw"):
         self.scale = scale
 
+    @fitted_alone
     def fit(self, scores, y, sample_weight=None):
         """Fit the sigmoid.
 
@@ -295,6 +297,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
     def __init__(self, scale="raw"):
         self.scale = scale
 
+    @fitted_alone
     def fit(self, scores, y, task, sample_weight=None):
         """Fit the sigmoids.
 

@@ -14,7 +14,15 @@ from sklearn.base import clone
 from bnmtl.calibration.calibrators import IsotonicCalibrator
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC, is_calibrator
 from bnmtl.calibration.platt import PlattCalibrator, checked_scores, classes_of
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, warn
+from bnmtl.errors import (
+    MOST_REPEATS,
+    MOST_RESAMPLES,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_whole,
+    warn,
+)
 from bnmtl.metrics.cases import checked_cases, checked_classes
 from bnmtl.metrics.folds import checked_groups
 from bnmtl.metrics.prediction import bin_of_width, root_mean_squared_error, top_label
@@ -119,7 +127,7 @@ def learning_curve(
     classes_of(y, "must hold cases of both classes, 0 and 1")
     calibrators = _checked_calibrators(calibrators)
     sizes = _checked_sizes(sizes, len(y))
-    check_whole("n_draws", n_draws, 1)
+    check_whole("n_draws", n_draws, 1, MOST_RESAMPLES)
     metric = _checked_metric(metric)
     names = np.zeros(len(y), dtype=int)
     if groups is not None:
@@ -320,7 +328,7 @@ def reliability(y, p, bins=10, classes=None, by="class"):
     0              0.7                0.0
     1              0.9                1.0
     """
-    check_whole("bins", bins, 1)
+    check_whole("bins", bins, 1, MOST_REPEATS)
     check_choice("by", by, ("class", "confidence"))
     if np.ndim(p) != 2:
         for name, given in (("classes", classes), ("by", None if by == "class" else by)):

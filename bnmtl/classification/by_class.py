@@ -17,6 +17,7 @@ from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner, PooledLearner
 from bnmtl.networks.inference import check_possible, log_evidence
 from bnmtl.networks.tables import posterior_mean
+from bnmtl.threads import fitted_alone
 
 
 class MultiNetClassifier(NetworkClassifier):
@@ -83,6 +84,7 @@ class MultiNetClassifier(NetworkClassifier):
     (['no', 'yes'], ['yes', 'no'])
     """
 
+    @fitted_alone
     def fit(self, X, y=None, sample_weight=None):
         """Learn the networks.
 

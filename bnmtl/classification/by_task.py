@@ -29,6 +29,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import column_labels
 from bnmtl.tasks import split
 from bnmtl.tasks.encoding import tasks_of
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed, type_of
 
 _ONE_TASK = "task1"
@@ -158,6 +159,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         self.bins = bins
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Learn the networks.
 

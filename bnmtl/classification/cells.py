@@ -1,5 +1,6 @@
 """Cells drawn from learned networks: pseudo-cases, and fillings of missing cells."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from bnmtl.classification.rows import (
     new_learner,
     number_edges,
 )
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
+from bnmtl.errors import MOST_ROWS, InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.networks import inference
 from bnmtl.networks.tables import code_frame
@@ -23,7 +24,8 @@ from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.columns import numeric_values
 from bnmtl.tasks.encoding import columns_by_name, encode_frames, named_frames
 from bnmtl.tasks.task import Tasks
-from bnmtl.wording import listed, type_of
+from bnmtl.threads import fitted_alone
+from bnmtl.wording import listed, shown, type_of
 
 _LABEL = "label of the case"
 
@@ -155,6 +157,7 @@ class NetworkSampler(_CellNetworks):
         self.bins = bins
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Learn the network, or the networks of several tasks.
 
@@ -198,7 +201,7 @@ class NetworkSampler(_CellNetworks):
             beginning of a longer one.
         """
         check_is_fitted(self)
-        check_whole("n", n, least=1)
+        check_whole("n", n, least=1, most=MOST_ROWS)
         seed = seed_of(random_state)
         drawn = {task: self._drawn(task, n, seed) for task in self._frames}
         if self._names is not None:
@@ -270,6 +273,7 @@ class NetworkImputer(_CellNetworks):
         self.fill = fill
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Learn the network, or the networks of several tasks, from the complete rows.
 
@@ -446,7 +450,8 @@ class NetworkImputer(_CellNetworks):
         """Expected numbers: means of the bins, weighted by their probabilities."""
         numbers = numeric_values(cells.cells)
         rows = [cells.rows[task].get(state, ()) for state in states]
-        means = [numbers[at].mean() if len(at) else 0.0 for at in rows]
+        # Exact sums, because others depend on the order of the rows.
+        means = [math.fsum(numbers[at]) / len(at) if len(at) else 0.0 for at in rows]
         found = p @ np.array(means)
         known = numbers[~np.isnan(numbers)]
         return pd.Series(np.rint(found) if (known == np.floor(known)).all() else found)
@@ -470,15 +475,28 @@ def _with_labels(frames, y):
     labels, found = {str(name): of_task for name, of_task in y.items()}, {}
     for task, frame in frames.items():
         given = labels.get(task)
-        if given is None or len(given) != len(frame):
-            n_given = 0 if given is None else len(given)
-            message = f"must be one label for each row, {len(frame)}, got {n_given!r}"
+        with located(task=task):
+            texts = _label_texts([] if given is None else given)
+        if len(texts) != len(frame):
+            message = f"must be one label for each row, {len(frame)}, got {len(texts)!r}"
             raise InputError(message, argument="y", task=task)
-        column = pd.Series(given).reset_index(drop=True)
-        # As text, because labels are classes, also if they are numbers.
-        texts = [None if pd.isna(label) else _text_of(label) for label in column]
         found[task] = frame.assign(**{_LABEL: pd.Series(texts, index=frame.index, dtype=object)})
     return found
+
+
+def _label_texts(y):
+    """Labels as text, because they are classes, also if they are numbers; None where missing."""
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    is_sized = hasattr(y, "__len__") and not isinstance(y, str | Mapping)
+    if not is_sized or len(getattr(y, "shape", (1,))) != 1:
+        raise InputTypeError(f"must be a list of labels, got {type_of(y)}", argument="y")
+    labels = list(y)
+    nested = [label for label in labels if not pd.api.types.is_scalar(label)]
+    if nested:
+        message = f"must hold numbers, booleans or text as labels, got {shown(nested[0])}"
+        raise InputTypeError(message, argument="y")
+    return [None if pd.isna(label) else _text_of(label) for label in labels]
 
 
 def _text_of(label):
@@ -496,5 +514,9 @@ def _put(column, gaps, values):
     elif gaps.all():
         return pd.Series(values.to_numpy(), index=column.index)
     filled = column.copy()
-    filled[gaps] = values.to_numpy()
+    try:
+        filled[gaps] = values.to_numpy()
+    except (TypeError, ValueError):  # Of the fit it may have had text, and here it has numbers.
+        filled = column.astype(object)
+        filled[gaps] = values.to_numpy()
     return filled

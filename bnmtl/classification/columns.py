@@ -8,6 +8,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, i
 
 from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.tasks.encoding import columns_by_name
+from bnmtl.tasks.tables import plain_table
 from bnmtl.wording import count, type_of
 
 _MISSING = -1
@@ -86,9 +87,9 @@ def read_columns(X, least=2):
         For other types, fewer rows, no columns, two columns with the same name, and
         infinite numbers.
     """
-    frame = X
+    frame = plain_table(X) if isinstance(X, pd.DataFrame) else X
     if not isinstance(X, pd.DataFrame):
-        array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
+        array = plain_table(X) if isinstance(X, list | tuple | np.ndarray) else None
         if array is None or array.ndim != 2 or array.dtype.kind not in "buif":
             given = type_of(X) if array is None or array.ndim == 2 else array.shape
             rule = "must be a DataFrame, or an array of numbers with two dimensions"
@@ -121,44 +122,6 @@ def rows_like(X, columns):
         return np.stack([column.to_numpy() for column in columns], axis=1)
     frame = pd.DataFrame(dict(enumerate(columns)))
     return frame.set_axis(X.columns, axis=1)
-
-
-def names_of(X):
-    """Names of the columns of a frame, or of an array, as in `read_columns`."""
-    return [str(label) for label in (X if isinstance(X, pd.DataFrame) else range(np.shape(X)[1]))]
-
-
-def matched_rows(argument, X, names):
-    """Rows with their columns in a given order: of a frame by name, of an array by position.
-
-    Parameters
-    ----------
-    argument : str
-    X : pandas.DataFrame or array-like, shape (n_rows, n_columns)
-    names : list of str
-
-    Returns
-    -------
-    pandas.DataFrame or numpy.ndarray
-
-    Raises
-    ------
-    TypeError, ValueError
-        For other dimensions, a frame without one of the columns, and an array with more or fewer.
-    """
-    if isinstance(X, pd.DataFrame):
-        found = names_of(X)
-        lacking = [name for name in names if name not in found]
-        if lacking:
-            message = f"must have the columns of the fit; `{lacking[0]}` is missing"
-            raise InputError(message, argument=argument)
-        return X if found == names else X.iloc[:, [found.index(name) for name in names]]
-    array = np.asarray(X)
-    if array.ndim != 2 or array.shape[1] != len(names):
-        wanted = count(len(names), "column")
-        message = f"must have {wanted}, as in the fit; its shape is {array.shape}"
-        raise InputError(message, argument=argument)
-    return array
 
 
 def is_number(dtype):

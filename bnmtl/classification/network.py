@@ -22,6 +22,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import check_possible, markov_blanket, posteriors
 from bnmtl.tasks import Edges
 from bnmtl.tasks.labels import LabelScore
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed, type_of
 
 
@@ -163,6 +164,7 @@ class BayesNetClassifier(NetworkClassifier):
     [[1.0, 0.0, 0.0]]
     """
 
+    @fitted_alone
     def fit(self, X, y=None, sample_weight=None):
         """Learn the network.
 

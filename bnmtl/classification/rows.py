@@ -17,6 +17,7 @@ from bnmtl.tasks.columns import MAX_STATES, numeric_values, read_column
 from bnmtl.tasks.discretization import cut_points, numbers_by_column
 from bnmtl.tasks.encoding import column_of, encode_frames
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import plain_table
 from bnmtl.wording import count, listed, type_of
 
 # Whole numbers with at most this many values are states.
@@ -304,6 +305,8 @@ def as_frame(X):
     if isinstance(X, list | tuple):
         # Otherwise numbers next to texts, and missing values, would become texts.
         X = np.array(X, dtype=object)
+    if isinstance(X, np.ndarray):
+        X = plain_table(X)
     array = check_array(X, dtype=None, ensure_all_finite=False)
     return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bnmtl.errors import InputError, InputTypeError, check_whole, located
+from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_whole, located
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import sampled_codes
 from bnmtl.networks.tables import code_frame
@@ -73,7 +73,7 @@ def predictive_check(networks, tasks, n=200, random_state=None, progress=False):
     >>> worst["first"], worst["second"], bool(worst["p_corrected"] < 0.05)
     ('bronc', 'dysp', True)
     """
-    check_whole("n", n, least=20)
+    check_whole("n", n, least=20, most=MOST_MEMBERS)
     networks = {"task1": networks} if isinstance(networks, BayesNet) else networks
     is_mapping = isinstance(networks, Mapping)
     if not is_mapping or not all(isinstance(network, BayesNet) for network in networks.values()):

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputTypeError, check_number, check_whole, warn
+from bnmtl.errors import MOST_MEMBERS, InputTypeError, check_flag, check_number, check_whole, warn
 from bnmtl.graphs import adjacency
 from bnmtl.learners.adapted import changed, keeping_groups
 from bnmtl.learners.base import Learner
@@ -172,7 +172,8 @@ def arc_confidence(
     if not isinstance(learner, Learner):
         raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
     learner._check_parameters()
-    check_whole("n_bootstrap", n_bootstrap, 1, remedy="100 is usual")
+    check_whole("n_bootstrap", n_bootstrap, 1, MOST_MEMBERS, remedy="100 is usual")
+    check_flag("light", light)
     check_number("subsample", subsample, above=0, below=1, optional=True)
     began = time.monotonic()
     if time_limit is not None:

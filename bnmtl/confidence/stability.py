@@ -11,6 +11,7 @@ from scipy import stats
 
 from bnmtl.confidence.replicates import Replicates, bootstrap, share_of
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_choice,
@@ -219,7 +220,7 @@ def arc_stability(tasks, learner, scheme="halves", n=50, compare=None, random_st
     if not isinstance(learner, Learner):
         raise InputTypeError(f"must be a learner, got {type_of(learner)}", argument="learner")
     check_choice("scheme", scheme, ("halves", "bootstrap", "delete-d"))
-    check_whole("n", n, least=2, remedy="50 is usual")
+    check_whole("n", n, least=2, most=MOST_MEMBERS, remedy="50 is usual")
     learner._check_parameters()
     seed = seed_of(learner.random_state if random_state is None else random_state)
     learners = {GIVEN: learner} | _others(tasks, learner, compare, seed)

@@ -7,10 +7,11 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.classification import NetworkSampler
-from bnmtl.classification.columns import matched_rows, names_of, rows_like
+from bnmtl.classification.columns import rows_like
 from bnmtl.decorate.inputs import check_numbers
 from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.seeding import generator, with_seed
+from bnmtl.tasks.tables import matched_rows, names_of
 from bnmtl.wording import type_of
 
 GENERATORS = ("marginals", "uniform", "pool", "unlabeled", "network")

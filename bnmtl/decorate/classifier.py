@@ -22,6 +22,7 @@ from bnmtl.decorate.artificial import (
 from bnmtl.decorate.committee import Committee, about_member, check_estimator, diversity
 from bnmtl.decorate.inputs import columns_of
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_choice,
@@ -35,6 +36,7 @@ from bnmtl.metrics.prediction import accuracy, squared_error
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks import split
 from bnmtl.tasks.encoding import column_of, tasks_of
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed, type_of
 
 
@@ -345,6 +347,7 @@ class DecorateClassifier(Committee):
         self.task_column = task_column
         self.random_state = random_state
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, *, unlabeled=None):
         """Fit the members one after another.
 
@@ -420,8 +423,8 @@ class DecorateClassifier(Committee):
 
     def _check_parameters(self):
         check_estimator(self.estimator)
-        check_whole("n_estimators", self.n_estimators, least=1)
-        check_whole("max_iterations", self.max_iterations, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
+        check_whole("max_iterations", self.max_iterations, least=1, most=MOST_MEMBERS)
         if self.n_estimators > self.max_iterations:
             most = self.max_iterations
             message = f"is less than `n_estimators` members; there will be {most} at most"

@@ -15,6 +15,7 @@ from bnmtl.errors import InputError, InputTypeError, check_choice
 from bnmtl.metrics.cases import checked_weights, probabilities_of
 from bnmtl.seeding import drawn_seed, with_seed
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import sorted_columns
 from bnmtl.wording import type_of
 
 
@@ -88,7 +89,7 @@ class Committee(LabelScore, ClassifierMixin, BaseEstimator):
     def _encode_columns(self, X, categorical_features="from_dtype", task_column=None):
         """Prepare the encoding of rows and return their columns."""
         columns = columns_of(X, categorical_features, task_column)
-        self._encode = TreeInputs(columns) if self._encodes() else None
+        self._encode = TreeInputs(columns, sorted_columns(X)) if self._encodes() else None
         return columns
 
     def _inputs_of(self, rows):

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
 
-from bnmtl.classification.columns import ColumnCells, is_number, matched_rows, read_columns
+from bnmtl.classification.columns import ColumnCells, is_number, read_columns
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.tasks.encoding import column_of
+from bnmtl.tasks.tables import as_fitted, plain_table, table_of_numbers
 from bnmtl.wording import listed
 
 
@@ -29,11 +30,13 @@ def read_rows(classifier, X, allow_nan, reset):
     -------
     pandas.DataFrame or numpy.ndarray
     """
+    X = plain_table(X)
     if not isinstance(X, pd.DataFrame):
         finite = "allow-nan" if allow_nan else True
+        X = table_of_numbers(X)
         return validate_data(classifier, X, reset=reset, ensure_all_finite=finite)
-    if not reset and hasattr(classifier, "feature_names_in_"):
-        X = matched_rows("X", X, [str(name) for name in classifier.feature_names_in_])
+    if not reset:
+        X = as_fitted(classifier, X)
     validate_data(classifier, X, reset=reset, skip_check_array=True)
     return X
 
@@ -99,22 +102,27 @@ def _mask(given, names):
 class TreeInputs:
     """Rows as numbers for decision trees: indicators of nominal values, the last of a missing one.
 
-    Missing numbers stay nan; a nominal value that is not known has no indicator.
+    Missing numbers stay nan; a nominal value that is not known has no indicator. The columns of a
+    frame are sorted by name, because trees depend on their order.
 
     Parameters
     ----------
     columns : list of ColumnCells
         Those of the fit.
+    order : numpy.ndarray of int, default=None
+        Positions of the columns by name, as `sorted_columns` returns them.
     """
 
-    def __init__(self, columns):
+    def __init__(self, columns, order=None):
         self._known = [None if column.is_numeric else _Known(column) for column in columns]
+        self._order = order
 
     def __call__(self, X):
         """Encoded rows, float32, shape (n_rows, n_inputs)."""
         if not isinstance(X, pd.DataFrame):
             if not any(self._known):
-                return np.asarray(X, dtype=np.float32)
+                numbers = np.asarray(X, dtype=np.float32)
+                return numbers if self._order is None else numbers[:, self._order]
             X = pd.DataFrame(X)
         columns = zip(self._known, X.items(), strict=True)
         return self.of_cells(
@@ -142,6 +150,8 @@ class TreeInputs:
             block = np.zeros((len(cells), known.n_values + 1), dtype=np.float32)
             block[np.arange(len(cells)), np.maximum(cells, -1)] = cells >= -1
             blocks.append(block)
+        if self._order is not None:
+            blocks = [blocks[at] for at in self._order]
         return np.concatenate(blocks, axis=1)
 
 

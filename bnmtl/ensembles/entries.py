@@ -8,7 +8,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import read_labels
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import listed, shown, type_of
 from bnmtl.writing import file_names
 
 # Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
@@ -172,6 +172,9 @@ def checked_names(names, n_models, taken=()):
     """Names of models as a tuple of distinct strings; None numbers them."""
     if names is None:
         return tuple(f"model{number}" for number in range(1, n_models + 1))
+    if isinstance(names, str) or not np.iterable(names):
+        message = f"must be a list of one name per model, got {shown(names)}"
+        raise InputTypeError(message, argument="names")
     names = tuple(names)
     wrong = [name for name in names if not isinstance(name, str) or not name]
     if wrong:
@@ -193,7 +196,7 @@ def checked_settings(settings, names):
     if settings is None:
         settings = [{}] * len(names)
     if not isinstance(settings, pd.DataFrame):
-        settings = list(settings)
+        settings = list(settings) if np.iterable(settings) else [settings]
         wrong = [record for record in settings if not isinstance(record, dict)]
         if wrong:
             message = f"must be one dictionary per model, got {type_of(wrong[0])}"

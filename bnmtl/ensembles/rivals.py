@@ -33,6 +33,9 @@ class WeightedEnsemble:
     """
 
     def __init__(self, store, weights, temperature=1.0):
+        check_store(store)
+        check_number("temperature", temperature, above=0)
+        weights = checked_weights(weights, store.n_models, "model")
         self.store_, self.temperature_ = store, temperature
         self.weights_ = pd.Series(weights, pd.Index(store.names, name="model"), name="weight")
         positive = self.weights_[self.weights_ > 0]
@@ -111,7 +114,7 @@ def model_averaging(
     is_likelihood = isinstance(judge, Judge) and judge.known == "cross_entropy"
     if temperature is None:
         temperature = 1.0 if is_likelihood else "cv"
-    if temperature != "cv":
+    if not (isinstance(temperature, str) and temperature == "cv"):
         check_number("temperature", temperature, above=0, remedy='"cv" chooses it')
         if not is_likelihood:
             message = (

@@ -15,6 +15,7 @@ from bnmtl.ensembles.judges import Judge, judge_of, stratified_folds
 from bnmtl.ensembles.library.refit import LibraryEnsemble
 from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_flag,
@@ -25,6 +26,7 @@ from bnmtl.errors import (
 from bnmtl.metrics.prediction import cross_entropy
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 MOST_INITIAL = 25
@@ -328,6 +330,7 @@ class EnsembleSelector(BaseEstimator):
         self.progress = progress
         self.greater_is_better = greater_is_better
 
+    @fitted_alone
     def fit(self, store, *, monitor=None):
         """Select an ensemble on the part "hillclimb".
 
@@ -356,13 +359,13 @@ class EnsembleSelector(BaseEstimator):
 
     def _check(self):
         """Raise unless the parameters are valid."""
-        if self.initial != "auto":
+        if not (isinstance(self.initial, str) and self.initial == "auto"):
             check_whole("initial", self.initial, least=0, remedy='"auto" chooses it')
-        check_whole("bags", self.bags, least=1)
+        check_whole("bags", self.bags, least=1, most=MOST_MEMBERS)
         check_number("bag_fraction", self.bag_fraction, above=0, most=1)
-        if self.prune != "sweep":
+        if not (isinstance(self.prune, str) and self.prune == "sweep"):
             check_number("prune", self.prune, above=0, most=1, remedy='"sweep" chooses it')
-        check_whole("max_steps", self.max_steps, least=1)
+        check_whole("max_steps", self.max_steps, least=1, most=MOST_MEMBERS)
         check_whole("patience", self.patience, least=1, optional=True)
         check_jobs(self.n_jobs)
         check_flag("replacement", self.replacement)
@@ -370,7 +373,7 @@ class EnsembleSelector(BaseEstimator):
     def _choose_share(self, candidates, groups, seed, report):
         """Set the share of the models that may be selected."""
         self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
-        if self.prune != "sweep":
+        if not (isinstance(self.prune, str) and self.prune == "sweep"):
             return
         remedy, y = "give a number for `prune`", candidates.truth.y
         splits = stratified_folds("store", y, _N_FOLDS, seed, remedy, groups=groups)

@@ -35,6 +35,8 @@ from bnmtl.metrics.cases import checked_weights, probabilities_of
 from bnmtl.metrics.folds import listed_folds
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
+from bnmtl.tasks.tables import any_rows, as_fitted, asked
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count, type_of
 
 _N_FOLDS = 5
@@ -151,6 +153,7 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = all(of_model.allow_nan for of_model in inner)
         return tags
 
+    @fitted_alone
     def fit(self, X, y=None, sample_weight=None, *, groups=None):
         """Fit the combination, and the models unless they are in a store.
 
@@ -253,7 +256,8 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _rows(self, X, reset):
         """Rows that can be indexed, with the columns of the fit."""
-        (X,) = indexable(X)
+        (X,) = indexable(any_rows(X))
+        X = as_fitted(self, X) if not reset else X
         if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "biuf":
             message = f"must have two dimensions, got {np.shape(X)!r}"
             raise InputError(message, argument="X", remedy="Reshape your data: `X.reshape(1, -1)`")
@@ -289,7 +293,7 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
             entries = predictions_of(self.store_, self.store_.names, X, argument="X")
         else:
             X = self._rows(X, reset=False)
-            arrays = [probabilities_of(model, X, self.classes_) for model in self.estimators_]
+            arrays = [_probabilities(model, X, self.classes_) for model in self.estimators_]
             entries = checked_predictions("X", np.stack(arrays), len(self.classes_), None)
         if self.method == "logistic":
             return self._logistic.predict_proba(_log_odds(entries))
@@ -397,14 +401,20 @@ def _models_of(ensemble):
 
 
 def _fitted(model, X, y, weights):
-    return clone(model).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
+    with asked(model):
+        return clone(model).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
 
 
 def _predicted(model, X, y, weights, train, test, classes):
     """The model fitted to some cases, and its predictions of others."""
     weights = None if weights is None else weights[train]
     model = _fitted(model, _safe_indexing(X, train), y[train], weights)
-    return model, probabilities_of(model, _safe_indexing(X, test), classes)
+    return model, _probabilities(model, _safe_indexing(X, test), classes)
+
+
+def _probabilities(model, X, classes):
+    with asked(model, "predict"):
+        return probabilities_of(model, X, classes)
 
 
 def _folds(cv, X, y, codes, groups, seed):

@@ -34,6 +34,7 @@ from bnmtl.search.options import Limits, search_of
 from bnmtl.search.problem import TaskProblem, by_task, check_names, constraints_by_task
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed
 
 # Smaller differences of log odds are rounding errors.
@@ -203,6 +204,7 @@ class Learner(BaseEstimator):
                 raise InputTypeError(message, argument=name, remedy=remedy)
         return super().set_params(**parameters)
 
+    @fitted_alone
     def fit(self, tasks, memory=None):
         """Learn one network per task.
 

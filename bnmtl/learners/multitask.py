@@ -23,7 +23,7 @@ from bnmtl.search.effort import Memory, in_parallel
 from bnmtl.search.grouped import joined
 from bnmtl.search.multitask import STARTS, search_over
 from bnmtl.search.problem import check_names, is_by_task
-from bnmtl.wording import one_of
+from bnmtl.wording import one_of, shown
 
 # Penalty of the default prior.
 PENALTY = 0.99
@@ -288,10 +288,10 @@ class MultitaskLearner(Learner):
         """Names of the requested starts; None if graphs are given or the learner chooses."""
         if self.start is None or self._is_given():
             return None
-        if self.start not in STARTS:
+        if not isinstance(self.start, str) or self.start not in STARTS:
             message = (
                 f"must be {one_of(STARTS)}, a graph, a mapping task -> graph or "
-                f"None, got {self.start!r}"
+                f"None, got {shown(self.start)}"
             )
             raise InputError(message, argument="start")
         return (self.start,)

@@ -10,7 +10,15 @@ from numbers import Real
 import numpy as np
 from scipy.special import digamma, entr, polygamma
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole, warn
+from bnmtl.errors import (
+    MOST_REPEATS,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_number,
+    check_whole,
+    warn,
+)
 from bnmtl.metrics.cases import (
     THRESHOLD,
     Ranking,
@@ -525,10 +533,8 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     0.15
     """
     check_choice("method", method, ("windows", "debiased", "uniform", "quantile"))
-    if method == "windows":
-        check_whole("window", window, least=1)
-    else:
-        check_whole("bins", bins, least=1)
+    check_whole("window", window, least=1)
+    check_whole("bins", bins, least=1, most=MOST_REPEATS)
     window, bins = int(window), int(bins)
     if np.ndim(p) == 2:
         y, p, weights = checked_classes(y, p, weights)

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, check_whole, located
+from bnmtl.errors import MOST_ROWS, InputError, check_whole, located
 from bnmtl.networks import inference
 from bnmtl.networks.bif import read_parts, write_parts
 from bnmtl.networks.pgmpy import from_pgmpy, to_pgmpy
@@ -363,7 +363,7 @@ class BayesNet:
         >>> structures.load("asia").sample(2, random_state=0)["smoke"].tolist()
         ['no', 'no']
         """
-        check_whole("n", n, 0, remedy="for example 100")
+        check_whole("n", n, 0, MOST_ROWS, remedy="for example 100")
         codes = inference.sampled_codes(self, n, seed_of(random_state))
         return pd.DataFrame(
             {v: pd.Categorical.from_codes(codes[v], self.states[v]) for v in self.variables},

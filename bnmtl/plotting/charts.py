@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from bnmtl.confidence import ArcStability
 from bnmtl.confidence.stability import interval_text
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.learners.validated import penalty_name
 from bnmtl.plotting.drawing import (
     ABSENT,
@@ -278,7 +278,11 @@ def penalties(validation_scores, penalty=None, errors=None):
     >>> import pandas as pd
     >>> figure = penalties(pd.Series([-3.2, -3.0, -3.1], index=[0.0, 0.9, 1.0]), penalty=0.9)
     """
+    if not isinstance(validation_scores, pd.Series):
+        message = f"must be a Series of scores by penalty, got {type_of(validation_scores)}"
+        raise InputTypeError(message, argument="validation_scores")
     scores = validation_scores.sort_index()
+    check_number("penalty", penalty, optional=True)
     if penalty is not None and penalty not in scores.index:
         known = listed(map(penalty_name, scores.index))
         message = f"must be one of the scored penalties, {known}, got {penalty!r}"

@@ -4,6 +4,7 @@ Linkages are as in `scipy.cluster.hierarchy`: merge i of n tasks joins the two n
 two columns into node n + i, at the height in the third.
 """
 
+from collections.abc import Hashable
 from functools import partial
 
 import numpy as np
@@ -620,7 +621,7 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     'largest gap: 3, after 2 tasks'
     """
     table = _checked_table("dissimilarity", dissimilarity)
-    if principal not in list(table.index):
+    if not isinstance(principal, Hashable) or principal not in table.index:
         message = (
             f"must be one of the tasks in `dissimilarity`, {listed(table.index)}, got {principal!r}"
         )

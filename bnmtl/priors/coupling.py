@@ -10,9 +10,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels import coupling as kernels
-from bnmtl.errors import InputError, InputTypeError, check_number
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
 from bnmtl.graphs import both_take_part, check_dag
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import listed, shown, type_of
 
 _ROUNDING = 1e-9  # numbers closer to 0 count as 0
 
@@ -365,8 +365,7 @@ class CouplingPrior(BaseEstimator):
     def check(self):
         """Raise InputError or InputTypeError for a penalty or a reversal out of range."""
         check_penalty("penalty", self.penalty)
-        if self.reversal not in (1, 2):
-            raise InputError(f"must be 1 or 2, got {self.reversal!r}", argument="reversal")
+        check_choice("reversal", self.reversal, (1, 2))
 
     def _log_sharing(self, k, pair, tasks):
         """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
@@ -535,6 +534,9 @@ class EditPrior(CouplingPrior):
             raise InputError(
                 message, argument="costs", options=("reversal",), remedy="leave `reversal` out"
             )
+        if not isinstance(self.costs, Mapping):
+            message = f"must be a mapping from edits to numbers or None, got {shown(self.costs)}"
+            raise InputTypeError(message, argument="costs")
         if set(self.costs) != {"add", "delete", "reverse"}:
             given = sorted(map(str, self.costs))
             message = f"must have exactly the keys 'add', 'delete' and 'reverse', got {given!r}"

@@ -7,7 +7,14 @@ import networkx as nx
 import numpy as np
 
 from bnmtl import structures
-from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.errors import (
+    MOST_REPEATS,
+    MOST_ROWS,
+    InputError,
+    InputTypeError,
+    check_number,
+    check_whole,
+)
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import LARGEST_TABLE, MOST_AXES, fits, shown_cells
 from bnmtl.seeding import generator, seed_of
@@ -143,7 +150,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     >>> problems.random_network(20, mean_degree=2, states=2, random_state=0)
     BayesNet(20 variables, 20 arcs, 59 parameters)
     """
-    check_whole("n_variables", n_variables, 1, remedy="for example 20")
+    check_whole("n_variables", n_variables, 1, MOST_REPEATS, remedy="for example 20")
     low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
     for number in (low, high):
         remedy = "for example 3 or, smallest and largest, (2, 4)"
@@ -231,7 +238,7 @@ def sample(problem, n_rows, random_state=None):
         if not isinstance(network, BayesNet):
             message = f"must hold a BayesNet for each task, got {type_of(network)}"
             raise InputTypeError(message, argument="problem", task=task)
-    check_whole("n_rows", n_rows, 0, remedy="for example 1000")
+    check_whole("n_rows", n_rows, 0, MOST_ROWS, remedy="for example 1000")
     seed = seed_of(random_state)
     return {
         task: network.sample(n_rows, random_state=generator(seed, "sample", task))
@@ -261,7 +268,7 @@ def random_tables(graph, states, variables, concentration, seed, owner, replaced
 
 def by_task(n_tasks, random_state, make):
     """Make the network of each task by ``make(seed, number)``, independent of other tasks."""
-    check_whole("n_tasks", n_tasks, 1, remedy="for example 5")
+    check_whole("n_tasks", n_tasks, 1, MOST_REPEATS, remedy="for example 5")
     seed = seed_of(random_state)
     names = numbered("task", n_tasks)
     return {task: make(seed, number) for number, task in enumerate(names, start=1)}

@@ -4,7 +4,7 @@ import itertools
 
 import networkx as nx
 
-from bnmtl.errors import InputError, check_choice, check_number, check_whole
+from bnmtl.errors import MOST_REPEATS, InputError, check_choice, check_number, check_whole
 from bnmtl.networks import BayesNet, inference
 from bnmtl.networks.tables import posterior_mean
 from bnmtl.problems import draws
@@ -174,7 +174,7 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
     [3, 3]
     """
     network = draws.network_of(network)
-    check_whole("n_edits", n_edits, 0, remedy="for example 5")
+    check_whole("n_edits", n_edits, 0, MOST_REPEATS, remedy="for example 5")
     n_variables, n_arcs = len(network.graph), network.graph.number_of_edges()
     # If no edit is left, all arcs are edited, and each variable, in an order of the graph, has 4 or
     # more parents by edits or an edited pair with each variable before it.

@@ -14,6 +14,7 @@ from bnmtl.relatedness.measures import DISTANCES, distances_of
 from bnmtl.relatedness.selection import SizeChoice, check_wanted_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
+from bnmtl.threads import fitted_alone
 
 
 class TaskClusterer(BaseEstimator):
@@ -76,6 +77,7 @@ class TaskClusterer(BaseEstimator):
         self.n_clusters = n_clusters
         self.relatedness = relatedness
 
+    @fitted_alone
     def fit(self, tasks):
         """Measure distances, choose the number of clusters, and learn.
 

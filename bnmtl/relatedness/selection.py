@@ -14,6 +14,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import MEASURES, Groups, distances_of, indirect_of, nearest_first
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import Tasks, encode
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import listed
 
 # Share and minimum number of held-out rows with "validation".
@@ -177,6 +178,7 @@ class TaskSelector(BaseEstimator):
         self.n_tasks = n_tasks
         self.relatedness = relatedness
 
+    @fitted_alone
     def fit(self, tasks):
         """Order the other tasks, choose their number, and learn.
 

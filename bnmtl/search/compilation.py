@@ -105,7 +105,7 @@ def _of_search(search, n_sharing):
         return _ORDERS
     if isinstance(search, Exact):
         return _EXACT + (sharing.add_scores_together,) * (n_sharing > 0)
-    return (climbing.tabu_walk,) + (climbing.restart,) * (search.restarts > 0)
+    return (climbing.tabu_walk,) + (climbing.restart,) * int(search.restarts > 0)
 
 
 # What Python calls to estimate tables that tasks share.

@@ -2,7 +2,7 @@
 
 from sklearn.base import BaseEstimator
 
-from bnmtl.errors import InputTypeError, check_choice, check_number, check_whole
+from bnmtl.errors import MOST_REPEATS, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.wording import one_of
 
@@ -56,18 +56,19 @@ class Orders(_Options):
 
     def check(self):
         """Raise InputTypeError or InputError for options out of range."""
-        check_whole("starts", self.starts, 1, optional=True)
-        check_whole("iterations", self.iterations, 0, optional=True)
+        check_whole("starts", self.starts, 1, MOST_REPEATS, optional=True)
+        check_whole("iterations", self.iterations, 0, MOST_REPEATS, optional=True)
         _check_walk(self)
 
     def improve(self, state, rng, budget, report=None):
         """Improve the graph of a `GraphState` in place."""
-        options = self.starts, self.iterations, self.perturb, self.tabu
+        given = self.starts, self.iterations, self.perturb, self.tabu
+        options = (None if number is None else int(number) for number in given)
         orders.search(state, rng, budget, *options, report)
 
     def n_steps(self, n_variables):
         """Number of reported steps of one search over so many variables."""
-        return orders.starts_of(n_variables, self.starts)
+        return orders.starts_of(n_variables, None if self.starts is None else int(self.starts))
 
 
 class HillClimbing(_Options):
@@ -96,16 +97,18 @@ class HillClimbing(_Options):
 
     def check(self):
         """Raise InputTypeError or InputError for options out of range."""
-        check_whole("restarts", self.restarts, 0)
+        check_whole("restarts", self.restarts, 0, MOST_REPEATS)
         _check_walk(self)
 
     def improve(self, state, rng, budget, report=None):
         """Improve the graph of a `GraphState` in place."""
-        hill_climbing.search(state, rng, budget, self.restarts, self.perturb, self.tabu, report)
+        # Of numpy's kinds of whole numbers each would have kernels compiled for it.
+        options = map(int, (self.restarts, self.perturb, self.tabu))
+        hill_climbing.search(state, rng, budget, *options, report)
 
     def n_steps(self, n_variables):
         """Number of reported steps of one search."""
-        return self.restarts + 1
+        return int(self.restarts) + 1
 
 
 class Exact(_Options):
@@ -193,5 +196,5 @@ def search_of(search):
 
 
 def _check_walk(search):
-    check_whole("perturb", search.perturb, 1)
-    check_whole("tabu", search.tabu, 0)
+    check_whole("perturb", search.perturb, 1, MOST_REPEATS)
+    check_whole("tabu", search.tabu, 0, MOST_REPEATS)

@@ -108,7 +108,7 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
     permitted &= ~required.T
     if required.any():
         _check_required(task, required, max_parents)
-    return Constraints(permitted, required, n if max_parents is None else max_parents)
+    return Constraints(permitted, required, n if max_parents is None else int(max_parents))
 
 
 def _check_required(task, required, max_parents):

@@ -11,6 +11,7 @@ from bnmtl.errors import (
     InputError,
     InputTypeError,
     check_choice,
+    check_flag,
     check_whole,
     located,
     warn,
@@ -273,6 +274,7 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     """
     check_whole("bins", bins, 2, MAX_STATES)
     check_choice("method", method, ("quantile", "uniform", "kmeans"))
+    check_flag("return_edges", return_edges)
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}

@@ -161,7 +161,18 @@ class LabelScore:
         -------
         float
         """
-        return super().score(X, read_labels(y), sample_weight)
+        labels = read_labels(y)
+        known = getattr(self, "classes_", None)
+        if known is not None and len(labels) and _are_text(labels) != _are_text(known):
+            type_of_fit = _TEXT if _are_text(known) else _NUMBERS
+            message = f"must hold labels of the type of the fit, {type_of_fit}"
+            raise InputTypeError(f"{message}, got {labels.tolist()[0]!r}", argument="y")
+        return super().score(X, labels, sample_weight)
+
+
+def _are_text(labels):
+    """Whether labels are text, or objects in their place."""
+    return labels.dtype.kind in "OUT"
 
 
 def positive_label(found):

@@ -9,13 +9,22 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bnmtl.errors import InputError, check_choice, check_jobs, check_number, check_whole
+from bnmtl.errors import (
+    MOST_MEMBERS,
+    InputError,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_whole,
+)
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import as_fitted, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 from bnmtl.trees.probability import (
-    check_numbers,
     check_smoothing,
+    in_given_order,
     leaf_counts,
     smoothed,
     without_case,
@@ -39,6 +48,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None):
         """Grow the trees.
 
@@ -65,7 +75,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
 
     def _read(self, X, y, sample_weight):
         """Checked numbers, positions of the classes, and weights, of the cases that have one."""
-        check_whole("n_estimators", self.n_estimators, least=1)
+        check_whole("n_estimators", self.n_estimators, least=1, most=MOST_MEMBERS)
         check_choice("criterion", self.criterion, ("gini", "entropy", "log_loss"))
         check_whole("max_depth", self.max_depth, least=1, optional=True)
         if isinstance(self.min_samples_leaf, float):
@@ -74,8 +84,8 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
             check_whole("min_samples_leaf", self.min_samples_leaf, least=1)
         check_jobs(self.n_jobs)
         self._check_parameters()
-        check_numbers(X)
-        y = read_labels(y)
+        X, y = table_of_numbers(X), read_labels(y)
+        self._column_order = sorted_columns(X)
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
@@ -108,6 +118,7 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         options = {"dtype": np.float32, "ensure_all_finite": "allow-nan", "reset": False}
+        X = as_fitted(self, table_of_numbers(X))
         return self._leaves(validate_data(self, X, **options))
 
     def predict_proba(self, X):
@@ -162,8 +173,10 @@ class TreeEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         )
         # Repeated rows, because `min_samples_leaf` counts rows and not weights. On few rows, the
         # check takes as long as the growth; without it, trees do not look for missing cells.
-        inputs, has_gaps = X[rows], bool(np.isnan(X).any())
+        inputs, has_gaps, order = X[rows], bool(np.isnan(X).any()), self._column_order
+        inputs = inputs if order is None else np.ascontiguousarray(inputs[:, order])
         tree.fit(inputs, codes[rows], sample_weight=weights[rows], check_input=has_gaps)
+        in_given_order(tree.tree_, order)
         return tree, bag
 
 

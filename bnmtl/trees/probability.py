@@ -1,13 +1,14 @@
 """A decision tree that smooths the class frequencies of its leaves."""
 
 import numpy as np
-import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import LabelScore, read_labels
+from bnmtl.tasks.tables import as_fitted, sorted_columns, table_of_numbers
+from bnmtl.threads import fitted_alone
 
 
 def check_smoothing(smoothing):
@@ -20,19 +21,22 @@ def check_smoothing(smoothing):
         check_number("smoothing", smoothing, above=0, remedy="None does not smooth")
 
 
-def check_numbers(X):
-    """Raise if a column of a frame holds something else than numbers."""
-    for name, column in X.items() if isinstance(X, pd.DataFrame) else ():
-        numbers = pd.to_numeric(column, errors="coerce")
-        others = column[numbers.isna() & column.notna()]
-        if len(others):
-            message = f"must hold numbers, got {others.iloc[0]!r}"
-            raise InputError(
-                message,
-                argument="X",
-                column=str(name),
-                remedy="encode its values, by `OneHotEncoder` say",
-            )
+def in_given_order(tree, order):
+    """Let a grown tree ask for the columns of a table as it was given.
+
+    Trees depend on the order of columns, because equally good splits are drawn by position. So they
+    grow on sorted columns, and importances and pictures are of the columns as the user knows them.
+
+    Parameters
+    ----------
+    tree : sklearn.tree._tree.Tree
+        It is changed.
+    order : numpy.ndarray of int or None
+        Positions of the columns on which it was grown in the given table; None changes nothing.
+    """
+    if order is not None:
+        asks = tree.feature >= 0
+        tree.feature[asks] = order[tree.feature[asks]]
 
 
 def smoothed(counts, smoothing, prior):
@@ -197,6 +201,7 @@ class ProbabilityTree(LabelScore, DecisionTreeClassifier):
         )
         self.smoothing = smoothing
 
+    @fitted_alone
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.
 
@@ -214,10 +219,50 @@ class ProbabilityTree(LabelScore, DecisionTreeClassifier):
         ProbabilityTree
         """
         check_smoothing(self.smoothing)
-        check_numbers(X)
+        X, y = table_of_numbers(X), read_labels(y)
+        if len(y) != (n := _num_samples(X)):
+            raise InputError(f"must be one label for each row, {n}, got {len(y)!r}", argument="y")
         if sample_weight is not None:
-            sample_weight = checked_weights(sample_weight, _num_samples(X), "row", "sample_weight")
-        return super().fit(X, read_labels(y), sample_weight=sample_weight, check_input=check_input)
+            sample_weight = checked_weights(sample_weight, n, "row", "sample_weight")
+        order = sorted_columns(X)
+        columns = X if order is None else X.iloc[:, order]
+        super().fit(columns, y, sample_weight=sample_weight, check_input=check_input)
+        in_given_order(self.tree_, order)
+        if order is not None and hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(X.columns, dtype=object)
+        return self
+
+    def apply(self, X, check_input=True):
+        """The leaf of each case.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n_cases, n_features)
+            Columns of a frame are found by name.
+        check_input : bool, default=True
+            As in `sklearn.tree.DecisionTreeClassifier`.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n_cases,)
+        """
+        check_is_fitted(self)
+        return super().apply(as_fitted(self, table_of_numbers(X)), check_input=check_input)
+
+    def decision_path(self, X, check_input=True):
+        """The nodes of the tree through which each case goes.
+
+        Parameters
+        ----------
+        X, check_input
+            As in `apply`.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix, shape (n_cases, n_nodes)
+        """
+        check_is_fitted(self)
+        return super().decision_path(as_fitted(self, table_of_numbers(X)), check_input=check_input)
 
     def predict_proba(self, X, check_input=True):
         """Smoothed class frequencies of the leaf of each case.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from bnmtl.errors import InputError, check_choice, check_number, check_whole
+from bnmtl.errors import MOST_RESAMPLES, InputError, check_choice, check_number, check_whole
 from bnmtl.seeding import generator, seed_of
 from bnmtl.validation.rounds import OF_CASES, Rounds, check_rounds, value_per_row
 
@@ -120,7 +120,7 @@ def bootstrap_error(
         check_choice("loss", loss, _LOSSES)
     loss = _checked(loss) if callable(loss) else _LOSSES[loss]
     check_number("confidence", confidence, above=0, below=1)
-    check_whole("n_resamples", n_resamples, least=10)
+    check_whole("n_resamples", n_resamples, least=10, most=MOST_RESAMPLES)
     options = {"confidence_level": confidence, "n_resamples": n_resamples}
     interval = partial(_intervals, seed=seed_of(random_state), **options)
     cases, losses = _out_of_bag(rounds, loss, "rounds")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.errors import MOST_RESAMPLES, InputError, InputTypeError, check_number, check_whole
 from bnmtl.metrics import prediction
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.resampled import interval_width, resampled_p
@@ -113,7 +113,7 @@ def compare(
     """
     _check(first, second)
     check_number("confidence", confidence, above=0, below=1)
-    check_whole("n_resamples", n_resamples, least=1)
+    check_whole("n_resamples", n_resamples, least=1, most=MOST_RESAMPLES)
     metric = round_metric_of(metric, first.classes, greater_is_better, needs_direction=True)
     values = np.array([rounds.score(metric) for rounds in (first, second)])
     is_defined = ~np.isnan(values).any(axis=0)
@@ -278,7 +278,7 @@ def jackknife(data, statistic="accuracy", d=1, n_samples=1000, random_state=None
     arrays, function, name, units = _read(data, statistic)
     n = len(units)
     check_whole("d", d, least=1, most=n - 1)
-    check_whole("n_samples", n_samples, least=2)
+    check_whole("n_samples", n_samples, least=2, most=MOST_RESAMPLES)
     if d == 1 and name in NOT_SMOOTH:
         message = f"must be above 1 for `{name}`, which jumps where one case changes, got {d!r}"
         raise InputError(message, argument="d", remedy=f"about {max(2, round(np.sqrt(n)))}")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, check_choice, warn
+from bnmtl.errors import InputError, check_choice, check_flag, warn
 from bnmtl.metrics.cases import checked_table, predicted_classes
 from bnmtl.validation.rounds import check_rounds
 from bnmtl.wording import count, listed
@@ -68,6 +68,7 @@ def bias_variance(rounds, loss=None, truth=None, by_case=False):
     """
     check_rounds("rounds", rounds)
     check_choice("loss", loss, (*_LOSSES, None))
+    check_flag("by_case", by_case)
     truth = _truth_of(rounds, truth)
     n_rounds = rounds.is_predicted.sum(axis=0)
     kept = np.flatnonzero(n_rounds >= 2)

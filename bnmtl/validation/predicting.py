@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 
 from bnmtl.errors import (
+    MOST_MEMBERS,
     InputError,
     InputTypeError,
     check_choice,
@@ -35,6 +36,7 @@ from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
+from bnmtl.tasks.tables import any_rows, asked, plain_table
 from bnmtl.validation.rounds import Rounds, labels_per_row, value_per_row
 from bnmtl.wording import type_of
 
@@ -368,7 +370,8 @@ def _checked_cases(X, y, task, groups):
 
 def _table(argument, given):
     """A table of cases as a frame or an array, or an error."""
-    X = given if isinstance(given, pd.DataFrame) else np.asarray(given)
+    X = any_rows(given, argument)
+    X = X if isinstance(X, pd.DataFrame) else plain_table(X, argument)
     if X.ndim != 2 or not len(X):
         message = f"must be a table with a row for each case, got {type_of(given)}"
         raise InputError(f"{message} of the shape {X.shape}", argument=argument)
@@ -406,7 +409,7 @@ def _check(estimator, scheme, rounds, folds, test_size, stratify, n_jobs):
         raise InputTypeError(message, argument="estimator")
     if isinstance(scheme, str):
         check_choice("scheme", scheme, SCHEMES)
-    check_whole("rounds", rounds, least=1)
+    check_whole("rounds", rounds, least=1, most=MOST_MEMBERS)
     check_whole("folds", folds, least=2)
     if isinstance(test_size, float):
         check_number("test_size", test_size, above=0, below=1)
@@ -423,5 +426,6 @@ def _predicted(estimator, data, test, train, predicted, seed, number):
         warnings.simplefilter("always")
         model = with_seed(estimator, int(generator(seed, "model", number).integers(_SEEDS)))
         X, rows = _safe_indexing(data.X, train), _safe_indexing(test.X, predicted)
-        p = probabilities_of(model.fit(X, data.y[train]), rows, data.classes)
+        with asked(model):
+            p = probabilities_of(model.fit(X, data.y[train]), rows, data.classes)
     return p, list({str(warning.message): warning.message for warning in caught}.values())

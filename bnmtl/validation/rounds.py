@@ -13,6 +13,7 @@ from bnmtl.metrics import scoring
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.scoring import OF_TWO
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import as_one_sentence
 from bnmtl.wording import listed, type_of
 from bnmtl.writing import write_whole
 
@@ -116,7 +117,8 @@ def value_per_row(name, values, n, table="X"):
     InputError
         For another shape, and missing values.
     """
-    as_given, values = np.asarray(values, dtype=object), np.asarray(values)
+    with as_one_sentence(f"must be one value for each row of `{table}`, {n}", name, "numpy"):
+        as_given, values = np.asarray(values, dtype=object), np.asarray(values)
     if values.shape != (n,):
         given = values.shape if values.ndim else type_of(values.item())
         raise InputError(

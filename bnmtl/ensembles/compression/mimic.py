@@ -14,15 +14,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.classification.columns import is_number, matched_rows, plain, read_columns
+from bnmtl.classification.columns import is_number, plain, read_columns
 from bnmtl.classification.network import NetworkClassifier
 from bnmtl.ensembles.compression.munge import Munge
 from bnmtl.ensembles.entries import checked_column, pickled_bytes
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located
+from bnmtl.errors import MOST_ROWS, InputError, InputTypeError, check_choice, check_whole, located
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.encoding import column_of, tasks_of
 from bnmtl.tasks.labels import LabelScore
+from bnmtl.tasks.tables import matched_rows, plain_table
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 
 _N_HIDDEN = 256
@@ -306,6 +308,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         self.patience = patience
         self.task_column = task_column
 
+    @fitted_alone
     def fit(self, X, y=None, *, held_out=None, groups=None):
         """Draw and label pseudo-cases, and train the students.
 
@@ -327,6 +330,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
         Mimic
         """
         sizes = self._check()
+        X = plain_table(X)
         names = [column.name for column in read_columns(X)]
         X, seed = matched_rows("X", X, names), seed_of(self.random_state)
         if self.task_column is not None:
@@ -378,7 +382,7 @@ class Mimic(LabelScore, ClassifierMixin, BaseEstimator):
                 raise InputTypeError(message, argument="sampler", remedy="for example Munge()")
         sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [self.sizes]
         for size in sizes:
-            check_whole("sizes", size, least=2)
+            check_whole("sizes", size, least=2, most=MOST_ROWS)
         if not sizes or sizes != sorted(set(sizes)):
             raise InputError(f"must be increasing numbers, got {self.sizes!r}", argument="sizes")
         return sizes

@@ -8,10 +8,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.columns import read_columns, rows_like
-from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
+from bnmtl.errors import (
+    MOST_REPEATS,
+    MOST_ROWS,
+    InputError,
+    check_choice,
+    check_number,
+    check_whole,
+    warn,
+)
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, generator, seed_of
 from bnmtl.tasks.labels import read_labels
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import count
 
 # Distances by matrix products are off by less, so cases this close are compared exactly.
@@ -221,6 +230,7 @@ class Munge(BaseEstimator):
         self.random_state = random_state
         self.progress = progress
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Keep the cases.
 
@@ -235,7 +245,7 @@ class Munge(BaseEstimator):
         -------
         Munge
         """
-        check_whole("size", self.size, least=1)
+        check_whole("size", self.size, least=1, most=MOST_REPEATS)
         check_number("probability", self.probability, least=0, most=1)
         check_number("local_variance", self.local_variance, above=0)
         check_choice("neighbors", self.neighbors, ("current", "original"))
@@ -265,7 +275,7 @@ class Munge(BaseEstimator):
             cases in their order.
         """
         check_is_fitted(self)
-        check_whole("n", n, least=1, optional=True)
+        check_whole("n", n, least=1, most=MOST_ROWS, optional=True)
         seed = seed_of(self.random_state if random_state is None else random_state)
         n = self.size * self.n_rows_ if n is None else n
         n_passes, skip = -(-n // self.n_rows_), self.identical == "skip"
@@ -455,6 +465,7 @@ class NaiveBayesSampler(BaseEstimator):
     [[0, 'x'], [1, 'y']]
     """
 
+    @fitted_alone
     def fit(self, X, y):
         """Keep the cases and their classes.
 
@@ -493,7 +504,7 @@ class NaiveBayesSampler(BaseEstimator):
             Of the same kind as the cases. A shorter sample is the beginning of a longer one.
         """
         check_is_fitted(self)
-        check_whole("n", n, least=1)
+        check_whole("n", n, least=1, most=MOST_ROWS)
         seed = seed_of(random_state)
         uniform = generator(seed, "classes").random(n)
         # Rounding may leave the sum of shares just below 1.
@@ -537,6 +548,7 @@ class MarginalSampler(BaseEstimator):
     4
     """
 
+    @fitted_alone
     def fit(self, X, y=None):
         """Keep the cases.
 

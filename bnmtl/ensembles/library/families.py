@@ -37,9 +37,11 @@ from bnmtl.ensembles.library.trained import (
     Snapshots,
     Stages,
 )
+from bnmtl.errors import InputError
 from bnmtl.learners import MultitaskLearner, SingleTaskLearner
 from bnmtl.scores import BIC, BDs
 from bnmtl.search import HillClimbing
+from bnmtl.tasks.tables import as_one_sentence
 from bnmtl.trees import MOBESP, BaggedPETs, EnhancedBaggedPETs
 
 TARGET = "class to predict"
@@ -124,6 +126,14 @@ class Network(Single):
         return super().fit(X, y)
 
 
+def _said_by_pyagrum():
+    """Quote what pyAgrum says of a table; its exceptions are of a kind of their own."""
+    from pyagrum import GumException
+
+    rule = "must be a table from which a tree-augmented naive Bayes can be learned"
+    return as_one_sentence(rule, "X", "pyAgrum", (GumException, TypeError, ValueError))
+
+
 class TreeAugmented(Single):
     """Tree-augmented naive Bayes by pyAgrum."""
 
@@ -140,11 +150,16 @@ class TreeAugmented(Single):
         self.known = {name: set(X[name].dropna()) for name in self.names}
         options = {"learningMethod": "TAN", "prior": "Smoothing"}
         self.estimator = BNClassifier(type_processor=DiscreteTypeProcessor(), **options)
-        return super().fit(self._texts(X), pd.Series(y, name="class"))
+        if not self.names:
+            message = "must have a column with two values or more for tree-augmented naive Bayes"
+            raise InputError(message, argument="X")
+        with _said_by_pyagrum():
+            return super().fit(self._texts(X), pd.Series(y, name="class"))
 
     def scores(self, X):
         """Probabilities of the classes."""
-        return super().scores(self._texts(X))
+        with _said_by_pyagrum():
+            return super().scores(self._texts(X))
 
     def _texts(self, X):
         """Categories as text; missing ones, and those not seen in the fit, become the mode."""

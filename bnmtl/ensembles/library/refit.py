@@ -24,6 +24,7 @@ from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.progress import Reporter
 from bnmtl.tasks.labels import LabelScore
+from bnmtl.threads import fitted_alone
 from bnmtl.wording import type_of
 from bnmtl.writing import path_inside
 
@@ -77,6 +78,7 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         state = super().__getstate__()
         return {**state, "store": None} if "members_" in state else state
 
+    @fitted_alone
     def fit(self, X, y, *, hillclimb=None, groups=None):
         """Train the models with a weight, with the seeds of the library.
 
