@@ -12,7 +12,7 @@ import numbers
 import operator
 import warnings
 
-from bnmtl.wording import one_of
+from bnmtl.wording import one_of, printable
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -99,7 +99,8 @@ def sentence(mistake, argument, message, remedy):
         text += f"{':' if '; ' in message else ';'} {remedy}"
     if parts:
         text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."
+    # A name may have characters that a terminal obeys.
+    return printable(text if text.endswith(".") else f"{text}.")
 
 
 class InputError(Mistake, ValueError):

@@ -23,7 +23,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, check_choice, check_number, warn
 from bnmtl.graphs import check_dag, groups_by_label
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import listed, printable, type_of
 
 # Fonts of matplotlib with placeholders or symbols in place of letters.
 _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
@@ -653,6 +653,7 @@ def text_width(line, font_size):
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
+    line = printable(line)
     font = FontProperties(size=font_size, family=families(line))
     with silence():
         return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
