@@ -98,8 +98,9 @@ def main(arguments=None):
     arguments, left = sys.argv[1:] if arguments is None else arguments, ""
     with _ended_like_interrupts() as received:
         try:
-            with _output_checked():
+            with contextlib.redirect_stdout(_Output(sys.stdout)):
                 code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
+                sys.stdout.flush()
         except _Interrupted as interrupt:
             code, left = _INTERRUPTED, str(interrupt)
         except (KeyboardInterrupt, typer.Abort):
@@ -141,28 +142,29 @@ def _ended_like_interrupts():
             signal.signal(number, how)
 
 
-@contextlib.contextmanager
-def _output_checked():
-    """Raise InputError if what is printed in the block cannot be written, as on a full disk."""
-    try:
-        yield
-        sys.stdout.flush()
-    except OSError as error:
-        if error.filename is not None or _is_written():
-            raise
-        # Python itself would try again, and complain.
-        with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        raise InputError(f"The output cannot be written ({error.strerror})") from None
+class _Output:
+    """The standard output, which raises InputError if it cannot be written, as on a full disk."""
 
+    def __init__(self, file):
+        self._file = file
 
-def _is_written():
-    """Whether all that was printed is written."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return False
-    return True
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, text):
+        return self._tried(self._file.write, text)
+
+    def flush(self):
+        self._tried(self._file.flush)
+
+    def _tried(self, function, *arguments):
+        try:
+            return function(*arguments)
+        except OSError as error:
+            # Python itself would try again at the end, and complain.
+            with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.fileno())
+            raise InputError(f"The output cannot be written ({error.strerror})") from None
 
 
 @functools.cache

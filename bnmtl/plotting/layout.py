@@ -621,7 +621,7 @@ def _labels(variables):
         while (label := "\n".join(lines)) in taken:
             number += 1
             # Long names often differ at their end.
-            lines = [*_wrap(variable)[:-1], f"…{str(variable)[-_WRAP:]}"]
+            lines = [*_wrap(variable)[:-1], f"…{printable(variable)[-_WRAP:]}"]
             if "\n".join(lines) in taken:
                 lines = [*lines[:-1], f"… ({number})"]
         taken.add(label)
@@ -631,7 +631,7 @@ def _labels(variables):
 
 def _wrap(name):
     """Split a name at spaces, punctuation and inner capitals into at most three short lines."""
-    text = " ".join(str(name).split()) or "(blank)"
+    text = printable(" ".join(str(name).split())) or "(blank)"
     if len(text) <= _WRAP + 2:
         return [text]
     lines = [""]

@@ -64,7 +64,9 @@ def read(paths, task_column=None, na_values=NA_VALUES):
     InputError
         If a file does not exist, is a directory, has an unknown extension, is empty or not
         readable, has lines with different numbers of fields, or columns without names or with
-        duplicate names; if two files have the same task name; if the task column is missing; or if
+        duplicate names; if all tables together have more than 2**28 cells, or a file holds more
+        than 1 GiB of text once unpacked, unless the environment variable `BNMTL_MAX_TEXT_GIB` is
+        larger; if two files have the same task name; if the task column is missing; or if
         `na_values` are given for Parquet files.
     MissingExtra
         If pyarrow is needed but not installed.

@@ -452,7 +452,7 @@ class Rounds:
                 f"must be a file of rounds; {error}", argument="path", remedy="write it again"
             ) from None
         version = parts.pop("format", None)
-        is_ours = version is not None and version.dtype.kind == "i" and version == _FORMAT
+        is_ours = version is not None and version.dtype.kind == "i" and version.tolist() == _FORMAT
         if not is_ours or not set(_PARTS[:4]) <= set(parts):
             raise InputError(
                 f"must be a file that `Rounds.save` wrote, got {str(path)!r}", argument="path"
