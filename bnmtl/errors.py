@@ -12,7 +12,7 @@ import numbers
 import operator
 import warnings
 
-from bnmtl.wording import one_of, shown
+from bnmtl.wording import one_of, printable, shown
 
 _PACKAGE = __name__.partition(".")[0]
 # The largest numbers of what is repeated in a search, of members that are fitted, and of cheap
@@ -111,7 +111,8 @@ def sentence(mistake, argument, message, remedy):
         text = " ".join(text.split())
     if parts:
         text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."
+    # A name may have characters that a terminal obeys.
+    return printable(text if text.endswith(".") else f"{text}.")
 
 
 class InputError(Mistake, ValueError):

@@ -4,7 +4,7 @@ import threading
 from typing import NamedTuple
 
 from bnmtl.errors import InputTypeError
-from bnmtl.wording import shown
+from bnmtl.wording import printable, shown
 
 
 class ProgressEvent(NamedTuple):
@@ -108,7 +108,7 @@ class Bar:
         from rich import progress
 
         self._display = progress.Progress(
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(bar_width=24),
             progress.TextColumn("{task.fields[count]}"),
             progress.TextColumn("{task.fields[detail]}", style="dim", markup=False),
@@ -130,6 +130,7 @@ class Bar:
         self._display.stop()
 
     def __call__(self, event):
+        event = event._replace(stage=printable(event.stage))
         if self._announced is not None and event.done > 0:
             self._display.remove_task(self._announced)
             self._announced = None
@@ -145,7 +146,7 @@ class Bar:
         totals = [total for _, total in counts.values()]
         total = None if None in totals else sum(totals)
         count = f"{done}" if total is None else f"{done}/{total}"
-        detail = event.task or ""
+        detail = printable(event.task or "")
         if event.score is not None:
             detail += f"  score {event.score:,.1f}"
         line = self._lines[event.stage]

@@ -1,4 +1,25 @@
-"""Formatting of lists, counts, types and alternatives in messages."""
+"""Formatting of lists, counts, types, alternatives and names in messages."""
+
+import re
+
+# Control characters except for tabs and line feeds, marks that change the direction of text, lone
+# surrogates, and what XML does not allow.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def printable(text):
+    r"""Return a text with its control characters escaped, for terminals, pages and pictures.
+
+    Examples
+    --------
+    >>> from bnmtl.wording import printable
+    >>> print(printable("r\u00e9d\x1b[31m"))
+    réd\x1b[31m
+    """
+    return _CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], str(text))
+
 
 _LONGEST = 200
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.reading import check_content
 from bnmtl.tasks.files import NA_VALUES
 from bnmtl.wording import listed, type_of
 
@@ -43,8 +44,13 @@ def _parsed(path, **options):
     if not Path(path).is_file():
         raise InputError("does not exist", file=path, remedy="correct the path")
     try:
+        with located(file=path):
+            check_content(Path(path))
         options |= {"header": None, "keep_default_na": False, "encoding": "utf-8-sig"}
-        return pd.read_csv(path, **options)
+        packed = "gzip" if Path(path).suffix.lower() == ".gz" else None
+        return pd.read_csv(path, compression=packed, **options)
+    except InputError:
+        raise
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         message = f"cannot be read as CSV with a header line and rows ({reason})"

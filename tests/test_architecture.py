@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # way: frames, tasks, counts, scores, search, configurations, networks; imports point to what stands
 # before.
 OPEN = {"errors": {"wording"}, "wording": set()}
-for room in ("seeding", "progress", "threads", "writing"):
+for room in ("seeding", "progress", "threads", "reading", "writing"):
     OPEN[room] = {"errors", "wording"}
 ROOMS = {"_kernels": set(), "tasks": set(), "graphs": {"_kernels"}}
 ROOMS["scores"] = ROOMS["priors"] = {"_kernels", "tasks", "graphs"}

@@ -28,9 +28,19 @@ ATTRIBUTES = {
 }
 
 
+ESC = "\x1b[31m\u202e"  # lets a terminal write in red, and from the right
+
+
 def hostile(what):
     """A name that ends an attribute or a tag, and runs code, wherever it is not escaped."""
-    return f"{what}<img src=x onerror=alert(1)>\"'><script>alert(1)</script>&amp;{{x}}"
+    return (
+        f"{what}<img src=x onerror=alert(1)>\"'></script><script>alert(1)</script>&amp;{{x}}{ESC}"
+    )
+
+
+def shown_as(name):
+    """How a page shows a name: its control characters are escaped."""
+    return name.replace(ESC, r"\x1b[31m\u202e")
 
 
 YES, HI, EAST, WEST = map(hostile, ("yes", "hi", "east", "west"))
@@ -61,6 +71,9 @@ SECTIONS = {
         (EAST, WEST, f"tried ({EAST}; {WEST})"),
     ),
 }
+
+
+POLICY = ('http-equiv="Content-Security-Policy"', "default-src 'none'", "base-uri 'none'")
 
 
 def test_every_page_is_listed():
@@ -126,12 +139,19 @@ def test_hostile_names_are_text(call, monkeypatch, page):
     command, names = (PAGES | SECTIONS)[page]
     table(page).to_csv(FILE, index=False)
     monkeypatch.setattr("bnmtl.plotting.png", lambda *_: b"")
-    code, _, err = call(*command, "--out", "run")
+    # A page shows no folder of this machine, wherever its files are.
+    given = [Path.cwd() / part if part == FILE else part for part in command]
+    code, out, err = call(*given, "--out", Path.cwd() / "run")
     assert code == 0, err
+    assert "\x1b" not in out + err
     found = Reader(Path("run/report.html").read_text())
     assert found.tags <= TAGS and found.attributes <= ATTRIBUTES
     shown = "\n".join(found.shown)
-    assert [name for name in names if name not in shown] == []
+    assert [name for name in names if shown_as(name) not in shown] == []
+    text = Path("run/report.html").read_text()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+    assert all(part in text for part in POLICY) and "<script" not in text
+    assert str(Path.cwd()) not in text and str(Path.home()) not in text
     assert "&lt;" not in shown and "&amp;amp;" not in shown
     for source in found.pictures:
         kind, _, content = source.partition(";base64,")

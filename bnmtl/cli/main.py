@@ -4,6 +4,7 @@ import _thread
 import contextlib
 import functools
 import importlib
+import os
 import signal
 import sys
 import threading
@@ -26,6 +27,7 @@ from bnmtl.cli.options import (
     whole,
 )
 from bnmtl.errors import InputError
+from bnmtl.wording import printable
 from bnmtl.writing import ENDING
 
 # Seconds until a swallowed interrupt is sent again.
@@ -96,7 +98,9 @@ def main(arguments=None):
     arguments, left = sys.argv[1:] if arguments is None else arguments, ""
     with _ended_like_interrupts() as received:
         try:
-            code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
+            with contextlib.redirect_stdout(_Output(sys.stdout)):
+                code = _parser()(args=arguments, prog_name="bnmtl", standalone_mode=False)
+                sys.stdout.flush()
         except _Interrupted as interrupt:
             code, left = _INTERRUPTED, str(interrupt)
         except (KeyboardInterrupt, typer.Abort):
@@ -138,6 +142,31 @@ def _ended_like_interrupts():
             signal.signal(number, how)
 
 
+class _Output:
+    """The standard output, which raises InputError if it cannot be written, as on a full disk."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, text):
+        return self._tried(self._file.write, text)
+
+    def flush(self):
+        self._tried(self._file.flush)
+
+    def _tried(self, function, *arguments):
+        try:
+            return function(*arguments)
+        except OSError as error:
+            # Python itself would try again at the end, and complain.
+            with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.fileno())
+            raise InputError(f"The output cannot be written ({error.strerror})") from None
+
+
 @functools.cache
 def _parser():
     """The parser of all commands; to make it from their signatures takes time."""
@@ -159,7 +188,7 @@ def _complain(message):
 def _one_line(message):
     """Return a message on one line; blanks within a line are kept, as they may be the error."""
     lines = (line.strip() for line in message.splitlines())
-    return " ".join(line for line in lines if line)
+    return printable(" ".join(line for line in lines if line))
 
 
 def _print_version(wanted):
@@ -312,9 +341,9 @@ def _print_table(table):
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for i, column in enumerate(table.columns):
         justify = "left" if i < table.n_names else "right"
-        shown.add_column(Text(column), overflow="fold", justify=justify)
+        shown.add_column(Text(printable(column)), overflow="fold", justify=justify)
     for row in table.rows:
-        shown.add_row(*map(Text, row))
+        shown.add_row(*(Text(printable(cell)) for cell in row))
     console = Console(highlight=False)
     endless = console.options.update(max_width=1_000_000)
     is_too_wide = console.measure(shown, options=endless).maximum > console.width
@@ -328,7 +357,7 @@ def _print(line):
     from rich.console import Console
     from rich.text import Text
 
-    Console(highlight=False).print(Text(line), soft_wrap=True)
+    Console(highlight=False).print(Text(printable(line)), soft_wrap=True)
 
 
 @app.command("compile")
@@ -403,7 +432,7 @@ def _export(out, source, suffixes):
     content = source.read_bytes()
     content = gzip.decompress(content) if source.suffix == ".gz" else content
     OutputFile(out, suffixes).write(content)
-    print(f"written to {out}")
+    print(f"written to {printable(out)}")
 
 
 def _refuse_lone_out(out):

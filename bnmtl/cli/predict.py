@@ -33,7 +33,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.tasks import Edges
-from bnmtl.tasks.files import csv_text
+from bnmtl.tasks.files import csv_text, warn_of_formulas
 from bnmtl.wording import count, listed
 from bnmtl.writing import OutputFile
 
@@ -264,10 +264,12 @@ def run(options):
         probabilities = _predict(classifier, cut, parts, states, options)
         known = _known(cut, target, states)
         networks.warn_of_known_rows(options.rows)
-    columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
-    predicted = dict(zip(names, columns, strict=True))
-    written = as_written(rows, na_values(options, networks.na_values))
-    file.write(csv_text(written.assign(**observed, **predicted)).encode())
+        columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
+        predicted = dict(zip(names, columns, strict=True))
+        written = as_written(rows, na_values(options, networks.na_values))
+        written = written.assign(**observed, **predicted)
+        warn_of_formulas([written])
+    file.write(csv_text(written).encode())
     judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
     return Result(
         target,

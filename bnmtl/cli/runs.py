@@ -1,6 +1,7 @@
 """Runs of commands: their time limit, warnings and times, the folder with run.json, and text."""
 
 import contextlib
+import os
 import textwrap
 import time
 import warnings
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from bnmtl.cli.messages import PLACES, in_options
 from bnmtl.cli.options import inputs_of
 from bnmtl.io.run import RUN_FILE, digest, run_folder, versions, write_record
-from bnmtl.tasks.files import csv_text
+from bnmtl.tasks.files import csv_text, warn_of_formulas
 
 
 class TimeLimit:
@@ -164,6 +165,7 @@ class NewRun:
             The contents of run.json.
         """
         pictures = pictures or {}
+        warn_of_formulas(table for name, table in contents.items() if name.endswith(".csv"))
         files = [file for picture in pictures.values() for file in picture.files]
         record = {
             "program": "bnmtl",
@@ -195,8 +197,10 @@ class NewRun:
 
     def _write_page(self, new, record, figures, write_page):
         """Write the page and run.json beside the pictures; returns the contents of run.json."""
-        record["warnings"], settings = user_messages(self.caught), as_options(record["settings"])
-        write_page(new / _PAGE, record, figures=figures, settings=settings, times=self.seconds)
+        record["warnings"], paths = user_messages(self.caught), self._paths()
+        settings = as_options(_without_folders(record["settings"], paths))
+        shown = {**record, "warnings": _without_folders(record["warnings"], paths)}
+        write_page(new / _PAGE, shown, figures=figures, settings=settings, times=self.seconds)
         self.lap("report")
         record["warnings"] = user_messages(self.caught)
         written = {name: of for name, of in record["digests"].items() if name != RUN_FILE}
@@ -204,11 +208,35 @@ class NewRun:
         record["files"] = sorted([*written, RUN_FILE])
         return self._write_record(new, record, written)
 
+    def _paths(self):
+        """Paths that a page must not show, because it is sent to others, and what it shows."""
+        given = [str(path) for path in (*inputs_of(self.options), self.options.out)]
+        named = {path: Path(path).name or path for path in given}
+        absolute = {find(path): named[path] for path in given for find in _ABSOLUTE}
+        folders = {f"{folder}{os.sep}": "" for folder in (os.getcwd(), os.path.expanduser("~"))}
+        found = {path: name for path, name in {**absolute, **named}.items() if path != name}
+        return {**folders, **found}
+
     def _write_record(self, new, record, digests):
         record["started"] = self.started.isoformat(timespec="seconds")
         in_all = round(time.perf_counter() - self._begin, 3)
         record["seconds"] = {**self.seconds, "in all": in_all}
         return write_record(new, record, digests)
+
+
+_ABSOLUTE = (os.path.abspath, os.path.realpath)
+
+
+def _without_folders(value, paths):
+    """Texts, also in lists and mappings, in which paths are replaced, the longest first."""
+    if isinstance(value, dict):
+        return {key: _without_folders(inner, paths) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_without_folders(inner, paths) for inner in value)
+    if isinstance(value, str):
+        for path in sorted(paths, key=len, reverse=True):
+            value = value.replace(path, paths[path])
+    return value
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from bnmtl.writing import file_names
 # exact integers, so that memory, disk and any order of summation agree to the last bit.
 SCALE = 2**24
 FILL = "fill the gap, or leave the case or the model out"  # what to do without a prediction
-_TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
+TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
 
 
 def rounded(probabilities):
@@ -69,7 +69,7 @@ def checked_predictions(part, values, n_classes, n_cases):
     if array.ndim == 3 and array.shape[2] == n_classes:
         _check_range(part, array)
         sums = array.sum(axis=2)
-        wrong = np.argwhere(np.abs(sums - 1) > _TOLERANCE)
+        wrong = np.argwhere(np.abs(sums - 1) > TOLERANCE)
         if len(wrong):
             model, case = wrong[0]
             message = (

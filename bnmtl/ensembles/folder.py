@@ -16,8 +16,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pandas as pd
 
-from bnmtl.ensembles.entries import checked_settings
-from bnmtl.errors import InputError
+from bnmtl.ensembles.entries import SCALE, TOLERANCE, checked_settings, rounded
+from bnmtl.errors import InputError, located
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.reading import json_of
 from bnmtl.tasks.files import csv_text
 from bnmtl.writing import OutputFolder, check_complete, write_whole
 
@@ -169,15 +171,19 @@ def read(folder):
     record = _read_record(path)
     try:
         return _read(path, record)
+    except InputError:
+        raise
     except (KeyError, TypeError, AttributeError):
         raise _damaged(path / STORE_JSON, "it lacks entries") from None
+    # Digests do not help where somebody has computed them again.
+    except (ValueError, OverflowError, EOFError):
+        raise _damaged(path / STORE_JSON, "its entries and files do not fit together") from None
 
 
 def _read(path, record):
     """Read what the record lists."""
     n_models = sum(batch["models"] for batch in record["batches"])
-    classes = np.array(record["classes"])
-    parts = {}
+    classes, parts = _classes(record, path / STORE_JSON), {}
     for part, digests in record["parts"].items():
         content = io.BytesIO(_checked(path / part / _CASES_CSV, digests["cases"]))
         kinds = dict.fromkeys(("y", *COLUMNS.values()), str)
@@ -186,12 +192,13 @@ def _read(path, record):
         batches = []
         for batch in record["batches"]:
             file = path / part / _PREDICTIONS / batch["file"]
-            _checked(file, batch["predictions"][part])
+            _check_contents(file, batch["predictions"][part])
             batches.append(_mapped(file))
             if batches[-1].shape != (batch["models"], *shape):
                 message = "its numbers of models and cases are others"
                 raise _damaged(path / STORE_JSON, message)
-        columns = _columns(frame, classes)
+            _check_predictions(file, batches[-1])
+        columns = _columns(frame, classes, path / part / _CASES_CSV)
         if columns["y"] is not None and (columns["y"] < 0).any():
             raise _damaged(path / STORE_JSON, "it has other classes than the cases")
         batches = tuple(batches) or (np.empty((0, *shape), np.float32),)
@@ -204,7 +211,33 @@ def _read(path, record):
     return classes, parts, settings
 
 
-def _columns(frame, classes):
+def _classes(record, file):
+    """The classes of a record: two or more different labels of one type, sorted."""
+    given = record["classes"]
+    kinds = {bool: "b", int: "iu", float: "f", str: "U"}
+    kind = kinds.get(type(given[0]), "") if isinstance(given, list) and given else ""
+    classes = np.array(given)
+    if len(classes) < 2 or classes.ndim != 1 or classes.dtype.kind not in kind:
+        raise _damaged(file, "its classes are not labels")
+    if not np.array_equal(np.unique(classes), classes):
+        raise _damaged(file, "its classes are not sorted and different")
+    return classes
+
+
+def _check_predictions(file, found):
+    """Raise unless a batch holds probabilities as a store rounds them."""
+    models, most_off = np.asarray(found), TOLERANCE + found.shape[-1] / SCALE
+    if models.dtype != np.float32:
+        raise _damaged(file, f"it holds numbers of another type, {models.dtype}")
+    for number, model in enumerate(models):
+        if not np.array_equal(rounded(model), model):  # NaN is not equal to itself
+            raise _damaged(file, f"model {number}, counted from 0, has other numbers than a store")
+        if model.ndim == 2 and (np.abs(model.sum(axis=1, dtype=float) - 1) > most_off).any():
+            message = f"probabilities of model {number}, counted from 0, do not sum to 1"
+            raise _damaged(file, message)
+
+
+def _columns(frame, classes, file):
     """Labels, as positions in the classes or -1, and other columns of cases, as in a store."""
     columns = dict.fromkeys(("y", *COLUMNS))
     for name, column in {"y": "y", **COLUMNS}.items():
@@ -217,7 +250,9 @@ def _columns(frame, classes):
         columns["folds"] = columns["folds"].astype(object).astype(int)
     if columns["weights"] is not None:
         # To the last bit, as older versions of pandas do not read them.
-        columns["weights"] = columns["weights"].astype(object).astype(float)
+        weights = columns["weights"].astype(object).astype(float)
+        with located(file=file):
+            columns["weights"] = checked_weights(weights, len(frame))
     return columns
 
 
@@ -247,8 +282,8 @@ def _read_record(path):
             cli_remedy="`bnmtl library` writes one; a CSV file will do, too",
         )
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
+        record = json_of(file.read_text(encoding="utf-8"))
+    except ValueError:
         raise _damaged(file, "it is not JSON") from None
     found = {key: record.get(key) for key in _FORMAT} if isinstance(record, dict) else {}
     if found != _FORMAT:
@@ -277,12 +312,18 @@ def _names_its_own_files(record):
 
 def _checked(path, digest):
     """The contents of a file of the store, or an error if they are missing or damaged."""
+    _check_contents(path, digest)
+    return path.read_bytes()
+
+
+def _check_contents(path, digest):
+    """Raise if a file of the store is missing or damaged."""
     if not path.is_file():
         raise _damaged(path, "it is missing")
-    content = path.read_bytes()
-    if _digest(content) != digest:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, _hash)
+    if found.hexdigest() != digest:
         raise _damaged(path, "its contents are damaged")
-    return content
 
 
 def _mapped(path):
@@ -307,5 +348,9 @@ def _digest_of_names(settings):
     return _digest(json.dumps(list(settings.index)).encode())
 
 
+def _hash(content=b""):
+    return hashlib.blake2b(content, digest_size=16)
+
+
 def _digest(content):
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return _hash(content).hexdigest()

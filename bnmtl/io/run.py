@@ -14,6 +14,8 @@ import numpy as np
 from bnmtl.errors import InputError
 from bnmtl.graphs import Configuration
 from bnmtl.networks import BayesNet
+from bnmtl.networks.bif import read_parts
+from bnmtl.reading import Cells, content_of, json_of
 from bnmtl.tasks.files import na_values_of
 from bnmtl.wording import count
 from bnmtl.writing import OutputFolder, check_complete, path_inside
@@ -209,9 +211,9 @@ def read_run(folder):
         found = f"`{folder}` is from `bnmtl {record['command']}`, which keeps no networks"
         remedy = "take its CSV files and run.json"
         raise InputError(f"{_FOLDER}; {found}", argument="folder", remedy=remedy)
-    networks, configuration = {}, Configuration()
+    networks, configuration, cells = {}, Configuration(), Cells()
     for task in record["tasks"]:
-        network = networks[task["name"]] = _network_of(task, record, folder)
+        network = networks[task["name"]] = _network_of(task, record, folder, cells)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         constant = task.get("constant", [])
         if not set(constant) <= set(graph):
@@ -220,7 +222,7 @@ def read_run(folder):
     return Run(configuration, networks, record["settings"], record)
 
 
-def _network_of(task, record, folder):
+def _network_of(task, record, folder, cells):
     """Return the network of a task, from a file that is as the run wrote it."""
     path = path_inside(folder, task["file"], folder / RUN_FILE)
     if not path.is_file():
@@ -232,7 +234,7 @@ def _network_of(task, record, folder):
         remedy = "run `bnmtl learn` again, or read this file by itself with `BayesNet.from_bif`"
         cli_remedy = "run `bnmtl learn` again, or give this file alone"
         raise InputError(message, file=path, remedy=remedy, cli_remedy=cli_remedy)
-    return BayesNet.from_bif(path)
+    return BayesNet(*read_parts(path, cells))
 
 
 def na_values_of_run(settings):
@@ -305,10 +307,10 @@ def _record_of(folder):
         return None
     path_inside(folder, RUN_FILE, path)
     try:
-        text = path.read_text(encoding="utf-8")
-        numbers = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _finite)
-        record = json.loads(text, **numbers)
+        record = json_of(content_of(path).decode("utf-8"))
         own_digest = _digest_of(record) if isinstance(record, dict) else None
+    except InputError as error:
+        raise InputError(error.message, file=path, remedy=error.remedy) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"must be a JSON file; it is damaged ({error})", file=path) from None
     if own_digest is None or record.get("program") != "bnmtl":
@@ -322,13 +324,6 @@ def _record_of(folder):
     if not _is_complete(record):
         raise InputError("must list tasks, settings and files; it is damaged", file=path)
     return record
-
-
-def _finite(text):
-    """Return a number of a record, which must not exceed all floats."""
-    if not math.isfinite(float(text)):
-        raise ValueError("it has numbers that are not finite")
-    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def run_folder(path, force=False):

@@ -157,8 +157,10 @@ class BayesNet:
         Raises
         ------
         TypeError, ValueError, OSError
-            If `path` is not a path, there is no such file, it is not well-formed, or a table would
-            have more than 2**26 cells or 63 variables; the message names its line.
+            If `path` is not a path, there is no such file, it is not well-formed, a variable has
+            more than 10,000 states, a table would have more than 2**26 cells or 63 variables, or
+            all tables more than 2**28 cells; the message names its line. If the file holds more
+            than 1 GiB of text once unpacked, or more than 2**25 words and marks.
 
         Examples
         --------
@@ -181,7 +183,8 @@ class BayesNet:
         Raises
         ------
         TypeError, ValueError, OSError
-            For other paths, and files that cannot be written.
+            For other paths, files that cannot be written, and those that `from_bif` would refuse
+            as too large.
 
         Examples
         --------

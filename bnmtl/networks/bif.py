@@ -14,6 +14,7 @@ import itertools
 import os
 import re
 import zlib
+from array import array
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from urllib.parse import quote, unquote
@@ -21,7 +22,7 @@ from urllib.parse import quote, unquote
 import networkx as nx
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError, warn
+from bnmtl.errors import InputError, InputTypeError, located, warn
 from bnmtl.networks.tables import (
     LARGEST_TABLE,
     MOST_AXES,
@@ -30,6 +31,7 @@ from bnmtl.networks.tables import (
     n_cells,
     shown_cells,
 )
+from bnmtl.reading import Cells, check_text, content_of
 from bnmtl.wording import count, either, listed, type_of
 from bnmtl.writing import write_whole
 
@@ -46,6 +48,11 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MARKS = frozenset("{}()[],;|")
 # Marks that end neither a name nor a state, but a block or a statement.
 _ENDS = frozenset("{};")
+MOST_STATES = 10_000
+# Words and marks of a file. Each takes far more memory than the character that it may be.
+MOST_TOKENS = 2**25
+_FEW_TOKENS = f"must have at most {MOST_TOKENS:,} words and marks"
+_LONGEST_LIST = 100_000
 _QUOTE = "put what holds a mark, such as `(0,1]`, in quotes"
 
 
@@ -67,25 +74,24 @@ class Declared(NamedTuple):
     offset: int
 
 
-class Row(NamedTuple):
+class Statement(NamedTuple):
     """A statement of a probability block; a `table` or `default` has no labels.
 
     Labels are lists of words, one for each text between commas.
     """
 
+    keyword: str
     labels: list
-    values: list
+    values: array
     offset: int
 
 
 class ProbabilityBlock(NamedTuple):
-    """A probability block, with names as written."""
+    """The head of a probability block, with names as written, and the token after its brace."""
 
     child: str
     parents: tuple
-    rows: list
-    table: Row | None
-    default: Row | None
+    begin: int
     offset: int
 
 
@@ -105,7 +111,7 @@ class Syntax:
         self.variables = {}
         self.families = {}
         self._blocks = []
-        self._tokens, self._offsets = self._tokenize()
+        self._starts, self._ends = self._tokenize()
         self._at = 0
 
     def fail(self, message, offset, remedy=None) -> NoReturn:
@@ -115,22 +121,22 @@ class Syntax:
 
     def parse(self):
         """Read all blocks and check that their names match."""
-        if not self._tokens:
+        if not self._starts:
             self.fail("must begin with `network`; the file is empty", 0)
         self._expect("network", "must begin with")
         if self._take() != "{" and self._take() != "{":
-            token = self._tokens[self._at - 1]
+            token = self._token(self._at - 1)
             message = f"must have one name of the network, and then `{{`; `{token}` was found"
             self.fail(message, self._offset, "put the name in quotes")
         while self._expect(("property", "}")) == "property":
             self._property()
-        while self._at < len(self._tokens):
+        while self._at < len(self._starts):
             keyword = self._expect(("variable", "probability"))
             self._variable() if keyword == "variable" else self._probability()
         if not self.variables:
             self.fail("ends a file that declares no variable", len(self.text))
-        for head, statements in self._blocks:
-            self._add_family(head, statements)
+        for head, begin in self._blocks:
+            self._add_family(head, begin)
         originals = set()
         for name, declared in self.variables.items():
             if name not in self.families:
@@ -153,27 +159,32 @@ class Syntax:
         return tuple(word.text for word in words)
 
     def _tokenize(self):
-        tokens, offsets = [], []
+        starts, ends = array("q"), array("q")
         for match in _TOKEN.finditer(self.text):
             if match.lastgroup == "token":
-                tokens.append(match[0])
-                offsets.append(match.start())
+                starts.append(match.start())
+                ends.append(match.end())
+                if len(starts) > MOST_TOKENS:
+                    self.fail(f"{_FEW_TOKENS}; it has more", match.start())
             elif match.lastgroup == "bad":
                 unclosed = {'"': "must close its quote", "/": "must close its comment"}
                 message = unclosed.get(match[0], f"must not hold the character {match[0]!r}")
                 self.fail(message, match.start())
-        return tokens, offsets
+        return starts, ends
+
+    def _token(self, at):
+        return self.text[self._starts[at] : self._ends[at]]
 
     def _take(self):
-        if self._at == len(self._tokens):
+        if self._at == len(self._starts):
             self.fail("ends the file in the middle of a block", len(self.text.rstrip()))
         self._at += 1
-        return self._tokens[self._at - 1]
+        return self._token(self._at - 1)
 
     @property
     def _offset(self):
         """Offset of the last token read."""
-        return self._offsets[self._at - 1]
+        return self._starts[self._at - 1]
 
     def _expect(self, choices, rule="must continue with", more=""):
         choices = (choices,) if isinstance(choices, str) else choices
@@ -204,7 +215,7 @@ class Syntax:
 
     def _numbers(self):
         """Read probabilities up to a semicolon; either all or none are separated by commas."""
-        numbers, commas = [self._number()], 0
+        numbers, commas = array("d", [self._number()]), 0
         while (token := self._take()) != ";":
             if token == ",":
                 commas += 1
@@ -220,9 +231,11 @@ class Syntax:
 
         A text must not be empty, unless the marks are blanks. Parentheses nest.
         """
-        texts, begin, depth = [], self._at, 0
+        texts, first, begin, depth = [], self._at, self._at, 0
         while True:
             token = self._take()
+            if self._at - first > _LONGEST_LIST:
+                self._refuse(what, f"is word or mark {_LONGEST_LIST + 1:,} of a list", token)
             is_end = token == close and not depth
             if is_end or token in marks:
                 if begin < self._at - 1:
@@ -242,8 +255,9 @@ class Syntax:
     def _words(self, begin, end, what):
         """Return some tokens as words: marks belong to the word beside them."""
         words = []
-        for token, start in zip(self._tokens[begin:end], self._offsets[begin:end], strict=True):
-            is_quoted, stop = token.startswith('"'), start + len(token)
+        for at in range(begin, end):
+            token, start, stop = self._token(at), self._starts[at], self._ends[at]
+            is_quoted = token.startswith('"')
             text = token.strip('"').strip() if is_quoted else token
             if not text:
                 self._refuse(what, "was found", token)
@@ -270,7 +284,7 @@ class Syntax:
         while (token := self._take()) != ";":
             if token in ("{", "}"):
                 self.fail("must end a property with `;`", self._offset)
-        return self.text[self._offsets[start] : self._offset].strip()
+        return self.text[self._starts[start] : self._offset].strip()
 
     def _unescaped(self, name):
         """Return the original form of an escaped name."""
@@ -283,7 +297,7 @@ class Syntax:
         what = "the name of a variable"
         start = self._at
         (words,) = self._texts("{", what, ())
-        marks = {",", "|"}.intersection(self._tokens[start : self._at])
+        marks = {",", "|"}.intersection(map(self._token, range(start, self._at)))
         name, offset = self._joined(words), words[0].start
         if marks or (len(words) > 1 and any(word.is_quoted for word in words)):
             rule = "must declare one variable, with its name in quotes or without"
@@ -329,9 +343,12 @@ class Syntax:
             remedy = _QUOTE if any(mark in "".join(states) for mark in "()[]") else None
             message = f"must list {count} states of `{name}`; it lists {len(states)}"
             self.fail(message, offset, remedy)
-        for state in states:
-            if states.count(state) > 1:
-                self.fail(f"lists state `{state}` of `{name}` twice", offset)
+        if len(states) > MOST_STATES:
+            message = f"must list at most {MOST_STATES:,} states of `{name}`; it lists "
+            self.fail(f"{message}{len(states):,}", offset, "merge some")
+        if len(set(states)) < len(states):
+            state = next(state for state in states if states.count(state) > 1)
+            self.fail(f"lists state `{state}` of `{name}` twice", offset)
         return states
 
     def _probability(self):
@@ -339,43 +356,38 @@ class Syntax:
         # BIF 0.15 ignores `|` and `,` between names.
         head = self._texts(")", "the name of a variable", {",", "|"}, are_blanks=True)
         self._expect("{")
-        statements = []
+        self._blocks.append((head, self._at))
+        # Its statements are read when their number is known, straight into arrays.
+        before = "{"
+        while (token := self._take()) != "}":
+            if token == "property" and before in _ENDS:
+                self._property()
+                token = ";"
+            before = token
+
+    def statements(self, begin):
+        """Yield the statements of a probability block from the token after its brace."""
+        self._at = begin
         while (keyword := self._expect(("table", "default", "(", "property", "}"))) != "}":
-            start = self._offset
+            offset = self._offset
             if keyword == "property":
                 self._property()
                 continue
             labels = self._texts(")", "a state", {","}) if keyword == "(" else []
-            statements.append((keyword, Row(labels, self._numbers(), start)))
-        self._blocks.append((head, statements))
+            yield Statement(keyword, labels, self._numbers(), offset)
 
-    def _add_family(self, head, statements):
-        """Check a probability block and add it to the families.
-
-        Its head is a list of lists of words, its statements are pairs (keyword, `Row`).
-        """
+    def _add_family(self, head, begin):
+        """Check the head of a probability block, a list of lists of words, and add it."""
         offset = head[0][0].start
         child, *parents = itertools.chain(*map(self._names, head))
         if child in self.families:
             self.fail(f"begins another probability block of `{child}`", offset)
-        for parent in parents:
-            if parent == child or parents.count(parent) > 1:
-                what = "its own parent" if parent == child else f"a parent of `{child}` twice"
-                self.fail(f"makes `{parent}` {what}", offset)
-        rows, once = [], {}
-        for keyword, row in statements:
-            if keyword == "(":
-                rows.append(row)
-            elif keyword in once:
-                self.fail(f"has another `{keyword}` of `{child}`", row.offset)
-            else:
-                once[keyword] = row
-        table, default = once.get("table"), once.get("default")
-        if table is not None and (rows or default):
-            self.fail(f"gives `{child}` a table and other rows besides", table.offset)
-        if not statements:
-            self.fail(f"gives `{child}` no probabilities", offset)
-        self.families[child] = ProbabilityBlock(child, tuple(parents), rows, table, default, offset)
+        if child in parents:
+            self.fail(f"makes `{child}` its own parent", offset)
+        if len(set(parents)) < len(parents):
+            twice = next(parent for parent in parents if parents.count(parent) > 1)
+            self.fail(f"makes `{twice}` a parent of `{child}` twice", offset)
+        self.families[child] = ProbabilityBlock(child, tuple(parents), begin, offset)
 
     def _names(self, words):
         """Return the variables that a text of a head names, in the one way that is possible."""
@@ -401,7 +413,7 @@ RESCALED_TOLERANCE = 1e-3
 LARGEST_DEFAULT = 2**22
 
 
-def read_parts(path):
+def read_parts(path, cells=None):
     """Return graph, states and tables of a file; see `BayesNet.from_bif`.
 
     Names and states are in quotes or without, and may have blanks. In a list of states and in a
@@ -410,9 +422,10 @@ def read_parts(path):
     probability block, ``|`` and ``,`` are blanks. Words without quotes and marks between them are
     one name or several, whichever is declared; if both are, the file is refused. In a ``table``,
     the child varies slowest and the last parent fastest. A ``default`` fills the rows that are
-    missing, up to 2**22 cells of a variable.
+    missing, up to 2**22 cells of a variable. `cells` counts those of networks that are read
+    together.
     """
-    path = _bif_path(path)
+    path, cells = _bif_path(path), Cells() if cells is None else cells
     syntax = Syntax(_text(path), str(path))
     syntax.parse()
     graph = _graph(syntax)
@@ -421,7 +434,7 @@ def read_parts(path):
     tables = {}
     n_rescaled = n_defaults = 0
     for family in syntax.families.values():
-        rows, n_off, n_filled = _rows(syntax, family, n_defaults)
+        rows, n_off, n_filled = _rows(syntax, family, n_defaults, cells)
         n_rescaled += n_off
         n_defaults += n_filled
         child, *parents = (originals[name] for name in (family.child, *family.parents))
@@ -437,16 +450,14 @@ def read_parts(path):
 def _text(path):
     """Return the text of a file, or raise an error with the line that is not text."""
     try:
-        content = path.read_bytes()
+        with located(file=path):
+            content = content_of(path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        message = f"must be compressed by gzip; it is damaged or not: {error}"
+        raise InputError(message, file=path) from None
     except OSError as error:
         # The user's file instead of a temporary one.
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from None
-    if path.suffix == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            message = f"must be compressed by gzip; it is damaged or not: {error}"
-            raise InputError(message, file=path) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -479,7 +490,7 @@ def _graph(syntax):
     return graph
 
 
-def _rows(syntax, family, n_defaults):
+def _rows(syntax, family, n_defaults, cells):
     """Return the probabilities of a block, and the numbers of rescaled rows and default cells.
 
     The probabilities have the shape (q, r); the last parent varies fastest. `n_defaults` is the
@@ -488,34 +499,60 @@ def _rows(syntax, family, n_defaults):
     parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
     n_states = len(syntax.variables[family.child].states)
     sizes = [*map(len, parent_states), n_states]
-    with_parents = f"with {count(len(parent_states), 'parent')}"
+    _check_size(syntax, family, sizes, cells)
+    n_rows = n_cells(sizes) // n_states
+    given = _Given(syntax, family, parent_states, n_states)
+    if given.table is not None:
+        _check_count(syntax, given.table, n_rows * n_states)
+        # In the standard the child varies slowest and the last parent fastest.
+        rows = np.array(given.table.values).reshape(n_states, n_rows).T
+        return *_checked(syntax, family, rows, itertools.repeat(given.table.offset)), 0
+    at = np.array(given.places, dtype=np.int64)
+    n_left = n_rows - len(at)
+    if given.default is None:
+        if n_left:
+            _refuse_missing(syntax, family, parent_states, given.places, n_left)
+        rows = np.array(given.values).reshape(n_rows, n_states)
+        rows, n_off = _checked(syntax, family, rows, given.offsets)
+        return rows[np.argsort(at)], n_off, 0
+    _check_count(syntax, given.default, n_states)
+    n_filled = n_left * n_states
+    _check_default(syntax, family, n_filled, n_defaults)
+    if n_left:
+        given.values.extend(given.default.values)
+        given.offsets.append(given.default.offset)
+    found = np.array(given.values).reshape(-1, n_states)
+    found, n_off = _checked(syntax, family, found, given.offsets)
+    rows = np.empty((n_rows, n_states))
+    rows[:] = found[-1]
+    rows[at] = found[: len(at)]
+    return rows, n_off, n_filled
+
+
+def _check_size(syntax, family, sizes, cells):
+    """Raise if the table of a block would be too large, or that of all blocks together."""
+    remedy = "remove some parents"
     if not fits(sizes):
+        with_parents = f"with {count(len(sizes) - 1, 'parent')}"
         message = (
             f"must give `{family.child}` a table of at most {LARGEST_TABLE:,} cells over "
             f"{MOST_AXES} variables; {with_parents} it would have {shown_cells(sizes):.3g} over "
             f"{len(sizes)}"
         )
-        syntax.fail(message, family.offset, "remove some parents")
-    n_rows = n_cells(sizes) // n_states
-    if family.table is not None:
-        _check_count(syntax, family.table, n_rows * n_states)
-        # In the standard the child varies slowest and the last parent fastest.
-        rows = np.array(family.table.values).reshape(n_states, n_rows).T
-        return *_checked(syntax, family, rows, itertools.repeat(family.table)), 0
-    at = _positions(syntax, family, parent_states)
-    n_left = n_rows - len(at)
-    if family.default is None:
-        if n_left:
-            _refuse_missing(syntax, family, parent_states, at, n_left)
-        rows, n_off = _checked(syntax, family, [row.values for row in family.rows], family.rows)
-        return rows[np.argsort(at)], n_off, 0
-    _check_count(syntax, family.default, n_states)
-    n_filled = n_left * n_states
+        syntax.fail(message, family.offset, remedy)
+    try:
+        cells.add(n_cells(sizes))
+    except InputError as error:
+        syntax.fail(error.message, family.offset, remedy)
+
+
+def _check_default(syntax, family, n_filled, n_defaults):
+    """Raise if `default` would fill too many cells of a variable, or of all variables so far."""
     remedy = f"write the rows of `{family.child}`"
     if n_filled > LARGEST_DEFAULT:
         message = (
             f"must leave at most {LARGEST_DEFAULT:,} cells of `{family.child}` to `default`; "
-            f"{with_parents} there would be {n_filled:,}"
+            f"with {count(len(family.parents), 'parent')} there would be {n_filled:,}"
         )
         syntax.fail(message, family.offset, remedy)
     if n_defaults + n_filled > LARGEST_TABLE:
@@ -524,21 +561,43 @@ def _rows(syntax, family, n_defaults):
             f"of `{family.child}` there would be {n_defaults + n_filled:,}"
         )
         syntax.fail(message, family.offset, remedy)
-    statements = [*family.rows, *[family.default] * (n_left > 0)]
-    given, n_off = _checked(syntax, family, [row.values for row in statements], statements)
-    rows = np.empty((n_rows, n_states))
-    rows[:] = given[-1]
-    rows[at] = given[: len(at)]
-    return rows, n_off, n_filled
 
 
-def _positions(syntax, family, parent_states):
-    """Return the index of each row of a block, by its labels."""
+class _Given:
+    """The statements of a block: its table or default, and of its rows the places and values."""
+
+    def __init__(self, syntax, family, parent_states, n_states):
+        self.table = self.default = None
+        self.values, self.places, self.offsets = array("d"), array("q"), array("q")
+        place_of = _places(syntax, family, parent_states)
+        known = set()
+        for statement in syntax.statements(family.begin):
+            keyword, offset = statement.keyword, statement.offset
+            if keyword != "(":
+                if getattr(self, keyword) is not None:
+                    syntax.fail(f"has another `{keyword}` of `{family.child}`", offset)
+                setattr(self, keyword, statement)
+            if self.table is not None and (self.default or self.offsets or keyword == "("):
+                rule = f"gives `{family.child}` a table and other rows besides"
+                syntax.fail(rule, self.table.offset)
+            if keyword == "(":
+                place, labels = place_of(statement)
+                if place in known:
+                    syntax.fail(f"repeats row ({', '.join(labels)}) of `{family.child}`", offset)
+                known.add(place)
+                _check_count(syntax, statement, n_states)
+                self.places.append(place)
+                self.offsets.append(offset)
+                self.values.extend(statement.values)
+        if self.table is None and self.default is None and not self.offsets:
+            syntax.fail(f"gives `{family.child}` no probabilities", family.offset)
+
+
+def _places(syntax, family, parent_states):
+    """A function that returns the index of a row by its labels, and the labels."""
     indices = [{state: i for i, state in enumerate(states)} for states in parent_states]
-    n_states = len(syntax.variables[family.child].states)
-    # A dict, for its order.
-    found = {}
-    for row in family.rows:
+
+    def place_of(row):
         labels, at = syntax.labels(row.labels, len(indices)), 0
         if len(labels) != len(indices):
             wanted = f"{count(len(indices), 'parent state')} in a row of `{family.child}`"
@@ -548,11 +607,9 @@ def _positions(syntax, family, parent_states):
                 message = f"must name a state of `{parent}`, {listed(index)}; `{label}` is not one"
                 syntax.fail(message, row.offset)
             at = at * len(index) + index[label]
-        if at in found:
-            syntax.fail(f"repeats row ({', '.join(labels)}) of `{family.child}`", row.offset)
-        _check_count(syntax, row, n_states)
-        found[at] = row
-    return list(found)
+        return at, labels
+
+    return place_of
 
 
 def _refuse_missing(syntax, family, parent_states, at, n_left):
@@ -573,16 +630,15 @@ def _check_count(syntax, row, n_values):
         syntax.fail(f"must give {n_values} probabilities; it gives {len(row.values)}", row.offset)
 
 
-def _checked(syntax, family, rows, statements):
+def _checked(syntax, family, rows, offsets):
     """Return rows, and how many were rescaled; raise if sums are too far from 1."""
-    rows = np.asarray(rows)
     sums = rows.sum(axis=1)
     deviations = np.abs(sums - 1)
     wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
     if wrong.size:
-        statement = next(itertools.islice(statements, int(wrong[0]), None))
+        offset = next(itertools.islice(offsets, int(wrong[0]), None))
         rule = f"must give `{family.child}` probabilities that sum to 1"
-        syntax.fail(f"{rule}; they sum to {sums[wrong[0]]:.6g}", statement.offset)
+        syntax.fail(f"{rule}; they sum to {sums[wrong[0]]:.6g}", offset)
     off = deviations > SUM_TOLERANCE
     if off.any():
         rows = np.where(off[:, None], rows / sums[:, None], rows)
@@ -597,10 +653,26 @@ def write_parts(network, path):
             f"`path` must lie in an existing folder, got `{path}`; the folder `{path.parent}` does "
             "not exist, so make it first."
         )
-    content = _bif_text(network).encode("ascii")
+    content = _readable(network, _bif_text(network)).encode("ascii")
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
     write_whole(path, content)
+
+
+def _readable(network, text):
+    """Return the text of a file, or raise if `read_parts` would refuse it as too large."""
+    for variable, states in network.states.items():
+        if len(states) > MOST_STATES:
+            message = f"must have at most {MOST_STATES:,} states in a file, got {len(states):,}"
+            raise InputError(message, column=variable, remedy="merge some")
+    Cells().add(sum(table.size for table in network.tables.values()))
+    check_text(len(text))
+    if len(text) > MOST_TOKENS:
+        n_tokens = sum(found.lastgroup == "token" for found in _TOKEN.finditer(text))
+        if n_tokens > MOST_TOKENS:
+            message = f"{_FEW_TOKENS}; that of this network would have {n_tokens:,}"
+            raise InputError(f"A BIF file {message}", remedy="remove some arcs")
+    return text
 
 
 def _bif_text(network):

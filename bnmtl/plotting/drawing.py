@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, Mistake, warn
 from bnmtl.plotting.layout import families, silence, text_width
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import listed, printable, type_of
 
 _DPI = 150
 _MOST_PIXELS = 12_000  # along either side of a PNG
@@ -42,9 +42,11 @@ def svg(figure):
     buffer = io.StringIO()
     # Otherwise matplotlib uses random names for shapes and writes the time.
     settings = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
+    _escape_texts(figure)
     with matplotlib.rc_context(settings), silence():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    # Matplotlib repeats each text in a comment.
+    return printable(buffer.getvalue())
 
 
 def png(figure, dpi=None):
@@ -70,9 +72,19 @@ def png(figure, dpi=None):
     if dpi is None:
         dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
     buffer = io.BytesIO()
+    _escape_texts(figure)
     with silence():
         figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()
+
+
+def _escape_texts(figure):
+    """Let the texts of a figure show control characters escaped: XML cannot have them."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        if (shown := printable(text.get_text())) != text.get_text():
+            text.set_text(shown)
 
 
 def warn_of_failure(names, error):
@@ -325,7 +337,7 @@ def as_it_is(text):
 
 def shorten(name, limit=32):
     """A name in one line of at most `limit` characters, without its middle if it is longer."""
-    text = " ".join(str(name).split())
+    text = printable(" ".join(str(name).split()))
     return text if len(text) <= limit else f"{text[: limit - 9]}…{text[-8:]}"
 
 

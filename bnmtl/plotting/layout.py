@@ -23,7 +23,7 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, check_choice, check_number, warn
 from bnmtl.graphs import check_dag, groups_by_label
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import listed, printable, type_of
 
 # Fonts of matplotlib with placeholders or symbols in place of letters.
 _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
@@ -621,7 +621,7 @@ def _labels(variables):
         while (label := "\n".join(lines)) in taken:
             number += 1
             # Long names often differ at their end.
-            lines = [*_wrap(variable)[:-1], f"…{str(variable)[-_WRAP:]}"]
+            lines = [*_wrap(variable)[:-1], f"…{printable(variable)[-_WRAP:]}"]
             if "\n".join(lines) in taken:
                 lines = [*lines[:-1], f"… ({number})"]
         taken.add(label)
@@ -631,7 +631,7 @@ def _labels(variables):
 
 def _wrap(name):
     """Split a name at spaces, punctuation and inner capitals into at most three short lines."""
-    text = " ".join(str(name).split()) or "(blank)"
+    text = printable(" ".join(str(name).split())) or "(blank)"
     if len(text) <= _WRAP + 2:
         return [text]
     lines = [""]
@@ -653,6 +653,7 @@ def text_width(line, font_size):
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
+    line = printable(line)
     font = FontProperties(size=font_size, family=families(line))
     with silence():
         return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]

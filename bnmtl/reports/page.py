@@ -14,6 +14,7 @@ from jinja2.lexer import Token
 from bnmtl import plotting
 from bnmtl.io.run import versions
 from bnmtl.plotting.drawing import warn_of_failure
+from bnmtl.wording import printable
 from bnmtl.writing import write_whole
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
@@ -86,9 +87,15 @@ def _image(figure, text):
     return {"width": width, "height": height, "source": source}
 
 
+def _shown(value):
+    """Text with its control characters escaped; what has been made HTML by a template is kept."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
 TEMPLATES = Environment(
     loader=PackageLoader("bnmtl.reports"),
     autoescape=True,
+    finalize=_shown,
     undefined=StrictUndefined,
     trim_blocks=True,
     extensions=[_OneLine],

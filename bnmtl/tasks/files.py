@@ -1,7 +1,6 @@
 """Reading of CSV or Parquet files into one DataFrame per task."""
 
 import csv
-import gzip
 import io
 import os
 import re
@@ -12,8 +11,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
+from bnmtl.errors import InputError, InputTypeError, located, warn
+from bnmtl.reading import Cells, content_of
 from bnmtl.tasks.encoding import column_names, split
+from bnmtl.tasks.parquet import read_parquet
 from bnmtl.wording import count, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
@@ -63,7 +64,9 @@ def read(paths, task_column=None, na_values=NA_VALUES):
     InputError
         If a file does not exist, is a directory, has an unknown extension, is empty or not
         readable, has lines with different numbers of fields, or columns without names or with
-        duplicate names; if two files have the same task name; if the task column is missing; or if
+        duplicate names; if all tables together have more than 2**28 cells, or a file holds more
+        than 1 GiB of text once unpacked, unless the environment variable `BNMTL_MAX_TEXT_GIB` is
+        larger; if two files have the same task name; if the task column is missing; or if
         `na_values` are given for Parquet files.
     MissingExtra
         If pyarrow is needed but not installed.
@@ -83,7 +86,8 @@ def read(paths, task_column=None, na_values=NA_VALUES):
     paths = _checked_paths(paths)
     na_values = _checked_na_values(na_values)
     parquet = _one_format(paths)
-    tables = {path: _read_table(path, na_values) for path in paths}
+    cells = Cells()
+    tables = {path: _read_table(path, na_values, cells) for path in paths}
     parts = _one_task_each(tables) if task_column is None else _join(tables, task_column)
     return parts if parquet else _infer_types(parts)
 
@@ -120,7 +124,8 @@ def read_parts(paths, as_text=(), na_values=NA_VALUES):
     """
     na_values = _checked_na_values(na_values)
     paths = {part: path for part, given in paths.items() for path in _checked_paths(given)}
-    tables = {part: _read_table(path, na_values) for part, path in paths.items()}
+    cells = Cells()
+    tables = {part: _read_table(path, na_values, cells) for part, path in paths.items()}
     texts = {part: table for part, table in tables.items() if not is_parquet(paths[part])}
     return tables | _infer_types(texts, as_text)
 
@@ -156,6 +161,32 @@ def csv_text(table, index=False):
     text = table.to_csv(**options)
     # Before Python 3.13, carriage returns in cells are not quoted by default.
     return table.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
+
+
+# A sign is not one if a number follows, and nothing else.
+_FORMULA = re.compile(r"[=@]|[+-](?!(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$)(?!inf$)[^\s]")
+
+
+def warn_of_formulas(tables):
+    """Warn once if a text in CSV files may be taken for a formula by a spreadsheet.
+
+    Parameters
+    ----------
+    tables : iterable of pandas.DataFrame
+    """
+    for table in tables:
+        for column in table.columns:
+            values = [column]
+            if not pd.api.types.is_numeric_dtype(table[column].dtype):
+                values += table[column].unique().tolist()
+            for value in values:
+                if isinstance(value, str) and _FORMULA.match(value):
+                    message = (
+                        "CSV files have cells that begin as formulas, which are kept as they are; "
+                        f"`{value}` is one"
+                    )
+                    warn(message, remedy="let a spreadsheet read their columns as text")
+                    return
 
 
 def is_parquet(path):
@@ -217,39 +248,29 @@ def _one_format(paths):
     return parquet[0]
 
 
-def _read_table(path, na_values):
-    """Return a Parquet file, or a CSV file as categorical columns of text."""
+def _read_table(path, na_values, cells):
+    """Return a Parquet file, or a CSV file as categorical columns of text; counts its cells."""
     if not _one_format([path]):
-        return _read_text(path, na_values)
+        return _read_text(path, na_values, cells)
     if na_values != set(NA_VALUES):
         message = "must be left out for Parquet files, which mark missing values themselves"
         remedy = "replace such values in the file"
         raise InputError(message, argument="na_values", file=path, remedy=remedy)
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingExtra(
-            "is Parquet, which needs pyarrow", file=path, remedy="`pip install 'bnmtl[parquet]'`"
-        ) from None
-    try:
-        with ParquetFile(path) as file:
-            table = file.read().to_pandas()
-    except (ArrowException, OSError) as error:
-        raise _unreadable(error, "Parquet", file=path) from None
-    named_levels = [name for name in table.index.names if name is not None]
-    if named_levels:
-        table = table.reset_index(level=named_levels)
     with located(file=path):
+        table = read_parquet(path, cells)
+        named_levels = [name for name in table.index.names if name is not None]
+        if named_levels:
+            table = table.reset_index(level=named_levels)
         column_names(table)
     return table
 
 
-def _read_text(path, na_values):
+def _read_text(path, na_values, cells):
     """Return a CSV file as categorical columns of text with missing values marked."""
     separator = _SEPARATORS[_extension(path)]
     text = decoded(path)
     with located(file=path):
+        cells.add(text.count(separator) + text.count("\n"))
         header, n_rows = _scan(text, separator)
     try:
         table = pd.read_csv(
@@ -284,9 +305,8 @@ def _categories(texts, na_values):
 def decoded(path):
     """Return the text of a file without blank lines at its end."""
     try:
-        content = path.read_bytes()
-        if path.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
+        with located(file=path):
+            content = content_of(path)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(error, path.suffix, file=path) from None
     if b"\0" in content:

@@ -1,7 +1,6 @@
 """Predictions of one classifier fitted again and again, and metrics of them."""
 
 import io
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics import scoring
 from bnmtl.metrics.cases import predicted_classes
 from bnmtl.metrics.scoring import OF_TWO
+from bnmtl.reading import Cells, arrays_of
 from bnmtl.tasks.labels import read_labels
 from bnmtl.tasks.tables import as_one_sentence
 from bnmtl.wording import listed, type_of
@@ -93,6 +93,14 @@ def round_metric_of(metric, classes, greater_is_better=None, needs_direction=Fal
 
 _FORMAT = 1
 _PARTS = ("predictions", "y", "classes", "in_bag", "full", "task")
+# Kinds of numbers and text in a file.
+_KINDS = {
+    **dict.fromkeys(("predictions", "full"), "f"),
+    **dict.fromkeys(("in_bag", "n_train"), "iu"),
+    **dict.fromkeys(("y", "classes", "group"), "biufU"),
+    "task": "U",
+}
+_TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
 
 
 def value_per_row(name, values, n, table="X"):
@@ -260,6 +268,10 @@ class Rounds:
             if outside.any():
                 message = f"must be probabilities, from 0 to 1, got {float(p[outside][0])!r}"
                 raise InputError(message, argument=name)
+            off = np.abs(p.sum(axis=-1) - 1) > _TOLERANCE
+            if off.any():
+                message = f"must sum to 1 over the classes, got {float(p.sum(axis=-1)[off][0])!r}"
+                raise InputError(message, argument=name)
 
     @property
     def codes(self):
@@ -410,6 +422,7 @@ class Rounds:
             if parts[name] is not None and parts[name].dtype == object:
                 parts[name] = np.array(parts[name].tolist())
         known = {name: value for name, value in parts.items() if value is not None}
+        Cells().add(sum(value.size for value in known.values()))
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, format=_FORMAT, **known)
         write_whole(path, content.getvalue())
@@ -431,17 +444,27 @@ class Rounds:
         ValueError
             If the file is something else or damaged.
         """
+        names = {*_PARTS, "n_train", "group", "format"}
         try:
-            with np.load(path, allow_pickle=False) as file:
-                parts = {name: file[name] for name in file.files}
-        except FileNotFoundError:
-            raise
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+            parts = arrays_of(path, names)
+        except InputError as error:
+            raise InputError(error.message, argument="path", remedy=error.remedy) from None
+        except ValueError as error:
             raise InputError(
                 f"must be a file of rounds; {error}", argument="path", remedy="write it again"
             ) from None
-        if parts.pop("format", None) != _FORMAT or not set(_PARTS[:4]) <= set(parts):
+        version = parts.pop("format", None)
+        is_ours = version is not None and version.dtype.kind == "i" and version.tolist() == _FORMAT
+        if not is_ours or not set(_PARTS[:4]) <= set(parts):
             raise InputError(
                 f"must be a file that `Rounds.save` wrote, got {str(path)!r}", argument="path"
             )
-        return cls(**parts)
+        for name, kinds in _KINDS.items():
+            if name in parts and parts[name].dtype.kind not in kinds:
+                found = f"the type {parts[name].dtype}, which `Rounds.save` does not write"
+                raise InputError(f"must be a file of rounds; `{name}` has {found}", argument="path")
+        try:
+            return cls(**parts)
+        except (InputError, InputTypeError) as error:
+            message = f"must be a file of rounds; `{error.argument}` {error.message}"
+            raise InputError(message, argument="path", remedy="write it again") from None

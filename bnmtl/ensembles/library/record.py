@@ -13,6 +13,7 @@ import pandas as pd
 
 from bnmtl.ensembles.library.columns import AsFrame, Columns
 from bnmtl.errors import InputError
+from bnmtl.reading import json_of
 from bnmtl.tasks.files import NA_VALUES, csv_text
 from bnmtl.writing import write_whole
 
@@ -117,7 +118,7 @@ def read_library_json(folder):
     if not file.is_file():
         return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json_of(file.read_text(encoding="utf-8"))
         if {key: content.pop(key, None) for key in _FORMAT} != _FORMAT:
             message = "must be of version 1 of the format for libraries; it is of another one"
             raise InputError(message, file=file)

@@ -299,6 +299,9 @@ def save(folder, fit, siblings):
         joblib.dump((fit.names, siblings), temporary)
         digest = _digest(temporary)
         temporary.replace(folder / name)
+    except OSError as error:
+        # Errors must not mention the temporary file, or no file at all, as on a full disk.
+        raise OSError(error.errno, error.strerror, str(folder / name)) from error
     finally:
         temporary.unlink(missing_ok=True)
     return name, digest
@@ -307,7 +310,11 @@ def save(folder, fit, siblings):
 def load_model(store, model):
     """Load a trained model that was kept with its library.
 
-    Loading runs code that is in the file, so do it only for stores that you trust.
+    The file of a model is a pickle: whoever wrote it can have put any program into it, which runs
+    when it is loaded, with your rights. The digest in the store says only that the file is the one
+    that the store lists, not who wrote both. So load models only from stores that you built, or of
+    somebody whose programs you would run. Nothing else in this package unpickles files that it is
+    given.
 
     Parameters
     ----------
