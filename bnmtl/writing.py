@@ -30,7 +30,7 @@ _LONGEST_STEM = 150  # bytes of UTF-8
 # written, and of folders.
 _HIDDEN_FILE, _TRIAL = r"\.bnmtl-[0-9a-f]{16}\.(?:partial|lock)", r"\.bnmtl-[a-z0-9_]{8}"
 _HIDDEN_FOLDER = r"\.bnmtl-[0-9a-f]{16}\.(?:new|old)"
-# Of these, names that belong to a folder that is being written.
+# Of these, what is there while a folder is written.
 _IN_USE = r"\.bnmtl-[0-9a-f]{16}\.(?:new|old|lock)"
 # Names of devices on Windows, with any suffix.
 _DEVICE = r"(?i)^(con|prn|aux|nul|(?:com|lpt)[1-9\u00b9\u00b2\u00b3])(?=\.|$)"
@@ -168,7 +168,8 @@ def write_whole(path, content, check=lambda: None):
 def _sync(folder):
     """Let the names in a folder survive a loss of power, where the system can."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        # A pipe that has a name from a stranger's journal would wait for its other end.
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
             os.fsync(descriptor)
         finally:
@@ -492,7 +493,8 @@ class OutputFolder:
         if new.parent == place or next(_unlisted(place, self._replaceable), None) is not None:
             return False
         # Our working directory may not vanish, nor what is being written inside the folder.
-        if _is_working_directory(place) or _holds_another(place):
+        is_in_use = any(re.fullmatch(_IN_USE, name) for name in os.listdir(place))
+        if is_in_use or _is_working_directory(place):
             return False
         try:
             if place.stat().st_uid != new.stat().st_uid:
@@ -563,11 +565,6 @@ def _is_working_directory(place):
         return _is_in(os.getcwd(), place)
     except OSError:
         return False
-
-
-def _holds_another(place):
-    """Whether a folder holds locks or new files of other folders inside."""
-    return any(re.fullmatch(_IN_USE, name) for name in os.listdir(place))
 
 
 def _journal_of(new, place, earlier):

@@ -1,6 +1,7 @@
 """A minute of the attack: bad input ends in a sentence of ours, and what is judged so is right."""
 
 import itertools
+import json
 import os
 import time
 import warnings
@@ -13,6 +14,7 @@ from benchmarks.attack import attack, folders, leaks
 from benchmarks.attack.leaks import Case, Wrong, leak
 from bnmtl import writing
 from bnmtl.errors import InputError
+from bnmtl.io import read_run
 
 pytestmark = [
     pytest.mark.beside_kernels,
@@ -57,33 +59,27 @@ def test_kinds_that_are_not_cheap_run_in_the_study():
     assert set(attack.KINDS) == {*FEW, *slow}
 
 
-PARTS = st.sampled_from(
-    ["a", "b", "x.bif", "run.json", "mine.txt", "..", ".", "", "link", "\0", "c"]
-)
-NAMES = st.lists(PARTS, min_size=1, max_size=3).map("/".join) | st.text(max_size=3)
+PLAIN, STRANGE = st.sampled_from(folders.PLAIN), st.sampled_from(folders.STRANGE) | st.text()
+NAMES = st.lists(PLAIN, max_size=2) | st.tuples(PLAIN, STRANGE).map(list)
 
 
-@settings(max_examples=60)
-@given(old=st.lists(NAMES, max_size=3), new=st.lists(NAMES, max_size=3))
+@settings(max_examples=80)
+@given(old=NAMES, new=NAMES)
 def test_no_journal_moves_what_is_not_of_the_run(tmp_path_factory, old, new):
-    folder = tmp_path_factory.mktemp("journal")
-    place = folders._fresh(folder)
+    place = folders._fresh(tmp_path_factory.mktemp("journal"))
     run, hidden = place / "run", writing._hidden(place, place / "run", "new")
     (run / "mine.txt").write_text("mine")
     (run / "link").symlink_to("..")
     hidden.mkdir()
-    for name in ("a", "mine.txt", "x.bif", "victim"):
-        (hidden / name).write_text("theirs")
-    (hidden / "link").mkdir()
-    (hidden / "link/victim").write_text("theirs")
-    journal = folders.json.dumps({"old": old, "new": new})
-    (hidden / ".bnmtl-journal.json").write_text(journal)
+    folders.fill(hidden, folders.THEIRS)
+    text = json.dumps({"old": old, "new": new})
+    (hidden / ".bnmtl-journal.json").write_text(text)
     before = folders.snapshot(place)
     try:
-        writing.check_complete(run, folders.io.run._files_of_run)
+        read_run(run)
     except InputError as mistake:
         assert leaks.of_error(mistake) is None
-    folders.check_kept(before, place, ["run/x.bif", "run/arcs.csv", "run/run.json"])
+    folders.check_kept(before, place, folders.LISTED, "run/")
 
 
 def failing(error):
@@ -149,3 +145,6 @@ def test_a_file_of_the_user_that_was_changed_is_noticed(tmp_path):
     (place / "victim").unlink()
     with pytest.raises(Wrong, match="victim, which is not of the run, is gone"):
         folders.check_kept(before, place, ["run/x.bif"])
+    (place / "other").write_text("new")
+    with pytest.raises(Wrong, match="other was made, which is not in the folder of the run"):
+        folders.check_kept(before, place, ["run/x.bif"], "run/")

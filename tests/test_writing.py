@@ -453,6 +453,15 @@ def test_a_journal_of_a_stranger_moves_nothing_outside(tmp_path, text):
     assert (tmp_path / "run/mine.txt").read_text() == "mine"
 
 
+def test_a_pipe_that_a_journal_names_as_a_folder_is_not_opened(tmp_path):
+    an_earlier_one(tmp_path)
+    os.mkfifo(tmp_path / "run/pipe")
+    new = hidden(tmp_path / "run")
+    new.mkdir()
+    (new / writing._JOURNAL).write_text('{"old": [], "new": ["pipe/a"]}')
+    assert killed_at(-1, lambda: read(tmp_path / "run"), seconds=5)
+
+
 def hidden(path, suffix="new", home=None):
     return writing._hidden(path.parent if home is None else home, path, suffix)
 

@@ -1,5 +1,6 @@
 """Folders from strangers: their run.json, their journals, their links, and names of every kind."""
 
+import contextlib
 import copy
 import json
 import os
@@ -63,6 +64,10 @@ def _changed_value(record, rng):
     return record, f"{key} is {inside.get(key) if isinstance(inside, dict) else '...'!r}"[:80]
 
 
+# What a run in the folder `run` may replace or remove.
+LISTED = ["run/x.bif", "run/arcs.csv", f"run/{RUN_FILE}"]
+
+
 def snapshot(folder):
     """What is in a folder, by path: targets of links, contents of files."""
     found = {}
@@ -75,9 +80,15 @@ def snapshot(folder):
     return found
 
 
-def check_kept(before, folder, listed):
-    """Raise unless all files are as before, except those that a record of a run lists."""
+def check_kept(before, folder, listed, inside=""):
+    """Raise unless all files are as before, except those that a record of a run lists.
+
+    New files must be in the folder `inside`.
+    """
     after = snapshot(folder)
+    for name in set(after) - set(before):
+        if not name.startswith(inside) and not name.startswith(".bnmtl-"):
+            raise Wrong(f"{name} was made, which is not in the folder of the run")
     for name, content in before.items():
         is_hidden = name.startswith(".bnmtl-") or "/.bnmtl-" in name
         if name not in listed and not is_hidden and after.get(name) != content:
@@ -136,7 +147,7 @@ def records(seed, folder):
         try:
             _use(run)
         finally:
-            check_kept(before, place, ["run/x.bif", "run/arcs.csv", f"run/{RUN_FILE}"])
+            check_kept(before, place, LISTED, "run/")
 
     a_run_text = _a_text(folder)
     while True:
@@ -155,19 +166,13 @@ def _a_text(folder):
     return (place / "run" / RUN_FILE).read_text()
 
 
-NAMES = [
-    "a",
-    "b/c",
-    "mine.txt",
-    "victim",
-    "../victim",
-    "link/victim",
-    "x.bif",
-    RUN_FILE,
-    "arcs.csv",
-]
-NAMES += [".", "..", "", "/", "b", "a/../../victim", ".bnmtl-journal.json", ".bnmtl-aside/a", "A"]
-NAMES += ["a\0b", "x" * 300, "\ud800", "b\\c", "link", "run.json/a"]
+# Names in journals: some that look like those of a run, of which a journal holds most, and others.
+PLAIN = ["a", "b/c", "mine.txt", "x.bif", RUN_FILE, "arcs.csv", "link/b", "a/b", "deep/er"]
+STRANGE = ["victim", "../victim", "../b", "link/victim", ".", "..", "", "/", "a/../../victim"]
+STRANGE += [".bnmtl-journal.json", ".bnmtl-aside/a", "A", "a\0b", "x" * 300, "\ud800", "b\\c"]
+STRANGE += ["link", "run.json/a", "../../b", "link/../../b"]
+# Files in the hidden folder.
+THEIRS = ["a", "x.bif", "mine.txt", "victim", "b", "link/b", "link/victim", "deep/er", "b/c"]
 
 
 def _place_of_strangers(place, rng):
@@ -201,6 +206,17 @@ def _place_of_strangers(place, rng):
     return "; ".join(what) or "nothing odd"
 
 
+_KEYS = ("old", "new")
+
+
+def fill(folder, names):
+    """Write small files with some names, of those that can stand beside each other."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("theirs")
+
+
 def _hidden_one(hidden, place, rng):
     """Make what stands at a hidden name; returns what."""
     kind = rng.random()
@@ -211,15 +227,15 @@ def _hidden_one(hidden, place, rng):
         hidden.write_text("a file")
         return "a file"
     hidden.mkdir()
-    for name in rng.choice(["a", "x.bif", "mine.txt", "victim", "b"], 2):
-        (hidden / str(name)).write_text("theirs")
+    fill(hidden, map(str, rng.choice(THEIRS, 3, replace=False)))
     if rng.random() < 0.3:
         (hidden / ".bnmtl-aside").symlink_to(place)
     if rng.random() < 0.2:
         a_run(hidden / "inside")
         (hidden / RUN_FILE).write_text((hidden / "inside" / RUN_FILE).read_text())
-    names = [[str(name) for name in rng.choice(NAMES, rng.integers(0, 4))] for _ in range(2)]
-    journal = {"old": names[0], "new": names[1]}
+    journal = {key: [str(one) for one in rng.choice(PLAIN, rng.integers(3))] for key in _KEYS}
+    if rng.random() < 0.4:
+        journal[_KEYS[int(rng.integers(2))]].append(str(rng.choice(STRANGE)))
     text = json.dumps(journal) if rng.random() < 0.8 else mutated(json.dumps(journal), WORDS, rng)
     if kind > 0.3:
         (hidden / ".bnmtl-journal.json").write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -240,7 +256,7 @@ def journals(seed, folder):
                 _use(place / "run")
             finally:
                 try:
-                    check_kept(before, place, ["run/x.bif", "run/arcs.csv", f"run/{RUN_FILE}"])
+                    check_kept(before, place, LISTED, "run/")
                 except Wrong as wrong:
                     raise Wrong(f"{wrong}: {what}") from None
 
@@ -303,7 +319,7 @@ def paths(seed, folder):
                 mistakes.append(mistake)
         inside = os.path.realpath(path) if "\0" not in path and "\ud800" not in path else ""
         is_run = inside == os.path.realpath(place / "run")
-        check_kept(before, place, ["run/x.bif", "run/arcs.csv", f"run/{RUN_FILE}"] * is_run)
+        check_kept(before, place, LISTED * is_run)
         for mistake in mistakes:
             raise mistake
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -86,9 +87,9 @@ def kills(seed, folder):
                 mine.write_text("mine")
             else:
                 mine.unlink(missing_ok=True)
-            code = _killed(folder, run, 2 * at + 1, KILLS[kind], after)
+            code, errors = _killed(folder, run, 2 * at + 1, KILLS[kind], after)
             if code not in (0, KILLS[kind]):
-                raise Wrong(f"it ends with {code}")
+                raise Wrong(f"it ends with {code}: {errors[-1500:]}")
             known = (2 * at, 2 * at + 1)
             try:
                 found = read_run(run).settings["seed"]
@@ -118,11 +119,16 @@ def _learn(folder, run, seed):
 
 
 def _killed(folder, run, seed, code, after):
-    """The exit code of a command that is killed some time after it has begun to write."""
+    """Exit code and errors of a command that is killed some time after it has begun to write."""
     number = -code if code < 0 else code - 128
     words = [sys.executable, "-m", "bnmtl", "learn", folder / "rows.csv", *LEARN]
     words += ["--out", run, "--seed", str(seed)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    # With the place in the code if the interpreter itself fails.
+    shown = {**os.environ, "PYTHONFAULTHANDLER": "1"}
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors, env=shown) as process,
+    ):
         while process.poll() is None and not any(
             name.endswith(".new") for home in (run.parent, run) for name in os.listdir(home)
         ):
@@ -130,7 +136,9 @@ def _killed(folder, run, seed, code, after):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(after)
         process.send_signal(number)
-        return process.wait()
+        process.wait()
+        errors.seek(0)
+        return process.returncode, errors.read()
 
 
 def writers(seed, folder):

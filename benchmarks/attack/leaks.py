@@ -10,6 +10,7 @@ import signal
 import time
 import traceback
 import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 from bnmtl.errors import InputWarning, Mistake
@@ -96,7 +97,7 @@ def of_error(error, arguments=()):
     if isinstance(error, OSError) and (error.filename or "`path`" in text):
         return None  # about a path that was given
     last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{last.filename.rpartition('site-packages/')[2]}:{last.lineno}"
+    where = f"{'/'.join(Path(last.filename).parts[-2:])}:{last.lineno}"
     if "sklearn" in last.filename and isinstance(error, ValueError | TypeError):
         names = "|".join(["X", "y", "sample_weight", *map(re.escape, arguments)])
         known = rf"\b({names})\b|Found array|feature|Reshape your data|n_samples|Unknown label"
