@@ -163,8 +163,8 @@ def csv_text(table, index=False):
     return table.to_csv(**options, quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text
 
 
-# A sign is not one if a number follows, and nothing else.
-_FORMULA = re.compile(r"[=@]|[+-](?!(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$)(?!inf$)[^\s]")
+# A sign before a number, or before an interval of discretized numbers, begins none.
+_FORMULA = re.compile(r"[=@]|[+-](?!(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:_to_.*)?$)(?!inf$)[^\s]")
 
 
 def warn_of_formulas(tables):
