@@ -2,7 +2,7 @@
 
 A worker gets the number of its parent and the end of a pipe whose other end only the parent has.
 The system closes that end when the parent ends, however it ends. Programs that fork have a second
-copy of it, so a worker also looks whether it still has the same parent.
+copy of it, so a worker also looks whether there still is a process of that number.
 """
 
 import atexit
@@ -55,9 +55,24 @@ def _watch(pipe, parent):
 
 
 def _end_with(pipe, parent):
-    while os.getppid() == parent and not pipe.poll(_LOOK):
+    # A worker may be a copy of another process, which the parent has started for that.
+    started_by = os.getppid()
+    while os.getppid() == started_by and _exists(parent) and not pipe.poll(_LOOK):
         pass
     os._exit(1)
+
+
+def _exists(number):
+    """Whether there is a process with a number; always true where looking would end it."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def n_workers(n_jobs, n_tasks):
@@ -108,16 +123,14 @@ def in_processes(n_jobs, n_tasks, report=None, kind=Parallel, **options):
 
 
 def report_start(report, n):
-    """Report how many processes are started, and the memory that each will need at least.
+    """Report how many processes are started, if several, and the memory each will need at least.
 
     A process loads the libraries that this one has loaded, and gets its rows, so it will hold about
     as much. What its models need comes on top.
     """
     memory = resident()
-    if memory is not None:
-        plural = "es" if n > 1 else ""
-        each = f"{memory / 1e9:.1f} GB" + (" each" if n > 1 else "")
-        report(f"{STARTING} {n} process{plural} of about {each}, as much as this one holds")
+    if n > 1 and memory is not None:
+        report(f"{STARTING} {n} processes of about {memory / 1e9:.1f} GB each, as this one has now")
 
 
 def resident():

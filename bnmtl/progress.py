@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from bnmtl.errors import InputTypeError
 
-
 # How the stage is called in which processes are started, before their number and memory.
 STARTING = "starting"
 

@@ -246,6 +246,7 @@ def _warn_of_lacking_classes(rounds):
 
 def _rounds(name, model, cases, plan, options, progress):
     """The rounds of one model."""
+
     def listener(event):
         progress(event if starts_processes(event) else event._replace(stage=f"fitting {name}"))
 
