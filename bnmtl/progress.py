@@ -6,6 +6,9 @@ from typing import NamedTuple
 from bnmtl.errors import InputTypeError
 from bnmtl.wording import printable, shown
 
+# How the stage is called in which processes are started, before their number and memory.
+STARTING = "starting"
+
 
 class ProgressEvent(NamedTuple):
     """One step of a learner.
@@ -29,6 +32,11 @@ class ProgressEvent(NamedTuple):
     done: int
     total: int | None
     score: float | None
+
+
+def starts_processes(event):
+    """Whether an event says how many processes are started, and how much memory each will need."""
+    return event.stage.startswith(f"{STARTING} ") and event.total is None
 
 
 class Reporter:

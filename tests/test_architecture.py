@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # way: frames, tasks, counts, scores, search, configurations, networks; imports point to what stands
 # before.
 OPEN = {"errors": {"wording"}, "wording": set()}
-for room in ("seeding", "progress", "threads", "reading", "writing"):
+for room in ("seeding", "processes", "progress", "threads", "reading", "writing"):
     OPEN[room] = {"errors", "wording"}
+OPEN["processes"] |= {"progress"}
 ROOMS = {"_kernels": set(), "tasks": set(), "graphs": {"_kernels"}}
 ROOMS["scores"] = ROOMS["priors"] = {"_kernels", "tasks", "graphs"}
 ROOMS["search"] = {"scores", "priors", *ROOMS["scores"]}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import is_classifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -25,6 +25,7 @@ from bnmtl.errors import MOST_MEMBERS, InputError, InputTypeError, check_jobs, c
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
 from bnmtl.metrics.prediction import accuracy, lift_chart_area, squared_error
+from bnmtl.processes import in_processes
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
@@ -470,7 +471,8 @@ def _run_missing(file, contenders, tables, plans, folds, n_jobs, progress):
     with Reporter(progress) as report:
         done = total - len(jobs)
         report("learning curves", done=done, total=total)
-        for key, lines in Parallel(n_jobs, return_as="generator_unordered")(jobs):
+        how = {"report": report, "return_as": "generator_unordered"}
+        for key, lines in in_processes(n_jobs, len(jobs), **how)(jobs):
             file.add(key, lines)
             done += 1
             report("learning curves", done=done, total=total)

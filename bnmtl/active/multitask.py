@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +24,7 @@ from bnmtl.errors import (
     located,
 )
 from bnmtl.metrics.prediction import jensen_shannon
+from bnmtl.processes import in_processes
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.threads import fitted_alone
@@ -112,7 +113,8 @@ class MultitaskCommittee(BaseEstimator):
         self.members_, self._edges = [], []
         with Reporter(self.progress) as report:
             report("networks of the committee", total=self.n_members)
-            for networks, edges in Parallel(self.n_jobs, return_as="generator")(jobs):
+            how = {"report": report, "return_as": "generator"}
+            for networks, edges in in_processes(self.n_jobs, self.n_members, **how)(jobs):
                 self.members_.append(networks)
                 self._edges.append(edges)
                 report("networks of the committee", done=len(self.members_), total=self.n_members)

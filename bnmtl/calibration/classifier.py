@@ -23,6 +23,7 @@ from bnmtl.calibration.platt import MultitaskPlattCalibrator, PlattCalibrator, c
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.metrics.folds import checked_groups, splits_by
+from bnmtl.processes import in_processes
 from bnmtl.tasks.encoding import tasks_of
 from bnmtl.tasks.labels import LabelScore, read_labels
 from bnmtl.tasks.tables import any_rows, asked
@@ -341,9 +342,8 @@ class CalibratedClassifier(LabelScore, ClassifierMixin, MetaEstimatorMixin, Base
             )
             warn(message, argument="cv", remedy="take stratified folds, or fewer")
         every = delayed(_fitted)(self._base(), X, y, weights)
-        *found, self.estimator_ = Parallel(n_jobs=self.n_jobs)(
-            [*(delayed(self._scores_of_fold)(X, y, weights, *fold) for fold in folds), every]
-        )
+        fits = [*(delayed(self._scores_of_fold)(X, y, weights, *fold) for fold in folds), every]
+        *found, self.estimator_ = in_processes(self.n_jobs, len(fits), kind=Parallel)(fits)
         scores = np.empty((len(y), found[0].shape[1]))
         for (_, test), values in zip(folds, found, strict=True):
             scores[test] = values

@@ -27,6 +27,7 @@ from bnmtl.cli.options import (
     whole,
 )
 from bnmtl.errors import InputError
+from bnmtl.progress import starts_processes
 from bnmtl.wording import printable
 from bnmtl.writing import ENDING
 
@@ -300,12 +301,28 @@ def _run(command, options, has_progress=False):
     """Run the module of a command, then print its warnings and its summary."""
     with _quietly_interrupted():
         module = importlib.import_module(f"bnmtl.cli.{command}")
-        with _progress() if has_progress else contextlib.nullcontext() as progress:
-            result = module.run(options, progress) if has_progress else module.run(options)
+        with _progress() if has_progress else contextlib.nullcontext() as bar:
+            result = module.run(options, _Shown(bar)) if has_progress else module.run(options)
     for message in result.warnings:
         print(f"warning: {_one_line(message)}", file=sys.stderr)
     for part in module.summary(result):
         _print(part) if isinstance(part, str) else _print_table(part)
+
+
+class _Shown:
+    """Progress on the terminal if there is one, and in any case how many processes are started."""
+
+    def __init__(self, bar):
+        self._bar, self._last = bar, None
+
+    def __call__(self, event):
+        if starts_processes(event):
+            # The same ones may fit several models, one after another.
+            if event.stage.split()[1] != self._last:
+                print(event.stage, file=sys.stderr)
+            self._last = event.stage.split()[1]
+        elif self._bar is not None:
+            self._bar(event)
 
 
 class _Interrupted(Exception):

@@ -14,6 +14,7 @@ from bnmtl.cli.options import MODELS
 from bnmtl.cli.runs import MeasuredResult, Picture, Table, fit_parameters, new_run, where, wrapped
 from bnmtl.cli.tables import read_cases
 from bnmtl.errors import InputError, InputWarning, warn
+from bnmtl.progress import starts_processes
 from bnmtl.reports.downstream import write_validated as write_report
 from bnmtl.tasks import encode, split
 from bnmtl.tasks.columns import MAX_STATES
@@ -245,7 +246,10 @@ def _warn_of_lacking_classes(rounds):
 
 def _rounds(name, model, cases, plan, options, progress):
     """The rounds of one model."""
-    listener = progress and (lambda event: progress(event._replace(stage=f"fitting {name}")))
+
+    def listener(event):
+        progress(event if starts_processes(event) else event._replace(stage=f"fitting {name}"))
+
     # Columns that do not vary were named before.
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         rounds = predict_rounds(
@@ -253,7 +257,7 @@ def _rounds(name, model, cases, plan, options, progress):
             **plan,
             task=cases.task,
             groups=cases.group,
-            **fit_parameters(options, listener),
+            **fit_parameters(options, progress and listener),
         )
     if not rounds.is_predicted.any():
         message = "must leave rows to predict; all rounds learn from all"

@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.optimize import nnls
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -33,6 +33,7 @@ from bnmtl.errors import (
 )
 from bnmtl.metrics.cases import checked_weights, probabilities_of
 from bnmtl.metrics.folds import listed_folds
+from bnmtl.processes import in_processes
 from bnmtl.seeding import generator, seed_of, seeded
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.tasks.tables import any_rows, as_fitted, asked
@@ -234,8 +235,8 @@ class Stacking(LabelScore, ClassifierMixin, BaseEstimator):
             seeded(model, int(generator(seed, "model", name).integers(2**63)))
             for name, model in models
         ]
-        parallel = Parallel(self.n_jobs)
         calls = [(model, train, test) for train, test in splits for model in models]
+        parallel = in_processes(self.n_jobs, len(calls))
         found = parallel(
             delayed(_predicted)(model, X, y, weights, train, test, self.classes_)
             for model, train, test in calls

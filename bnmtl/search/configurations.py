@@ -37,9 +37,11 @@ class ConfigurationSearch:
         Over ``problem.variables``.
     matrices : bool array of shape (k, n, n)
         Adjacency matrices to start from, on the union index.
+    budget : Budget, default=None
+        Of the time for the gains of the first step.
     """
 
-    def __init__(self, problem, couplings, ties, matrices):
+    def __init__(self, problem, couplings, ties, matrices, budget=None):
         self.problem = problem
         self.couplings = couplings
         self.ties = ties
@@ -58,6 +60,7 @@ class ConfigurationSearch:
                 matrices[s],
                 self.arc_terms[s][0] - self.arc_terms[s][1],
                 one_of(self.dags, s),
+                budget=budget,
             )
             for s in range(k)
         ]
@@ -69,13 +72,13 @@ class ConfigurationSearch:
         self._solved = {}
         self._read_couplings()
         # Created at the first step, because not every configuration is searched from.
-        self._queue = None
+        self._queue, self._budget = None, Budget() if budget is None else budget
 
-    def reset(self, matrices):
+    def reset(self, matrices, budget=None):
         """Start from other matrices; unchanged families are not scored again."""
         for state, matrix in zip(self.states, matrices, strict=True):
             state.asked = 0
-            state.reset(matrix)
+            state.reset(matrix, budget)
         self.log_couplings[:] = 0.0
         self.violated.clear()
         self._read_couplings()
@@ -105,7 +108,7 @@ class ConfigurationSearch:
 
         ``report(steps, None, score)`` is called after each.
         """
-        budget = Budget() if budget is None else budget
+        self._budget = budget = Budget() if budget is None else budget
         steps = 0
         while not budget.spent(self.asked) and self.step():
             steps += 1
@@ -115,6 +118,8 @@ class ConfigurationSearch:
     def step(self):
         """Move to the best neighbor; return False if none is better."""
         self.look_at_pairs()
+        if self.is_over():
+            return False
         move = self._best_repair() or self.best_move()
         if move is None:
             return False
@@ -125,6 +130,10 @@ class ConfigurationSearch:
         """The move that improves the score most; None if none improves it."""
         self.look_at_pairs()
         return self._queue.best_move()
+
+    def is_over(self):
+        """Whether the budget is spent; asked in the middle of a step, too."""
+        return self._budget.spent(self.asked)
 
     def look_at_pairs(self):
         """Compute the possible gains of all pairs, unless they are known."""
@@ -247,6 +256,9 @@ class PairQueue:
         self._optimistic = np.zeros((n, n))
         self._version = np.zeros((n, n), dtype=np.int64)
         for i in range(n):
+            # No step follows.
+            if search.is_over():
+                break
             self._compute(i)
         improvement = np.triu(self._improvement(), 1)
         self._heap = [
@@ -284,13 +296,15 @@ class PairQueue:
             kept.append(entry)
             if (i, j) in self._search.violated:
                 continue
+            if self._search.is_over():
+                break
             solution = self._search.solve_pair(i, j)
             best = max(best, solution[0])
             if solution[0] > tolerance:
                 solved.append((*solution, i, j))
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        return self._search.winner(solved)
+        return None if self._search.is_over() else self._search.winner(solved)
 
     def _violated(self):
         return sorted(self._search.violated)
@@ -314,16 +328,16 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     Parameters
     ----------
-    problem, couplings, ties, matrices
+    problem, couplings, ties, matrices, budget
         As in `ConfigurationSearch`.
     """
 
-    def __init__(self, problem, couplings, ties, matrices):
+    def __init__(self, problem, couplings, ties, matrices, budget=None):
         self._memory, self._scores = None, problem.scores(range(len(problem.tasks)))
         self._has = self._scores.engine.code_at >= 0
         self._versions = np.zeros(len(problem.variables), np.int64)
         self._tables = {}
-        super().__init__(problem, couplings, ties, matrices)
+        super().__init__(problem, couplings, ties, matrices, budget)
 
     @property
     def score(self):
@@ -555,7 +569,7 @@ def improve(search, find, at, budget):
     """
     s, in_vain = 0, 0
     while in_vain < len(search.states) and not search.violated and not budget.spent(0):
-        state = given_the_others(search, s)
+        state = given_the_others(search, s, budget)
         before = state.adjacency.copy()
         find(s, state)
         in_vain += 1
@@ -571,10 +585,10 @@ def improve(search, find, at, budget):
     return search
 
 
-def given_the_others(search, s):
+def given_the_others(search, s, budget=None):
     """The graph state of task s, with the coupling to the other tasks as odds of its arcs.
 
-    Pairs with a state excluded by a penalty of 1 are not changed.
+    Pairs with a state excluded by a penalty of 1 are not changed. The budget is as in `GraphState`.
     """
     odds = np.array(search.arc_terms[s][0] - search.arc_terms[s][1])
     constraints, matrix = search.problem.constraints[s], search.adjacency[s].copy()
@@ -597,7 +611,8 @@ def given_the_others(search, s):
         required=constraints.required | (kept & matrix),
     )
     scores, families = search.given_the_others(s)
-    return GraphState(scores, constraints, search.ties, matrix, odds, families=families)
+    ties = search.ties
+    return GraphState(scores, constraints, ties, matrix, odds, families=families, budget=budget)
 
 
 def _alike(couplings, coupled, others):

@@ -4,8 +4,9 @@ import math
 import time
 from dataclasses import dataclass, field, replace
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
+from bnmtl.processes import ending_with_this, n_workers
 from bnmtl.search.graph_state import Budget
 from bnmtl.search.options import Exact, HillClimbing, Orders
 
@@ -172,14 +173,15 @@ def in_parallel(function, calls, effort):
         The result of a call.
     """
     calls = list(calls)
-    workers = effective_n_jobs(effort.n_jobs)
+    workers = n_workers(effort.n_jobs, len(calls))
     rounds = math.ceil(len(calls) / workers)
 
     def run(arguments, rounds_left):
         share = effort.share(1 / rounds_left)
         return function(*arguments, share), share.tally.stopped
 
-    for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
+    how = {"prefer": "threads", "return_as": "generator", **ending_with_this()}
+    for result, stopped in Parallel(workers, **how)(
         delayed(run)(arguments, rounds - at // workers) for at, arguments in enumerate(calls)
     ):
         effort.tally.stopped.update(stopped)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import is_classifier
 from sklearn.model_selection import (
     GroupKFold,
@@ -34,6 +34,7 @@ from bnmtl.errors import (
 )
 from bnmtl.metrics.cases import probabilities_of
 from bnmtl.metrics.folds import splits_of_splitter
+from bnmtl.processes import in_processes
 from bnmtl.progress import Reporter
 from bnmtl.seeding import generator, seed_of, with_seed
 from bnmtl.tasks.tables import any_rows, asked, plain_table
@@ -309,7 +310,7 @@ def predict_rounds(
     in_bag, n_train = np.zeros(shape, dtype=np.int32), np.zeros(len(splits), dtype=int)
     with Reporter(progress) as report:
         report("rounds", done=0, total=len(calls))
-        made = Parallel(n_jobs, return_as="generator")(jobs)
+        made = in_processes(n_jobs, len(calls), report, return_as="generator")(jobs)
         for number, (p, messages) in enumerate(made):
             train, predicted = calls[number]
             if number == 0:

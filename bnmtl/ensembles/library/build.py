@@ -7,7 +7,6 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 
@@ -42,6 +41,7 @@ from bnmtl.errors import (
     check_whole,
     warn,
 )
+from bnmtl.processes import n_workers, report_start
 from bnmtl.progress import Reporter
 from bnmtl.seeding import check_seed, seed_of
 from bnmtl.wording import count, listed, type_of
@@ -188,13 +188,13 @@ def build_library(
     fits = fits_of(profile, n_rows, rows.columns)
     store = _without_models(rows, cases, each_sibling)
     store.library = _record(rows, cv, seed, fits, calibration)
-    n_workers = joblib.effective_n_jobs(n_jobs)
-    workers.check_memory(max_memory, n_workers)
+    n = n_workers(n_jobs, len(fits))
+    workers.check_memory(max_memory, n)
     with contextlib.nullcontext() if out is None else locked(out, "out"):
         if out is not None:
             store = _opened(store, rows, earlier, Path(out), force)
             _check_kept(store, keep_models)
-        build = _Build(store, fits, cases, time_limit, max_memory, n_workers, keep_models)
+        build = _Build(store, fits, cases, time_limit, max_memory, n, keep_models)
         with Reporter(progress) as report:
             build.run(report)
         return build.finished()
@@ -337,7 +337,9 @@ class _Build:
         # Compilers need more memory than a limit for the models may leave.
         has_networks = any(fit.family in COMPILED for fit in self.fits)
         warm_up = compile_networks if has_networks and memory is None else None
-        limits = self.n_workers, self.time_limit, memory
+        n = min(self.n_workers, len(self.fits))
+        limits = n, self.time_limit, memory
+        report_start(report, n)
         with saved(self.cases) as path:
 
             def arguments(fit):

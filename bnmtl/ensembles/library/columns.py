@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import numbers
 import os
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,6 +27,7 @@ from bnmtl.classification.rows import as_frame, task_label
 from bnmtl.ensembles.entries import checked_classes, checked_column, coded
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located
 from bnmtl.metrics.folds import by_class_and_task
+from bnmtl.processes import temporary_folder
 from bnmtl.tasks import discretize
 from bnmtl.tasks.encoding import columns_by_name, tasks_of
 from bnmtl.wording import count, listed, type_of
@@ -439,7 +439,7 @@ class Cases:
 @contextlib.contextmanager
 def saved(cases):
     """Yield the path of a temporary file of cases, which other processes read."""
-    with tempfile.TemporaryDirectory(prefix="bnmtl-", ignore_cleanup_errors=True) as place:
+    with temporary_folder() as place:
         path = os.path.join(place, "cases")
         joblib.dump(cases, path)
         yield path

@@ -10,7 +10,6 @@ from dataclasses import replace
 import joblib
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from bnmtl.ensembles.library.settings import CALIBRATED, RAW, Fit, joined
 from bnmtl.ensembles.library.trained import train
 from bnmtl.ensembles.store import PredictionStore
 from bnmtl.errors import InputError, InputTypeError, check_jobs, warn
+from bnmtl.processes import n_workers, report_start
 from bnmtl.progress import Reporter
 from bnmtl.tasks.labels import LabelScore
 from bnmtl.threads import fitted_alone
@@ -103,8 +103,9 @@ class LibraryEnsemble(LabelScore, ClassifierMixin, BaseEstimator):
         fits, trained = _fits_of(self.store, weights), {}
         with Reporter(self.progress) as report, saved(cases) as path:
             report("models", None, 0, len(fits))
-            n_workers = effective_n_jobs(self.n_jobs)
-            for done in workers.run(_again, fits, lambda fit: (fit, record.seed, path), n_workers):
+            n = n_workers(self.n_jobs, len(fits))
+            report_start(report, n)
+            for done in workers.run(_again, fits, lambda fit: (fit, record.seed, path), n):
                 if done.failure is not None:
                     message = (
                         "must have models that can be trained again; "

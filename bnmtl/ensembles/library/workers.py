@@ -1,8 +1,6 @@
 """Worker processes, each of which can be ended when a task takes too long or too much memory."""
 
-import os
 import sys
-import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 from joblib.externals.loky import ProcessPoolExecutor
 
 from bnmtl.errors import InputError
+from bnmtl.processes import ending_with_this
 
 # Workers compute in one thread: they are the parallel axis, and sums do not depend on threads.
 _ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
@@ -39,9 +38,9 @@ class _Worker:
     def prepare(self):
         """Start the process, if there is none, without waiting for it."""
         if self._executor is None:
-            options = {"initializer": _begin, "initargs": (self._memory, self._warm_up)}
-            self._executor = ProcessPoolExecutor(1, env=_ONE_THREAD, **options)
-            self._ready = self._executor.submit(_has_memory, self._memory)
+            self._executor = ProcessPoolExecutor(1, env=_ONE_THREAD, **ending_with_this())
+            # Not in the initializer: the process waits for its parent's end before it loads more.
+            self._ready = self._executor.submit(_begin, self._memory, self._warm_up)
 
     def start(self, task, function, arguments):
         """Run a task; its time begins when the process is ready."""
@@ -71,23 +70,17 @@ class _Worker:
 
 
 def _begin(memory, warm_up):
-    """In a new process: load and compile what tasks need, then limit the memory."""
+    """In a new process: load and compile what tasks need, then limit the memory, if that can be."""
     import bnmtl.ensembles.library.families  # noqa: F401
 
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if warm_up is not None:
         warm_up()
-    if memory is not None and _has_memory(memory):
+    has_memory = _has_memory(memory)
+    if memory is not None and has_memory:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-
-
-def _end_with(parent):
-    """End this process when its parent was killed, which leaves it another parent."""
-    while os.getppid() == parent:
-        time.sleep(_POLL)
-    os._exit(1)
+    return has_memory
 
 
 def _has_memory(memory):
