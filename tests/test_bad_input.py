@@ -180,6 +180,31 @@ def test_what_is_not_a_table_gets_one_sentence(given):
         assert isinstance(info.value, Mistake) and "\n" not in str(info.value)
 
 
+@pytest.mark.parametrize("kind", ["name", "label", "cell"])
+@pytest.mark.parametrize("model", [BayesNetClassifier, BaggingCommittee])
+def test_half_of_a_pair_of_surrogates_is_no_text(model, kind):
+    X, y = table()
+    if kind == "name":
+        X.columns = pd.Index(["\ud800", *"abed"], dtype=object)
+    y = np.where(y == "yes", "\ud800" if kind == "label" else "yes", "no").astype(object)
+    if kind == "cell" and model is BayesNetClassifier:
+        X["b"] = pd.Series(np.where(X["b"] == 1, "\ud800", "no"), dtype=object)
+    elif kind == "cell":
+        pytest.skip("trees take it")
+    with pytest.raises(ValueError, match="Unicode, got"):
+        model().fit(X, y)
+
+
+@pytest.mark.parametrize("cell", [[1], {"a": 1}, {1}, np.array([1, 2])], ids=lambda c: str(c))
+def test_nested_cells_of_new_rows_are_refused(cell):
+    X, y = table()
+    fitted = NUMBERS["decorated"]().fit(X.astype({"a": object}), y)
+    odd = X.astype({"a": object})
+    odd.at[0, "a"] = cell
+    with pytest.raises(TypeError, match="^`X`: column `a` must hold .* cannot be hashed"):
+        fitted.predict_proba(odd)
+
+
 def test_words_of_other_packages_are_quoted():
     X, y = table()
     calendar = X.assign(a=pd.date_range("2020-01-01", periods=40))
@@ -398,3 +423,11 @@ def test_a_failed_fit_lets_other_threads_fit():
     thread.start()
     thread.join(60)
     assert len(learner.networks_) == 1
+
+
+@pytest.mark.parametrize("p", [np.full(40, 0.5 + 1j), np.ma.masked_all(40), np.zeros(40, "M8[D]")])
+def test_predictions_are_real_numbers(p):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((TypeError, ValueError), match="^`p` must be (finite )?numbers, got"):
+            calibration.reliability(np.arange(40) % 2, p)

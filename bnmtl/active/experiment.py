@@ -29,7 +29,7 @@ from bnmtl.processes import in_processes
 from bnmtl.progress import Reporter
 from bnmtl.seeding import drawn_seed, generator, seed_of, with_seed
 from bnmtl.tasks.labels import read_labels
-from bnmtl.tasks.tables import plain_table
+from bnmtl.tasks.tables import as_one_sentence, plain_table
 from bnmtl.wording import type_of
 from bnmtl.writing import check_file, locked, write_whole
 
@@ -535,7 +535,8 @@ def _table(name, pair, groups):
         raise InputTypeError(message, argument="data")
     X, y = pair
     X = plain_table(X, "data")
-    labels = read_labels(y, "data").astype(object)
+    with as_one_sentence(f"must have one label for each row of `{name}`", "data", "numpy"):
+        labels = np.asarray(y, dtype=object)
     if X.ndim != 2 or labels.shape != (len(X),):
         message = f"must have one label for each row of `{name}`, {len(X)}, got {len(labels)!r}"
         raise InputError(message, argument="data")

@@ -194,7 +194,7 @@ class MultitaskBayesNetClassifier(NetworkClassifier):
         full = {}
         for name, frame in frames.items():
             column = pd.Categorical.from_codes(codes[frame.index], labels)
-            full[name] = frame.rename(columns=str).assign(**{target: column})
+            full[name] = frame.set_axis(list(map(str, frame)), axis=1).assign(**{target: column})
         learner.fit(encoded(full, learner) if task is None else full)
         self._n_rows = {name: len(frame) for name, frame in full.items()}
         classifiers = {}

@@ -41,13 +41,14 @@ class ColumnCells(NamedTuple):
         dtype = series.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             return cls(name, False, series.array.codes.astype(np.int64), dtype)
-        if is_number(dtype) and dtype.kind != "c":
+        if is_number(dtype) and np.dtype(getattr(dtype, "numpy_dtype", dtype)).kind in "iuf":
             numbers = series.to_numpy(dtype=float, na_value=np.nan)
             if np.isinf(numbers).any():
                 message = "must hold finite numbers; it has an infinite one"
                 raise InputError(message, column=name, remedy="replace it")
             return cls(name, True, numbers, dtype)
-        if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_string_dtype(dtype)):
+        is_text = is_string_dtype(dtype) and dtype.kind != "S"
+        if not (is_bool_dtype(dtype) or is_object_dtype(dtype) or is_text):
             message = f"must hold numbers, text, booleans or categories, got {str(dtype)!r}"
             raise InputTypeError(message, column=name, remedy="convert it")
         try:

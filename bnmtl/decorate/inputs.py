@@ -164,7 +164,7 @@ class _Known:
     """
 
     def __init__(self, column):
-        self._dtype = column.dtype
+        self._name, self._dtype = column.name, column.dtype
         values = column.dtype.categories if column.values is None else column.values
         self._values, self.n_values = pd.Index(values), len(values)
         # Text that two values share stands for the first.
@@ -175,7 +175,13 @@ class _Known:
         if isinstance(self._dtype, pd.CategoricalDtype) and cells.dtype == self._dtype:
             return cells.array.codes
         missing = cells.isna().to_numpy()
-        found = np.where(missing, -1, self._values.get_indexer(cells))
+        if cells.dtype == np.float16 or getattr(cells.dtype, "kind", None) == "S":
+            cells = cells.astype(object)  # pandas has no index of such cells.
+        try:
+            found = np.where(missing, -1, self._values.get_indexer(cells))
+        except TypeError:
+            message = "must hold numbers, text, booleans or categories; some cells cannot be hashed"
+            raise InputTypeError(message, argument="X", column=self._name) from None
         lacking = (found < 0) & ~missing
         if lacking.any():
             # The same values may be text in one table and numbers in another.

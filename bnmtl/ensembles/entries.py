@@ -8,6 +8,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.tasks.labels import read_labels
+from bnmtl.tasks.tables import as_one_sentence
 from bnmtl.wording import listed, shown, type_of
 from bnmtl.writing import file_names
 
@@ -145,7 +146,10 @@ def coded(part, y, classes):
 
 def _complete(argument, values):
     """Values of cases as an array without missing ones."""
-    array = np.array(values) if isinstance(values, np.ndarray) else pd.Series(values).to_numpy()
+    if isinstance(values, pd.DataFrame) and values.shape[1] == 1:
+        values = values.iloc[:, 0]
+    with as_one_sentence("must be one value per case", argument, "pandas"):
+        array = np.array(values) if isinstance(values, np.ndarray) else pd.Series(values).to_numpy()
     array = array.astype(object) if array.dtype.kind == "T" else array
     if array.ndim != 1 or not array.size:
         message = f"must be one value per case, at least one; its shape is {array.shape}"

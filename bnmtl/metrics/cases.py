@@ -100,7 +100,7 @@ def checked_weights(weights, n, of="case", name="weights"):
 def checked_numbers(name, values, is_probability=False, remedy="convert them"):
     """Finite numbers as a float array of shape (n,), or an error."""
     try:
-        array = np.asarray(values, dtype=float)
+        array = _as_floats(values)
     except (TypeError, ValueError):
         raise InputTypeError(
             f"must be numbers, got {_other(values)}", argument=name, remedy=remedy
@@ -111,6 +111,16 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
         )
     _check_range(name, array, is_probability)
     return array
+
+
+def _as_floats(values):
+    """Numbers as a float array; what is masked is NaN, and complex numbers are a TypeError."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(float), np.nan)
+    array = np.asarray(values)
+    if array.dtype.kind in "cMm":
+        raise TypeError
+    return np.asarray(values, dtype=float)
 
 
 def _check_range(name, array, is_probability, tolerance=0.0):
@@ -134,6 +144,8 @@ def _other(values):
     if isinstance(values, str) or not np.iterable(values):
         return type_of(values)
     for value in values:
+        if isinstance(value, complex | np.complexfloating):
+            return repr(value)
         try:
             float(value)
         except (TypeError, ValueError):
@@ -145,7 +157,7 @@ def checked_table(name, values, axes, is_probability=False):
     """Finite numbers as a float array with the named axes, or an error."""
     shape = ", ".join(axes)
     try:
-        array = np.asarray(values, dtype=float)
+        array = _as_floats(values)
     except (TypeError, ValueError):
         raise InputTypeError(
             f"must be numbers of the shape ({shape}), got {type_of(values)}", argument=name

@@ -38,7 +38,7 @@ class Orders(_Options):
         Number of random changes, of one arc each, after an iteration without improvement.
     tabu : int, default=10
         Length of the tabu list of a walk from a local optimum, and number of steps without
-        improvement that end it; 0 disables the walk.
+        improvement that end it, at most 10,000; 0 disables the walk.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class HillClimbing(_Options):
     Parameters
     ----------
     restarts : int, default=100
-        Number of climbs from random changes of the best graph so far.
+        Number of climbs from random changes of the best graph so far, at most 10,000.
     perturb : int, default=10
         Number of random changes per restart, of one arc each.
     tabu : int, default=10

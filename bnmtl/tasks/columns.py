@@ -182,6 +182,30 @@ def read_column(series, limit=MAX_STATES):
     InputTypeError
         For dates, lists and other values that are not states.
     """
+    column = _read(series, limit)
+    check_text(column.labels, "must hold text that is Unicode")
+    return column
+
+
+def check_text(texts, rule):
+    """Raise InputError for text that no file can hold, such as half of a pair of surrogates.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    rule : str
+        What holds for the others.
+    """
+    for text in texts:
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InputError(f"{rule}, got {text!r}", remedy="correct it") from None
+
+
+def _read(series, limit):
+    """`read_column` without the check of its text."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         _check_n_states(dtype.categories, limit)

@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
-from bnmtl.tasks.columns import MISSING_STATE, ordered_variables, read_column, shared_states
+from bnmtl.tasks.columns import (
+    MISSING_STATE,
+    check_text,
+    ordered_variables,
+    read_column,
+    shared_states,
+)
 from bnmtl.tasks.task import Task, Tasks
 from bnmtl.wording import count, listed, type_of
 
@@ -281,6 +287,7 @@ def _remedy(value):
 def column_names(frame):
     """Return the column names of a table as strings; duplicates are an error."""
     names = [str(column) for column in frame.columns]
+    check_text(names, "must have column names that are Unicode")
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         message = f"must have different column names, got {listed(twice)} twice"

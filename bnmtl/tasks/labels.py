@@ -5,12 +5,14 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.tasks.columns import check_text
 from bnmtl.wording import all_of, count, type_of
 
 # No and yes as Python, R, SAS and SQL write them.
 _NO_AND_YES = (("0", "1"), ("False", "True"), ("false", "true"), ("FALSE", "TRUE"))
 _AS_TEXT = "turn labels into text, as with `astype(str)`"
+_UNICODE = "must hold labels that are Unicode"
 _NUMBERS, _BOOLEANS, _TEXT = "numbers", "booleans", "text"
 
 
@@ -73,6 +75,9 @@ def read_labels(y, argument="y", takes_intervals=False):
             raise InputError(message, argument=argument, remedy="drop such rows")
     if values.dtype == object:
         values = _of_one_type(values, argument, takes_intervals)
+    if values.dtype.kind in "OU":
+        with located(argument=argument):
+            check_text({label for label in values if isinstance(label, str)}, _UNICODE)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         given = values[~np.isfinite(values)][0].item()
         message = f"must hold finite numbers as labels, got {given!r}"
