@@ -39,7 +39,8 @@ FEW = {
 
 
 @pytest.mark.parametrize("kind", FEW)
-def test_bad_input_ends_in_a_sentence(kind, tmp_path):
+def test_bad_input_ends_in_a_sentence(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     cases, _, _, seconds = attack.KINDS[kind]
     n_cases, found = leaks.leaks(lambda: spread(cases, kind, tmp_path), seconds)
     assert n_cases == FEW[kind] and found == {}

@@ -6,6 +6,7 @@ of another package, a warning in them, nonsense that is accepted, another file t
 call that goes on, a process that ends, or gigabytes of memory. What is refused is not a failure.
 """
 
+import contextlib
 import functools
 import itertools
 import tempfile
@@ -69,7 +70,9 @@ def measure(kind, wanted, is_quick=False):
         with tempfile.TemporaryDirectory(prefix="attack-") as place:
             folder = Path(place)
             some = functools.partial(_some, cases, batch, folder, n_quick if is_quick else n)
-            n_cases, found = leaks.leaks(some, seconds)
+            # Some odd values of `out` are names of files.
+            with contextlib.chdir(folder):
+                n_cases, found = leaks.leaks(some, seconds)
         found = {name: text.replace(place, "FOLDER") for name, text in found.items()}
         first = next(iter(found.items()), None)
         lines[batch] = {
