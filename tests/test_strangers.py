@@ -530,6 +530,15 @@ def test_output_to_a_full_disk_is_one_line(arguments):
     )
 
 
+def test_a_reader_that_has_seen_enough_is_no_mistake():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with open(write_end, "w") as pipe:
+        command = [sys.executable, "-m", "bnmtl", "--help"]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_file_that_becomes_too_large_for_the_disk_is_one_line(call):
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

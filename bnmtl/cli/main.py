@@ -165,6 +165,8 @@ class _Output:
             # Python itself would try again at the end, and complain.
             with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
                 os.dup2(nowhere.fileno(), self._file.fileno())
+            if isinstance(error, BrokenPipeError):
+                return None  # whoever reads it, such as `head`, has seen enough
             raise InputError(f"The output cannot be written ({error.strerror})") from None
 
 
