@@ -37,11 +37,9 @@ class ConfigurationSearch:
         Over ``problem.variables``.
     matrices : bool array of shape (k, n, n)
         Adjacency matrices to start from, on the union index.
-    budget : Budget, default=None
-        Of the time for the gains of the first step.
     """
 
-    def __init__(self, problem, couplings, ties, matrices, budget=None):
+    def __init__(self, problem, couplings, ties, matrices):
         self.problem = problem
         self.couplings = couplings
         self.ties = ties
@@ -60,7 +58,6 @@ class ConfigurationSearch:
                 matrices[s],
                 self.arc_terms[s][0] - self.arc_terms[s][1],
                 one_of(self.dags, s),
-                budget=budget,
             )
             for s in range(k)
         ]
@@ -72,13 +69,13 @@ class ConfigurationSearch:
         self._solved = {}
         self._read_couplings()
         # Created at the first step, because not every configuration is searched from.
-        self._queue, self._budget = None, Budget() if budget is None else budget
+        self._queue = None
 
-    def reset(self, matrices, budget=None):
+    def reset(self, matrices):
         """Start from other matrices; unchanged families are not scored again."""
         for state, matrix in zip(self.states, matrices, strict=True):
             state.asked = 0
-            state.reset(matrix, budget)
+            state.reset(matrix)
         self.log_couplings[:] = 0.0
         self.violated.clear()
         self._read_couplings()
@@ -108,7 +105,7 @@ class ConfigurationSearch:
 
         ``report(steps, None, score)`` is called after each.
         """
-        self._budget = budget = Budget() if budget is None else budget
+        budget = Budget() if budget is None else budget
         steps = 0
         while not budget.spent(self.asked) and self.step():
             steps += 1
@@ -118,8 +115,6 @@ class ConfigurationSearch:
     def step(self):
         """Move to the best neighbor; return False if none is better."""
         self.look_at_pairs()
-        if self.is_over():
-            return False
         move = self._best_repair() or self.best_move()
         if move is None:
             return False
@@ -130,10 +125,6 @@ class ConfigurationSearch:
         """The move that improves the score most; None if none improves it."""
         self.look_at_pairs()
         return self._queue.best_move()
-
-    def is_over(self):
-        """Whether the budget is spent; asked in the middle of a step, too."""
-        return self._budget.spent(self.asked)
 
     def look_at_pairs(self):
         """Compute the possible gains of all pairs, unless they are known."""
@@ -256,9 +247,6 @@ class PairQueue:
         self._optimistic = np.zeros((n, n))
         self._version = np.zeros((n, n), dtype=np.int64)
         for i in range(n):
-            # No step follows.
-            if search.is_over():
-                break
             self._compute(i)
         improvement = np.triu(self._improvement(), 1)
         self._heap = [
@@ -296,15 +284,13 @@ class PairQueue:
             kept.append(entry)
             if (i, j) in self._search.violated:
                 continue
-            if self._search.is_over():
-                break
             solution = self._search.solve_pair(i, j)
             best = max(best, solution[0])
             if solution[0] > tolerance:
                 solved.append((*solution, i, j))
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        return None if self._search.is_over() else self._search.winner(solved)
+        return self._search.winner(solved)
 
     def _violated(self):
         return sorted(self._search.violated)
@@ -328,16 +314,16 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     Parameters
     ----------
-    problem, couplings, ties, matrices, budget
+    problem, couplings, ties, matrices
         As in `ConfigurationSearch`.
     """
 
-    def __init__(self, problem, couplings, ties, matrices, budget=None):
+    def __init__(self, problem, couplings, ties, matrices):
         self._memory, self._scores = None, problem.scores(range(len(problem.tasks)))
         self._has = self._scores.engine.code_at >= 0
         self._versions = np.zeros(len(problem.variables), np.int64)
         self._tables = {}
-        super().__init__(problem, couplings, ties, matrices, budget)
+        super().__init__(problem, couplings, ties, matrices)
 
     @property
     def score(self):
@@ -569,7 +555,7 @@ def improve(search, find, at, budget):
     """
     s, in_vain = 0, 0
     while in_vain < len(search.states) and not search.violated and not budget.spent(0):
-        state = given_the_others(search, s, budget)
+        state = given_the_others(search, s)
         before = state.adjacency.copy()
         find(s, state)
         in_vain += 1
@@ -585,10 +571,10 @@ def improve(search, find, at, budget):
     return search
 
 
-def given_the_others(search, s, budget=None):
+def given_the_others(search, s):
     """The graph state of task s, with the coupling to the other tasks as odds of its arcs.
 
-    Pairs with a state excluded by a penalty of 1 are not changed. The budget is as in `GraphState`.
+    Pairs with a state excluded by a penalty of 1 are not changed.
     """
     odds = np.array(search.arc_terms[s][0] - search.arc_terms[s][1])
     constraints, matrix = search.problem.constraints[s], search.adjacency[s].copy()
@@ -611,8 +597,7 @@ def given_the_others(search, s, budget=None):
         required=constraints.required | (kept & matrix),
     )
     scores, families = search.given_the_others(s)
-    ties = search.ties
-    return GraphState(scores, constraints, ties, matrix, odds, families=families, budget=budget)
+    return GraphState(scores, constraints, search.ties, matrix, odds, families=families)
 
 
 def _alike(couplings, coupled, others):

@@ -16,8 +16,6 @@ NO_LIMIT = np.iinfo(np.int64).max
 FAMILIES_BEFORE_A_LOOK = 500
 FAMILIES_BETWEEN_LOOKS = 50_000
 _SECONDS_BETWEEN_LOOKS = 0.2
-# Families per second before that is known.
-_SPEED = 50_000.0
 
 
 @dataclass
@@ -39,8 +37,6 @@ class Budget:
     stopped: set = field(default_factory=set)
     _families: int = field(default=FAMILIES_BEFORE_A_LOOK, init=False, repr=False)
     _looked: tuple = field(default=(0, 0.0), init=False, repr=False)
-    # Families per second by the latest look.
-    _speed: float = field(default=_SPEED, init=False, repr=False)
 
     @property
     def limit(self):
@@ -52,30 +48,10 @@ class Budget:
         asked, now = int(scratch.counters[ASKED]), time.perf_counter()
         before, then = self._looked
         if then and before < asked:
-            self._speed = (asked - before) / max(now - then, 1e-9)
-            families = self._speed * _SECONDS_BETWEEN_LOOKS
+            families = (asked - before) * _SECONDS_BETWEEN_LOOKS / max(now - then, 1e-9)
             self._families = max(1, min(int(families), 4 * self._families))
         self._looked = asked, now
         return min(self.limit, asked + min(self._families, FAMILIES_BETWEEN_LOOKS))
-
-    def most(self, scratch):
-        """Count of families at which a kernel that cannot go on later must stop.
-
-        With a deadline, this is what can be scored until then, as fast as at the latest look.
-        """
-        if self.deadline is None:
-            return self.limit
-        left = max(0.0, self.deadline - time.time())
-        asked = int(scratch.counters[ASKED])
-        return min(self.limit, asked + int(min(left * self._speed, NO_LIMIT / 2)))
-
-    def clock(self):
-        """A budget with the same deadline and any number of families."""
-        return Budget(None, self.deadline, self.stopped)
-
-    def is_as_fast_as(self, other):
-        """Take over how many families per second another budget has seen."""
-        self._speed = other._speed
 
     def spent(self, asked):
         """Whether the search has to end after that many families."""
@@ -104,8 +80,6 @@ class GraphState:
         Memory for the graph, see `new_dags`.
     families : bool array of shape (m, n, n), default=None
         [graph, child, parent] of graphs whose whole families a search over orders tries.
-    budget : Budget, default=None
-        As in `reset`.
 
     Attributes
     ----------
@@ -119,9 +93,7 @@ class GraphState:
         Number of local scores requested to set the graph and its pairs.
     """
 
-    def __init__(
-        self, scores, constraints, ties, matrix, odds=None, dag=None, families=None, budget=None
-    ):
+    def __init__(self, scores, constraints, ties, matrix, odds=None, dag=None, families=None):
         n = scores.n_variables
         self.scores = scores
         self.constraints = constraints
@@ -146,8 +118,7 @@ class GraphState:
             tolerance=np.array([ties.tolerance]),
             last_stamp=np.zeros(1, np.int64),
         )
-        self._without_gains = np.zeros(0, np.int64)
-        self.reset(matrix, budget)
+        self.reset(matrix)
 
     @property
     def adjacency(self):
@@ -164,32 +135,24 @@ class GraphState:
         """Sum of the local scores and the prior odds of the arcs."""
         return float(dags.total_score(self.task.table, self.dag.table))
 
-    def reset(self, matrix, budget=None):
-        """Set the graph to ``matrix``; families equal to the previous ones are kept.
-
-        After the deadline of a budget, other families get a score, but arcs to them no gain.
-        """
-        clock, n = Budget() if budget is None else budget.clock(), len(matrix)
+    def reset(self, matrix):
+        """Set the graph to ``matrix``; families equal to the previous ones are kept."""
+        budget = Budget()
+        n = len(matrix)
         self.scores.bound.reserve(len(self.scores.members) * n * n)
         with self.scores.scratch() as scratch:
             climbing.start_at(self.dag.table, self.task.table, scratch.table, by_child(matrix))
-            scratch.touched[self._without_gains] = True
-            changed, first = scratch.touched | (self.dag.stamps == 0), 0
-            while first < n and not clock.spent(0):
-                first = self._refresh_from(scratch, self.task, first, clock.pause(scratch))
-            self._without_gains = first + np.flatnonzero(changed[first:])
-            if first < n:
-                nothing = np.zeros_like(self.task.permitted)
-                scores_only = self.task.replaced(permitted=nothing)
-                self._refresh_from(scratch, scores_only, first, NO_LIMIT)
+            first = 0
+            while first < n:
+                first = climbing.refresh_from(
+                    self.scores.engine.table,
+                    scratch.table,
+                    self.task.table,
+                    self.dag.table,
+                    first,
+                    budget.pause(scratch),
+                )
             self.asked += int(scratch.counters[ASKED])
-        if budget is not None:
-            budget.is_as_fast_as(clock)
-
-    def _refresh_from(self, scratch, task, first, most_asked):
-        return climbing.refresh_from(
-            self.scores.engine.table, scratch.table, task.table, self.dag.table, first, most_asked
-        )
 
     def set_pair(self, a, b, state):
         """Set the state of a pair: 1 is a -> b, -1 is b -> a, 0 removes the arc."""

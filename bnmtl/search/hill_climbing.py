@@ -60,9 +60,8 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
     random = np.array([rng.integers(1, 2**63)], np.uint64)
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
-        most = budget.most(scratch)
         climbing.tabu_walk(
-            state.scores.engine.table, scratch.table, task, dag, best.table, marks, most
+            state.scores.engine.table, scratch.table, task, dag, best.table, marks, budget.limit
         )
         hill_climb(state, scratch, budget)
         dags.copy_dag(dag, best.table)
@@ -83,7 +82,7 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
                 random,
                 perturb,
                 marks,
-                budget.most(scratch),
+                budget.limit,
             )
             state.scores.keep_up(scratch)
         dags.copy_dag(best.table, dag)

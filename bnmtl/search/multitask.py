@@ -138,8 +138,6 @@ class MultitaskSearch:
         """
         if all(self.is_uncoupled(prior) for prior in priors):
             return {}
-        if self._effort.is_over():
-            return {"empty": self.start("empty")}
         if names is not None:
             return {name: self.start(name) for name in names}
         if self.separate is None:
@@ -180,10 +178,10 @@ class MultitaskSearch:
         if shared is None:
             return None
         required = self.joint.spread([problem.constraints.required for problem in self.problems])
-        search = self._at(couplings, required, budget=effort.budget())
+        search = self._at(couplings, required)
 
         def polish(matrices):
-            search.reset(matrices, effort.budget())
+            search.reset(matrices)
             search.run(effort.budget())
             violated, score = search.score
             return (-np.inf if violated else score), search.adjacency.copy()
@@ -204,7 +202,7 @@ class MultitaskSearch:
     def _one_by_one(self, couplings, start, matrices, report, effort):
         """The result of searches over the graph of one task at a time after the greedy search."""
         effort = effort.with_orders(starts=1)
-        search = self._at(couplings, self.joint.spread(matrices), budget=effort.budget())
+        search = self._at(couplings, self.joint.spread(matrices))
         searched = itertools.count(1)
 
         def find(s, state):
@@ -212,12 +210,11 @@ class MultitaskSearch:
             if report is not None:
                 report(f"multitask from {start}", self.joint.names[s], next(searched))
 
-        budget = effort.budget()
-
-        def at(matrices):
-            return self._at(couplings, matrices, budget=budget)
-
-        return self._end(configurations.improve(search, find, at, budget))
+        return self._end(
+            configurations.improve(
+                search, find, lambda matrices: self._at(couplings, matrices), effort.budget()
+            )
+        )
 
     def uncoupled(self, effort):
         """The single-task solution, which is the result if nothing couples the tasks."""
@@ -279,9 +276,8 @@ class MultitaskSearch:
 
     def follow(self, prior, matrices, effort):
         """The result of the greedy search from a configuration, such as that of another prior."""
-        budget = effort.budget()
-        search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices), budget=budget)
-        search.run(budget)
+        search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices))
+        search.run(effort.budget())
         score, task_scores, matrices = self._end(search)
         return Solution(matrices, score, task_scores, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
 
@@ -304,10 +300,9 @@ class MultitaskSearch:
                 return None
             if matrices is None:
                 matrices = [problem.constraints.required for problem in self.problems]
-        budget = effort.budget()
-        search = self._at(couplings, self.joint.spread(matrices), budget=budget)
+        search = self._at(couplings, self.joint.spread(matrices))
         step_report = None if report is None else report.of(f"multitask from {name}")
-        search.run(budget, step_report)
+        search.run(effort.budget(), step_report)
         return self._end(search)
 
     def evidence(self, matrices):
@@ -372,10 +367,10 @@ class MultitaskSearch:
             return True
         return isinstance(prior, CouplingPrior) and prior.is_independent(self.joint.names)
 
-    def _at(self, couplings, matrices, joint=None, budget=None):
+    def _at(self, couplings, matrices, joint=None):
         """The search over configurations from matrices, of other problems if they are given."""
         kind = ConfigurationSearch if self.separate is None else SharedConfigurationSearch
-        return kind(joint or self.joint, couplings, self._ties, matrices, budget)
+        return kind(joint or self.joint, couplings, self._ties, matrices)
 
 
 def search_over(problems, effort, report):

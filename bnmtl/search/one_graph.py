@@ -10,7 +10,7 @@ from bnmtl.search.ties import Ties, break_ties, tolerance
 from bnmtl.seeding import generator
 
 
-def search_graph(state, effort, name, report, budget=None):
+def search_graph(state, effort, name, report):
     """Improve a graph with the search of an effort, and return it.
 
     Parameters
@@ -21,14 +21,12 @@ def search_graph(state, effort, name, report, budget=None):
     name : str
         Searches with different names use different random numbers.
     report : Reporter or None
-    budget : Budget, default=None
-        Of the effort, with which the state was made.
 
     Returns
     -------
     bool array of shape (n, n)
     """
-    rng, budget = generator(effort.seed, name), budget or effort.budget()
+    rng, budget = generator(effort.seed, name), effort.budget()
     effort.search.improve(state, rng, budget, report)
     break_ties(state, effort.budget())
     return state.adjacency.copy()
@@ -49,12 +47,11 @@ def search_task(problem, matrix, report, effort):
     -------
     bool array of shape (n, n)
     """
-    if effort.is_over():
-        return matrix
-    empty, budget = np.zeros_like(matrix), effort.budget()
+    empty = np.zeros_like(matrix)
     ties = Ties(problem.variables, effort.seed, tolerance(problem.log_posterior(empty)))
-    state, report = problem.state(matrix, ties, budget), report.of("single-task", problem.name)
-    return search_graph(state, effort, problem.name, report, budget)
+    return search_graph(
+        problem.state(matrix, ties), effort, problem.name, report.of("single-task", problem.name)
+    )
 
 
 def search_tasks(problems, matrices, effort, report):
@@ -142,9 +139,6 @@ def search_common(joint, matrix, effort, report, shares_tables):
     present, absent = (sum(pair[side] for pair in terms) for side in (0, 1))
     if matrix is None:
         matrix = constraints.required
-    if effort.is_over():
-        return matrix
-    budget = effort.budget()
     ties = Ties(joint.variables, effort.seed, tolerance(scores.score(np.zeros_like(matrix))))
-    state = GraphState(scores, constraints, ties, matrix, present - absent, budget=budget)
-    return search_graph(state, effort, "identical", report.of("identical structure"), budget)
+    state = GraphState(scores, constraints, ties, matrix, present - absent)
+    return search_graph(state, effort, "identical", report.of("identical structure"))

@@ -73,7 +73,7 @@ class Climbs:
                 self._state.in_pairs,
                 self._walk.random,
                 n_changes,
-                self._budget.most(scratch),
+                self._budget.limit,
             )
             self._state.scores.keep_up(scratch)
         dags.copy_dag(self.dag.table, self.current.table)
@@ -91,7 +91,7 @@ class Climbs:
             self._spare.table,
             adjacency,
             self._marks,
-            self._budget.most(scratch),
+            self._budget.limit,
         )
 
     def from_parts(self, scratch, reached):
@@ -141,7 +141,7 @@ class Climbs:
             random,
             n_changes,
             marks,
-            self._budget.most(scratch),
+            self._budget.limit,
         ):
             return True
         if not self._merge_with(self._changed, state.task.tolerance[0]):

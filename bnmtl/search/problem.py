@@ -352,9 +352,9 @@ class TaskProblem:
         """Log prior of each arc minus log prior of its absence."""
         return self.arc_terms[0] - self.arc_terms[1]
 
-    def state(self, matrix, ties, budget=None):
-        """The graph state of this task alone; budget as in `GraphState`."""
-        return GraphState(self.scores, self.constraints, ties, matrix, self.odds, budget=budget)
+    def state(self, matrix, ties):
+        """The graph state of this task alone."""
+        return GraphState(self.scores, self.constraints, ties, matrix, self.odds)
 
     def log_posterior(self, matrix):
         """Score of a graph plus its log structure prior, without a constant."""

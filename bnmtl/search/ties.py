@@ -113,7 +113,7 @@ def break_ties(state, budget):
     with state.scores.scratch() as scratch:
         while not budget.spent(scratch.counters[ASKED]):
             before = state.score
-            if not _take_representative(state, budget):
+            if not _take_representative(state):
                 climbing.follow_coins(
                     state.scores.engine.table, scratch.table, state.task.table, state.dag.table
                 )
@@ -122,7 +122,7 @@ def break_ties(state, budget):
                 return
 
 
-def _take_representative(state, budget):
+def _take_representative(state):
     """Use the representative if that is possible without loss; whether it was."""
     before, found = state.score, state.adjacency.copy()
     # The rank of a variable is the number of variables before it.
@@ -131,10 +131,10 @@ def _take_representative(state, budget):
         return True
     if not _is_allowed(state, chosen):
         return False
-    state.reset(chosen, budget)
+    state.reset(chosen)
     if state.score >= before - state.task.tolerance[0]:
         return True
-    state.reset(found, budget)
+    state.reset(found)
     return False
 
 
