@@ -19,7 +19,8 @@ PARTS = ["bias", "variance", "variance_of_biased", "noise"]
 def made(seed=0, n_rounds=7, n_cases=12, n_classes=3, gaps=0.3, digits=1, task=None):
     """Rounds with gaps and ties, and true probabilities."""
     rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(n_classes), (n_rounds, n_cases)).round(digits)
+    p = rng.dirichlet(np.ones(n_classes), (n_rounds, n_cases))
+    p = rng.multinomial(10**digits, p) / 10**digits
     p[rng.random(p.shape[:2]) < gaps] = np.nan
     p[:2] = rng.dirichlet(np.ones(n_classes), (2, n_cases))
     classes = np.array(list("abcdef")[:n_classes])

@@ -799,7 +799,7 @@ def test_no_task_is_left_without_time(learner):
     learner = clone(learner).set_params(n_jobs=1, random_state=0)
     # Kernels are loaded before the time is limited.
     clone(learner).set_params(search=Orders(starts=1, iterations=0)).fit(tasks)
-    learner.set_params(limits=Limits(time_limit=1.0), search=Orders(starts=10**6))
+    learner.set_params(limits=Limits(time_limit=1.0), search=Orders(starts=10_000))
     began = time.monotonic()
     with pytest.warns(UserWarning, match="`time_limit` ended a search .* it was 1.0"):
         learner.fit(tasks)

@@ -311,7 +311,7 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
         ),
         ([*PREDICT[1:], "--out", "rows.csv/x.csv"], "`rows.csv/x.csv` (Not a directory)"),
         ([*PREDICT[1:], "--out", "/proc/x.csv"], "`/proc/x.csv` ("),
-        ([*PREDICT[1:], "--out", f"{'x' * 300}.csv"], "x.csv`: File name too long"),
+        ([*PREDICT[1:], "--out", f"{'x' * 300}.csv"], "x.csv` (File name too long)"),
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, message):

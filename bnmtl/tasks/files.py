@@ -178,8 +178,8 @@ def warn_of_formulas(tables):
         for column in table.columns:
             values = [column]
             if not pd.api.types.is_numeric_dtype(table[column].dtype):
-                values += table[column].unique().tolist()
-            for value in values:
+                values += [value for value in table[column] if isinstance(value, str)]
+            for value in dict.fromkeys(values):
                 if isinstance(value, str) and _FORMULA.match(value):
                     message = (
                         "CSV files have cells that begin as formulas, which are kept as they are; "

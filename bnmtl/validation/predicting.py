@@ -373,7 +373,7 @@ def _table(argument, given):
     """A table of cases as a frame or an array, or an error."""
     X = any_rows(given, argument)
     X = X if isinstance(X, pd.DataFrame) else plain_table(X, argument)
-    if X.ndim != 2 or not len(X):
+    if not isinstance(X, pd.DataFrame | np.ndarray) or X.ndim != 2 or not len(X):
         message = f"must be a table with a row for each case, got {type_of(given)}"
         raise InputError(f"{message} of the shape {X.shape}", argument=argument)
     return X

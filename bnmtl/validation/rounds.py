@@ -100,7 +100,7 @@ _KINDS = {
     **dict.fromkeys(("y", "classes", "group"), "biufU"),
     "task": "U",
 }
-_TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
+_TOLERANCE = 0.01  # of the sum of the probabilities of all classes, which may be rounded
 
 
 def value_per_row(name, values, n, table="X"):
