@@ -526,7 +526,7 @@ def test_a_signal_while_learning(files):
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", program, *BOTH, "--out", "run"),
-            *("--restarts", "100000000", "--jobs", "2"),
+            *("--restarts", "10000", "--bootstrap", "1000000", "--jobs", "2"),
         ],
         cwd=files,
         stdout=subprocess.PIPE,
