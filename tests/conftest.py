@@ -62,8 +62,10 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=f"NUMBA_DISABLE_JIT=1: {why[0]}"))
         (kept if why or n_cases[test] % 3 == 0 else others).append(item)
         n_cases[test] += not why
-    config.hook.pytest_deselected(items=others)
-    items[:] = kept
+    # Coverage is measured with all.
+    if not getattr(config.option, "cov_source", None):
+        config.hook.pytest_deselected(items=others)
+        items[:] = kept
 
 
 @pytest.fixture
